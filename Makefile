@@ -1,0 +1,51 @@
+# Every daily task in one word; `make` lists them. Paths are relative on purpose: the folder may have any name.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.PHONY: help run test lint types protos proto-lint lock logs clean-data bench-wallet ci environment
+
+IN := .venv/bin/python
+
+# The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$name -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { command -v $$name; break; }; done)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+run: protos ## start the whole platform here; Ctrl-C stops it
+	@$(IN) -m stack.run
+
+test: protos ## every test that needs no container engine and no browser
+	@$(IN) -m pytest -n 2 $(ARGS)
+
+lint: protos ## style, format and types
+	@$(IN) -m ruff check
+	@$(IN) -m ruff format --check
+	@$(IN) -m mypy
+
+protos: environment ## Python code from protos/ (build/gen), when they changed
+	@$(IN) hatch_build.py
+
+proto-lint: protos ## the contracts: style, and nothing a deployed client relies on is broken
+	@$(IN) -m tools.contracts
+
+lock: environment ## choose versions anew: locks/*.txt, hashes and no addresses
+	@$(IN) -m tools.lock $(ARGS)
+
+logs: environment ## follow the logs of every process
+	@$(IN) -m stack.logs
+
+clean-data: environment ## empty the data folder
+	@$(IN) -m stack.clean
+
+bench-wallet: protos ## measure the ledger against pgbench on the same PostgreSQL
+	@$(IN) -m tests.bench.wallet $(ARGS)
+
+ci: ## what the continuous integration runs
+	@.ci/run
+
+environment:
+	@$(if $(PYTHON),,$(error Feltro needs Python 3.11 or newer, and there is none on PATH ($(shell python3 --version 2>&1)). Install one, or name it: make PYTHON=/path/to/python3.12))"$(PYTHON)" tools/venv.py

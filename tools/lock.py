@@ -1,0 +1,43 @@
+"""Chooses the versions of everything: locks/dev.txt for a working copy, and one subset of it per image.
+
+Locks hold names, versions and hashes, no addresses: where packages come from is the business of whoever installs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ROOT / "locks"
+# An image installs one extra; `build` comes with it because the package itself is built where it is installed.
+IMAGES = ("wallet", "gateway")
+OLDEST_PYTHON = "3.11"
+
+
+def main(arguments: list[str]) -> int:
+    """Compile the locks; `--upgrade` and `--upgrade-package NAME` are uv's, without them versions stay."""
+    LOCKS.mkdir(exist_ok=True)
+    dev = LOCKS / "dev.txt"
+    _compile(dev, ["--all-extras", *arguments])
+    for image in IMAGES:
+        _compile(LOCKS / f"{image}.txt", ["--extra", image, "--extra", "build", "--constraints", str(dev)])
+    return 0
+
+
+def _compile(target: Path, arguments: list[str]) -> None:
+    print(f"locks/{target.name}", flush=True)
+    uv = Path(sysconfig.get_path("scripts")) / "uv"
+    fixed = ["--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
+    fixed += ["--no-emit-index-url", "--no-emit-find-links", "--python-version", OLDEST_PYTHON]
+    command = [str(uv), "pip", "compile", *fixed, *arguments, "--output-file", str(target), "pyproject.toml"]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"The lock was not made: uv ended with status {error.returncode}; what it said is above.")
