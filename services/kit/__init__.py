@@ -1,0 +1,1 @@
+"""What every Feltro service is built from."""

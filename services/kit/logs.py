@@ -1,0 +1,31 @@
+"""Structured logs: one JSON object a line on standard error."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+_ORDINARY = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
+
+
+class JsonLines(logging.Formatter):
+    """Time with offset, level, logger, message, and whatever was given as `extra`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "message": record.getMessage(),
+        }
+        line.update({key: value for key, value in record.__dict__.items() if key not in _ORDINARY})
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def log_to_stderr(level: str) -> None:
+    """Sends everything that is logged to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

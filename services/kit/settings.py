@@ -1,0 +1,70 @@
+"""Typed settings from environment variables; a wrong value stops the start with a sentence that names the variable."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Environment(StrEnum):
+    """What is at stake. Whatever is not said to be development is production (G12)."""
+
+    DEVELOPMENT = "development"
+    PRODUCTION = "production"
+
+
+def _check_listen(value: str) -> str:
+    host, colon, port = value.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 <= int(port) <= 65535:
+        raise ValueError("has to be HOST:PORT, such as 127.0.0.1:8710")
+    return value
+
+
+ListenAddress = Annotated[str, AfterValidator(_check_listen)]
+
+
+class ServiceSettings(BaseSettings):
+    """What every service wants to know. Each field is one variable, its name prefixed by the class's `env_prefix`."""
+
+    model_config = SettingsConfigDict(env_prefix="FELTRO_", extra="ignore", frozen=True, env_ignore_empty=True)
+
+    @classmethod
+    def variable(cls, field: str) -> str:
+        """The environment variable that sets a field."""
+        info = cls.model_fields.get(field)
+        if info is not None and isinstance(info.validation_alias, str):
+            return info.validation_alias
+        return f"{cls.model_config.get('env_prefix', '')}{field}".upper()
+
+
+Settings = TypeVar("Settings", bound=ServiceSettings)
+
+
+class WrongSettings(Exception):
+    """At least one variable is missing or wrong; `str()` is what to tell the person who starts the service."""
+
+
+def load(settings: type[Settings]) -> Settings:
+    """Reads the settings from the environment, or raises `WrongSettings`."""
+    try:
+        return settings()
+    except ValidationError as wrong:
+        sentences = []
+        for error in wrong.errors():
+            field = str(error["loc"][0]) if error["loc"] else ""
+            name = settings.variable(field) if field else "settings"
+            problem = "is not set" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
+            given = "" if error["type"] == "missing" or not field else f" (it is {error['input']!r})"
+            sentences.append(f"{name} {problem}{given}.")
+        raise WrongSettings("\n".join(sentences)) from wrong
+
+
+def load_or_exit(settings: type[Settings]) -> Settings:
+    """Reads the settings; on a wrong one prints the sentences and ends the process with status 78 (EX_CONFIG)."""
+    try:
+        return load(settings)
+    except WrongSettings as wrong:
+        print(wrong, file=sys.stderr)
+        raise SystemExit(78) from None
