@@ -1,0 +1,21 @@
+"""`python -m services.wallet`: reads the settings and serves."""
+
+import sys
+
+import uvloop
+
+from services.kit.logs import log_to_stderr
+from services.kit.settings import load_or_exit
+from services.wallet.service import serve
+from services.wallet.settings import WalletSettings
+
+
+def main() -> int:
+    settings = load_or_exit(WalletSettings)
+    log_to_stderr(settings.log_level)
+    uvloop.run(serve(settings))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""The rules for what comes in over gRPC, the same for every service of the wallet: ids, amounts, pages, ownership."""
+
+import base64
+import binascii
+import re
+
+from services.kit.identity import Caller
+from services.wallet import refusals
+from services.wallet.requests import REQUEST_ID_CHARACTERS_LIMIT
+
+# One command moves at most this: a hundred million euro. Sums of amounts stay far inside int64 (G11).
+AMOUNT_LIMIT_CENTS = 10**10
+DEFAULT_PAGE, PAGE_LIMIT = 50, 500
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_REGULATION = re.compile(r"[0-9]{3}/[0-9]{4}")
+_ID = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+def name(field: str, value: str) -> str:
+    """An id that becomes a part of a subject on the bus."""
+    if _NAME.fullmatch(value) is None:
+        raise refusals.invalid(field, "has to be 1 to 64 letters, digits, `_` or `-`.")
+    return value
+
+
+def identifier(field: str, value: str) -> str:
+    if _ID.fullmatch(value) is None:
+        raise refusals.invalid(
+            field, f"has to be 1 to {REQUEST_ID_CHARACTERS_LIMIT} printable characters without spaces."
+        )
+    return value
+
+
+def regulation(field: str, value: str) -> str:
+    if _REGULATION.fullmatch(value) is None:
+        raise refusals.invalid(field, "has to be the number of a regulation, such as `804/2015`.")
+    return value
+
+
+def amount(field: str, value: int) -> int:
+    if not 0 < value <= AMOUNT_LIMIT_CENTS:
+        raise refusals.invalid(field, f"has to be above 0 and at most {AMOUNT_LIMIT_CENTS} cents.")
+    return value
+
+
+def amount_or_zero(field: str, value: int, limit: int = AMOUNT_LIMIT_CENTS) -> int:
+    if not 0 <= value <= limit:
+        raise refusals.invalid(field, f"has to be from 0 to {limit} cents.")
+    return value
+
+
+def size(field: str, value: bytes | str, limit: int) -> None:
+    if len(value) > limit:
+        raise refusals.invalid(field, f"is longer than {limit}.")
+
+
+def page_size(value: int) -> int:
+    if not 0 <= value <= PAGE_LIMIT:
+        raise refusals.invalid("page_size", f"has to be from 0 to {PAGE_LIMIT}.")
+    return value or DEFAULT_PAGE
+
+
+def page_token(position: int) -> str:
+    return base64.urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
+
+
+def page_position(token: str) -> int | None:
+    """Where a page begins; None for the first one."""
+    if not token:
+        return None
+    try:
+        return int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (ValueError, binascii.Error):
+        raise refusals.invalid("page_token", "is not one that this wallet has given out.") from None
+
+
+def may_see(caller: Caller, player_id: str | None) -> None:
+    """A player sees only what is his own."""
+    if not caller.scopes & {"operator", "game"} and caller.subject != player_id:
+        raise refusals.not_yours()

@@ -1,0 +1,203 @@
+"""Group commit: commands that arrive while a transaction is under way are written together by the next one.
+
+Nothing waits for a timer: a lone command is written at once, and the busier it gets the larger the groups. A lane
+writes one group at a time over its own connection; a table is always in the same lane, and so is an account, so that
+lanes rarely meet.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+from prometheus_client import Counter, Gauge, Histogram
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from services.wallet import refusals
+from services.wallet.ledger.commands import Command
+from services.wallet.requests import Kept
+from services.wallet.store import LedgerStore
+
+# Commands in one transaction, unless a single submission alone has more (G11).
+GROUP_LIMIT = 1_000
+# Commands that may wait in one lane; beyond it the answer is OVERLOADED (G11).
+WAITING_LIMIT = 20_000
+# How often a group is tried when the database is away or another process was faster, and the longest pause between
+# (G11).
+ATTEMPTS_LIMIT = 12
+LONGEST_PAUSE_S = 1.0
+_FIRST_PAUSE_S = 0.01
+
+_log = logging.getLogger(__name__)
+_GROUPS = Histogram(
+    "feltro_wallet_group_commands", "Commands per transaction", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+)
+_WAITING = Gauge("feltro_wallet_waiting_commands", "Commands that wait for their transaction", ["lane"])
+_RETRIES = Counter("feltro_wallet_group_retries", "Groups tried again", ["cause"])
+
+# Unique violation, deadlock, serialisation failure: another process was faster.
+_CROSSED = frozenset({"23505", "40P01", "40001"})
+
+
+@dataclass(slots=True)
+class _Submission:
+    commands: Sequence[Command]
+    answers: asyncio.Future[list[Kept]]
+
+
+class Lane:
+    """One writer: its queue, its connection."""
+
+    def __init__(self, name: str, engine: AsyncEngine, store: LedgerStore, committed: Callable[[], None]) -> None:
+        self._engine = engine
+        self._committed = committed
+        self._store = store
+        self._queue: deque[_Submission] = deque()
+        self._waiting = 0
+        self._arrived = asyncio.Event()
+        self._connection: AsyncConnection | None = None
+        self._gauge = _WAITING.labels(name)
+
+    async def submit(self, commands: Sequence[Command]) -> list[Kept]:
+        """Answers when the commands are durable (G5)."""
+        if self._waiting + len(commands) > WAITING_LIMIT:
+            raise refusals.overloaded(f"{WAITING_LIMIT} waiting commands")
+        submission = _Submission(commands, asyncio.get_running_loop().create_future())
+        self._queue.append(submission)
+        self._waiting += len(commands)
+        self._arrived.set()
+        return await submission.answers
+
+    async def run(self) -> None:
+        """Writes group after group until it is cancelled."""
+        try:
+            while True:
+                await self._arrived.wait()
+                group = self._next_group()
+                if group:
+                    await self._carry_out(group)
+                else:
+                    self._arrived.clear()
+        finally:
+            await self._disconnect()
+
+    @property
+    def idle(self) -> bool:
+        return not self._queue
+
+    def _next_group(self) -> list[_Submission]:
+        group: list[_Submission] = []
+        size = 0
+        while self._queue and (not group or size + len(self._queue[0].commands) <= GROUP_LIMIT):
+            submission = self._queue.popleft()
+            size += len(submission.commands)
+            if not submission.answers.cancelled():
+                group.append(submission)
+        self._waiting -= size
+        self._gauge.set(self._waiting)
+        return group
+
+    async def _carry_out(self, group: list[_Submission]) -> None:
+        commands = [command for submission in group for command in submission.commands]
+        _GROUPS.observe(len(commands))
+        try:
+            answers = await self._write(commands)
+        except asyncio.CancelledError:
+            _fail(group, refusals.unavailable("The wallet, which is stopping,"))
+            raise
+        except refusals.WalletRefused as refused:
+            _fail(group, refused)
+        except Exception as failed:  # noqa: BLE001  # whatever it is, it must not reach the neighbours
+            if len(group) == 1:
+                _log.exception("a command cannot be written")
+                _fail(group, failed)
+                return
+            # One of them is more than the ledger can bear: it must not fail its neighbours.
+            for submission in group:
+                await self._carry_out([submission])
+        else:
+            position = 0
+            for submission in group:
+                end = position + len(submission.commands)
+                if not submission.answers.done():
+                    submission.answers.set_result(answers[position:end])
+                position = end
+
+    async def _write(self, commands: Sequence[Command]) -> list[Kept]:
+        """Writes a group. To try again is always safe: what was committed unseen answers for itself (G3)."""
+        pause_s = _FIRST_PAUSE_S
+        for attempt in range(1, ATTEMPTS_LIMIT + 1):
+            try:
+                answers = await self._store.write(await self._connect(), commands)
+            except (DBAPIError, OSError, TimeoutError) as failed:
+                cause = _cause(failed)
+                await self._disconnect()
+                if cause is None:
+                    raise
+                _RETRIES.labels(cause).inc()
+                _log.warning(
+                    "a group is tried again", extra={"cause": cause, "attempt": attempt, "error": str(failed)[:300]}
+                )
+                if attempt < ATTEMPTS_LIMIT:
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+            else:
+                self._committed()
+                return answers
+        raise refusals.unavailable("The database")
+
+    async def _connect(self) -> AsyncConnection:
+        if self._connection is None:
+            self._connection = await self._engine.connect()
+        return self._connection
+
+    async def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                await connection.invalidate()
+                await connection.close()
+            except (DBAPIError, OSError, TimeoutError):
+                _log.debug("a connection that was lost could not be closed", exc_info=True)
+
+
+def _cause(failed: Exception) -> str | None:
+    """Why it is worth trying again, or None if it is not."""
+    if isinstance(failed, DBAPIError):
+        state = getattr(failed.orig, "sqlstate", None) or ""
+        if state in _CROSSED:
+            return "crossed"
+        # Class 08 connection, 57 operator intervention, 53 resources; no state at all: the connection broke.
+        if (
+            failed.connection_invalidated
+            or state[:2] in {"08", "57", "53"}
+            or (not state and not isinstance(failed, IntegrityError))
+        ):
+            return "database"
+        return None
+    return "database"
+
+
+def _fail(group: list[_Submission], error: Exception) -> None:
+    for submission in group:
+        if not submission.answers.done():
+            submission.answers.set_exception(error)
+
+
+class GroupCommit:
+    """All lanes of this process."""
+
+    def __init__(self, engine: AsyncEngine, store: LedgerStore, lanes: int, committed: Callable[[], None]) -> None:
+        self._lanes = [Lane(str(number), engine, store, committed) for number in range(lanes)]
+
+    async def submit(self, key: str, commands: Sequence[Command]) -> list[Kept]:
+        """Writes commands which all belong to one table or account, `key`."""
+        return await self._lanes[crc32(key.encode()) % len(self._lanes)].submit(commands)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as running:
+            for lane in self._lanes:
+                running.create_task(lane.run())

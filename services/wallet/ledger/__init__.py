@@ -1,0 +1,29 @@
+"""The ledger's decisions: pure functions from a book and a command to an answer and changes in the book.
+
+Each decision verifies first and moves after: a refusal is raised before anything in the book has changed (G12).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf.message import Message
+
+from services.wallet.ledger import cash, caves, commands, rounds
+from services.wallet.ledger.book import Book
+
+_DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
+    commands.Deposit: cash.deposit,
+    commands.Withdraw: cash.withdraw,
+    commands.PlaceStake: rounds.place_stake,
+    commands.CancelStake: rounds.cancel_stake,
+    commands.SettleRound: rounds.settle_round,
+    commands.VoidRound: rounds.void_round,
+    commands.BuyIn: caves.buy_in,
+    commands.CashOut: caves.cash_out,
+    commands.TransferHand: caves.transfer_hand,
+}
+
+
+def decide(book: Book, command: commands.Command, no: int) -> Message:
+    """Carries a command out in the book under the number `no`, or raises a refusal and leaves the book as it was."""
+    return _DECISIONS[type(command)](book, command, no)

@@ -1,0 +1,298 @@
+"""The pages of the ledger that a transaction holds open: what it has locked and read, and what it will write.
+
+Pure: no I/O, no clock. The store fills a book under the locks, the decisions change it through the few methods here,
+and the store writes down what they did.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from services.wallet import inactivity, refusals
+from services.wallet.ledger.commands import Command, TableCommand
+from services.wallet.state import (
+    Account,
+    Mode,
+    Notice,
+    Pocket,
+    Round,
+    RoundState,
+    Session,
+    SessionState,
+    Stake,
+    StakeState,
+    Table,
+    TransferKind,
+)
+
+FREE, LOCKED = Pocket.FREE, Pocket.LOCKED
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """What never changes about a session."""
+
+    no: int
+    account_no: int
+    table_no: int
+
+
+@dataclass(slots=True)
+class Movement:
+    """What one transfer did to one account; its entries are `first_entry` to `end_entry` of the book."""
+
+    account: Account
+    version: int
+    transfer_no: int
+    kind: TransferKind
+    request_id: str
+    round_id: str
+    session_id: str
+    free_cents: int
+    locked_cents: int
+    first_entry: int
+    end_entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnding:
+    """How a round ended, for its row and for the fact."""
+
+    round: Round
+    table: Table
+    transfer_no: int | None
+    void_reason: str | None
+    outcome: bytes | None
+    staked_cents: int
+    payout_cents: int
+    opened_now: bool
+
+
+# transfer_no, account_no, version, leg, pocket, session_no, before, amount, after
+EntryRow = tuple[int, int, int, int, int, int | None, int, int, int]
+# transfer_no, kind, mode, request_id, round_no, reference
+TransferRow = tuple[int, int, int, str, int | None, str | None]
+
+
+@dataclass(slots=True)
+class Book:
+    """One transaction's view of the ledger, and its changes."""
+
+    now: datetime
+    # The time on the session clock, which development may move ahead.
+    session_now: datetime
+
+    accounts: dict[int, Account] = field(default_factory=dict)
+    caves: dict[tuple[int, int], Account] = field(default_factory=dict)
+    tables: dict[int, Table] = field(default_factory=dict)
+    rounds: dict[str, Round] = field(default_factory=dict)
+    # All open stakes of the tables at which this batch takes stakes back or ends rounds.
+    stakes: dict[str, Stake] = field(default_factory=dict)
+    session_keys: dict[str, SessionKey] = field(default_factory=dict)
+    session_states: dict[int, SessionState] = field(default_factory=dict)
+    # Whole rows, of the sessions that this batch may change.
+    sessions: dict[int, Session] = field(default_factory=dict)
+
+    entries: list[EntryRow] = field(default_factory=list)
+    transfers: list[TransferRow] = field(default_factory=list)
+    movements: list[Movement] = field(default_factory=list)
+    new_rounds: dict[int, Round] = field(default_factory=dict)
+    # stake, session_no and detail of the stakes placed by this batch
+    new_stakes: list[tuple[Stake, bytes]] = field(default_factory=list)
+    changed_stakes: dict[int, Stake] = field(default_factory=dict)
+    endings: list[RoundEnding] = field(default_factory=list)
+    raised_tables: dict[int, Table] = field(default_factory=dict)
+    changed_sessions: dict[int, Session] = field(default_factory=dict)
+    closed_sessions: list[Session] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    stamp: Timestamp = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stamp = Timestamp()
+        self.stamp.FromDatetime(self.now)
+
+    # -- looking up, with the refusals that belong to it ------------------------------------------------------------
+
+    def see_epoch(self, command: Command) -> None:
+        """A higher epoch shuts out all lower ones at once, whatever becomes of the command that brings it (G8)."""
+        if isinstance(command, TableCommand):
+            table = self.tables.get(command.table_no)
+            if table is not None and command.epoch > table.epoch:
+                table.epoch = command.epoch
+                self.raised_tables[table.no] = table
+
+    def table_of(self, command: TableCommand) -> Table:
+        """The command's table, if its sender owns it (G8)."""
+        table = self.tables.get(command.table_no)
+        if table is None:
+            raise refusals.table_unknown(command.table_id)
+        if command.epoch < table.epoch:
+            raise refusals.stale_epoch(table.table_id, command.epoch, table.epoch)
+        return table
+
+    def player_account(self, no: int, account_id: str) -> Account:
+        account = self.accounts.get(no)
+        if account is None:
+            raise refusals.account_unknown(account_id)
+        return account
+
+    def open_round(self, round_id: str, table: Table) -> Round | None:
+        """The round if it is known and open, nothing if nobody has heard of it; refused if it has ended (G4)."""
+        known = self.rounds.get(round_id)
+        if known is None:
+            return None
+        if known.table_no != table.no:
+            raise refusals.round_elsewhere(round_id, table.table_id)
+        if known.state is not RoundState.OPEN:
+            raise refusals.round_ended(round_id, known.state.name)
+        return known
+
+    def running_session(self, session_id: str, account: Account, table: Table) -> SessionKey:
+        """The session, if it is this player's at this table and takes bets."""
+        key = self.session_of(session_id, account, table)
+        state = self.session_states[key.no]
+        if state >= SessionState.ENDING:
+            raise refusals.session_ended(session_id, state.name)
+        return key
+
+    def session_of(self, session_id: str, account: Account, table: Table) -> SessionKey:
+        key = self.session_keys.get(session_id)
+        if key is None:
+            raise refusals.session_unknown(session_id)
+        if key.account_no != account.no or key.table_no != table.no:
+            raise refusals.session_elsewhere(session_id)
+        return key
+
+    def open_stakes_of(self, round_: Round) -> dict[str, Stake]:
+        return {
+            stake_id: stake
+            for stake_id, stake in self.stakes.items()
+            if stake.round_no == round_.no and stake.state is StakeState.OPEN
+        }
+
+    # -- moving money -----------------------------------------------------------------------------------------------
+
+    def transfer(
+        self,
+        no: int,
+        kind: TransferKind,
+        mode: Mode,
+        command: Command,
+        round_: Round | None = None,
+        reference: str | None = None,
+    ) -> None:
+        """Opens a transfer; the postings that follow under its number have to sum to zero (G1)."""
+        self.transfers.append((no, kind, mode, command.request_id, None if round_ is None else round_.no, reference))
+
+    def post(
+        self,
+        account: Account,
+        legs: Iterable[tuple[Pocket, int]],
+        transfer_no: int,
+        kind: TransferKind,
+        command: Command,
+        session: SessionKey | None = None,
+        round_id: str = "",
+        session_id: str = "",
+    ) -> None:
+        """Moves money in the pockets of one account. The caller has made sure that no pocket falls below zero (G2)."""
+        account.version += 1
+        first = len(self.entries)
+        leg = 0
+        session_no = None if session is None else session.no
+        for pocket, amount in legs:
+            if amount == 0:
+                continue
+            leg += 1
+            if pocket is FREE:
+                before = account.free_cents
+                account.free_cents = after = before + amount
+            else:
+                before = account.locked_cents
+                account.locked_cents = after = before + amount
+            self.entries.append(
+                (transfer_no, account.no, account.version, leg, pocket, session_no, before, amount, after)
+            )
+        self.movements.append(
+            Movement(
+                account,
+                account.version,
+                transfer_no,
+                kind,
+                command.request_id,
+                round_id,
+                session_id,
+                account.free_cents,
+                account.locked_cents,
+                first,
+                len(self.entries),
+            )
+        )
+
+    # -- rounds and stakes ------------------------------------------------------------------------------------------
+
+    def new_round(self, no: int, round_id: str, table: Table) -> Round:
+        opened = Round(no, round_id, table.no, RoundState.OPEN)
+        self.rounds[round_id] = opened
+        self.new_rounds[no] = opened
+        return opened
+
+    def end_round(
+        self,
+        round_: Round,
+        state: RoundState,
+        table: Table,
+        *,
+        transfer_no: int | None,
+        staked_cents: int,
+        payout_cents: int,
+        void_reason: str | None = None,
+        outcome: bytes | None = None,
+    ) -> None:
+        """Ends a round once and for all (G4)."""
+        if round_.state is not RoundState.OPEN:
+            raise AssertionError(f"G4: round {round_.round_id} has ended before")
+        round_.state = state
+        self.endings.append(
+            RoundEnding(
+                round_,
+                table,
+                transfer_no,
+                void_reason,
+                outcome,
+                staked_cents,
+                payout_cents,
+                round_.no in self.new_rounds,
+            )
+        )
+
+    # -- sessions ---------------------------------------------------------------------------------------------------
+
+    def bet_in(self, session_no: int) -> None:
+        """Any bet withdraws invitation and warning."""
+        session = self.sessions.get(session_no)
+        if session is not None:
+            self.keep(session, inactivity.after_bet(session, self.session_now))
+
+    def keep(self, session: Session, notices: list[Notice]) -> None:
+        """Remembers that a session was changed, and what its player has to be told."""
+        self.changed_sessions[session.no] = session
+        self.session_states[session.no] = session.state
+        self.notices += notices
+
+    def close_if_done(self, session: Session) -> bool:
+        """Ends a session that was waiting for its last stake or its cave; true if that was so (G9)."""
+        if session.state is not SessionState.ENDING or self._in_play(session):
+            return False
+        inactivity.close(session, self.accounts[session.account_no].version, self.session_now)
+        self.keep(session, [])
+        self.closed_sessions.append(session)
+        return True
+
+    def _in_play(self, session: Session) -> bool:
+        cave = self.caves.get((session.account_no, session.table_no))
+        if cave is not None and cave.free_cents > 0:
+            return True
+        return any(stake.session_no == session.no and stake.state is StakeState.OPEN for stake in self.stakes.values())

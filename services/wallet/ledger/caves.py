@@ -1,0 +1,125 @@
+"""Poker: between a player's account and his cave, and among the caves of a table, one transfer per hand."""
+
+from feltro.wallet.v1 import wallet_pb2
+from services.wallet import inactivity, refusals
+from services.wallet.ledger.attendance import count_round
+from services.wallet.ledger.book import FREE, Book
+from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
+from services.wallet.ledger.wording import balance, sessions_after_round
+from services.wallet.state import Account, Play, RoundState, Table, TransferKind
+
+
+def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
+    """The cave gets the amount; commission on it comes on top, from the account (`806/2015:17.b`)."""
+    table = book.table_of(command)
+    _verify_poker(table)
+    account = book.player_account(command.account_no, command.account_id)
+    if account.mode is not table.mode:
+        raise refusals.mode_mismatch(account, table)
+    if account.blocked:
+        raise refusals.account_blocked(account.account_id)
+    session = book.running_session(command.session_id, account, table)
+    needed = command.amount_cents + command.commission_cents
+    if account.free_cents < needed:
+        raise refusals.insufficient_funds(account, needed)
+    cave = book.caves[account.no, table.no]
+
+    kind = TransferKind.BUY_IN
+    book.transfer(no, kind, table.mode, command)
+    book.post(account, ((FREE, -needed),), no, kind, command, session, session_id=command.session_id)
+    book.post(cave, ((FREE, command.amount_cents),), no, kind, command, session, session_id=command.session_id)
+    if command.commission_cents:
+        book.post(book.accounts[table.bank_no], ((FREE, command.commission_cents),), no, kind, command)
+    waiting = book.sessions.get(session.no)
+    if waiting is not None:
+        book.keep(waiting, inactivity.after_buy_in(waiting, book.session_now))
+    return wallet_pb2.BuyInResponse(transfer_id=no, balance=balance(account), cave_cents=cave.free_cents)
+
+
+def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutResponse:
+    """Never refused to a blocked player or an ending session: it is his money."""
+    table = book.table_of(command)
+    _verify_poker(table)
+    account = book.player_account(command.account_no, command.account_id)
+    key = book.session_of(command.session_id, account, table)
+    cave = book.caves.get((account.no, table.no))
+    held = 0 if cave is None else cave.free_cents
+    amount = command.amount_cents or held
+    if amount > held:
+        raise refusals.cave_insufficient(account.account_id, table.table_id, held, amount)
+
+    if cave is not None and amount:
+        kind = TransferKind.CASH_OUT
+        book.transfer(no, kind, table.mode, command)
+        book.post(cave, ((FREE, -amount),), no, kind, command, key, session_id=command.session_id)
+        book.post(account, ((FREE, amount),), no, kind, command, key, session_id=command.session_id)
+    return wallet_pb2.CashOutResponse(
+        transfer_id=no if amount else 0,
+        balance=balance(account),
+        cave_cents=held - amount,
+        session_ended=book.close_if_done(book.sessions[key.no]),
+    )
+
+
+def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.TransferHandResponse:
+    """Zero-sum among the caves, less the commission. A cave pays its stake before it receives its winnings."""
+    table = book.table_of(command)
+    _verify_poker(table)
+    round_ = book.open_round(command.round_id, table)
+    staked = sum(seat.staked_cents for seat in command.seats)
+    won = sum(seat.won_cents for seat in command.seats)
+    if staked != won + command.commission_cents:
+        raise refusals.not_balanced(staked, won, command.commission_cents)
+    caves = [_cave_of(book, table, seat) for seat in command.seats]
+
+    if round_ is None:
+        round_ = book.new_round(no, command.round_id, table)
+    kind = TransferKind.HAND
+    if staked:
+        book.transfer(no, kind, table.mode, command, round_)
+        for seat, cave in zip(command.seats, caves, strict=True):
+            key = book.session_keys[seat.session_id]
+            legs = ((FREE, -seat.staked_cents), (FREE, seat.won_cents))
+            book.post(cave, legs, no, kind, command, key, command.round_id, seat.session_id)
+        if command.commission_cents:
+            bank = book.accounts[table.bank_no]
+            book.post(bank, ((FREE, command.commission_cents),), no, kind, command, None, command.round_id)
+    book.end_round(
+        round_,
+        RoundState.SETTLED,
+        table,
+        transfer_no=no if staked else None,
+        staked_cents=staked,
+        payout_cents=won,
+        outcome=command.outcome,
+    )
+    bettors = {book.session_keys[seat.session_id].no for seat in command.seats if seat.staked_cents}
+    after = count_round(book, table, command.round_id, command.report, bettors)
+    return wallet_pb2.TransferHandResponse(
+        transfer_id=no if staked else 0,
+        ended_at=book.stamp,
+        caves=[
+            wallet_pb2.CaveAfterHand(account_id=seat.account_id, cave_cents=cave.free_cents)
+            for seat, cave in zip(command.seats, caves, strict=True)
+        ],
+        sessions=sessions_after_round(after),
+    )
+
+
+def _verify_poker(table: Table) -> None:
+    if table.play is not Play.POKER:
+        raise refusals.wrong_play(table)
+
+
+def _cave_of(book: Book, table: Table, seat: SeatResult) -> Account:
+    key = book.session_keys.get(seat.session_id)
+    if key is None:
+        raise refusals.session_unknown(seat.session_id)
+    account = book.player_account(key.account_no, seat.account_id)
+    if account.account_id != seat.account_id or key.table_no != table.no:
+        raise refusals.session_elsewhere(seat.session_id)
+    cave = book.caves.get((account.no, table.no))
+    held = 0 if cave is None else cave.free_cents
+    if cave is None or held < seat.staked_cents:
+        raise refusals.cave_insufficient(seat.account_id, table.table_id, held, seat.staked_cents)
+    return cave

@@ -1,0 +1,128 @@
+"""What can be asked of the ledger: one value per command, its fields already valid in themselves."""
+
+from dataclasses import dataclass, field
+
+# Numbers that the directory has not found.
+UNKNOWN = 0
+
+
+@dataclass(slots=True)
+class Command:
+    """What every command carries. `digest` stands for its content (G3); the epoch is authority and not part of it."""
+
+    request_id: str
+    digest: bytes
+    caller: str
+
+
+@dataclass(slots=True)
+class Deposit(Command):
+    account_id: str
+    amount_cents: int
+    reference: str
+    account_no: int = UNKNOWN
+    books_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class Withdraw(Command):
+    account_id: str
+    amount_cents: int
+    reference: str
+    account_no: int = UNKNOWN
+    books_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class TableCommand(Command):
+    """A command of the service that owns a table."""
+
+    table_id: str
+    epoch: int
+    table_no: int = field(default=UNKNOWN, kw_only=True)
+
+
+@dataclass(slots=True)
+class PlaceStake(TableCommand):
+    round_id: str
+    account_id: str
+    session_id: str
+    amount_cents: int
+    detail: bytes
+    account_no: int = UNKNOWN
+    session_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class CancelStake(TableCommand):
+    round_id: str
+    stake_id: str
+    # 0 stands for all that is open
+    amount_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInRound:
+    """What the game service reports of one session; `session_no` is UNKNOWN if there is no such session."""
+
+    session_id: str
+    bet: bool
+    excused: bool
+    cave_below_minimum: bool
+
+
+@dataclass(slots=True)
+class RoundEnd(TableCommand):
+    """A command that ends a round."""
+
+    round_id: str
+
+
+@dataclass(slots=True)
+class SettleRound(RoundEnd):
+    payouts: dict[str, int]
+    outcome: bytes
+    report: list[SessionInRound]
+
+
+@dataclass(slots=True)
+class VoidRound(RoundEnd):
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """What a hand meant to one seat."""
+
+    account_id: str
+    session_id: str
+    staked_cents: int
+    won_cents: int
+
+
+@dataclass(slots=True)
+class TransferHand(RoundEnd):
+    seats: list[SeatResult]
+    commission_cents: int
+    outcome: bytes
+    report: list[SessionInRound]
+
+
+@dataclass(slots=True)
+class BuyIn(TableCommand):
+    account_id: str
+    session_id: str
+    amount_cents: int
+    commission_cents: int
+    account_no: int = UNKNOWN
+    session_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class CashOut(TableCommand):
+    account_id: str
+    session_id: str
+    # 0 stands for all
+    amount_cents: int
+    account_no: int = UNKNOWN
+    session_no: int = UNKNOWN

@@ -1,0 +1,217 @@
+"""Banked rounds: stakes go onto the felt, come off it, and are paid or given back, once."""
+
+from dataclasses import dataclass
+
+from feltro.wallet.v1 import wallet_pb2
+from services.wallet import refusals
+from services.wallet.ledger.attendance import close_waiting, count_round
+from services.wallet.ledger.book import FREE, LOCKED, Book
+from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
+from services.wallet.ledger.wording import balance, sessions_after_round
+from services.wallet.state import Account, Play, RoundState, SessionState, Stake, StakeState, Table, TransferKind
+
+
+def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceStakeResponse:
+    table = book.table_of(command)
+    _verify_banked(table)
+    account = book.player_account(command.account_no, command.account_id)
+    if account.mode is not table.mode:
+        raise refusals.mode_mismatch(account, table)
+    if account.blocked:
+        raise refusals.account_blocked(account.account_id)
+    session = book.running_session(command.session_id, account, table)
+    round_ = book.open_round(command.round_id, table)
+    if account.free_cents < command.amount_cents:
+        raise refusals.insufficient_funds(account, command.amount_cents)
+
+    if round_ is None:
+        round_ = book.new_round(no, command.round_id, table)
+    kind = TransferKind.STAKE
+    book.transfer(no, kind, table.mode, command, round_)
+    book.post(
+        account,
+        ((FREE, -command.amount_cents), (LOCKED, command.amount_cents)),
+        no,
+        kind,
+        command,
+        session,
+        command.round_id,
+        command.session_id,
+    )
+    stake = Stake(
+        no, command.request_id, round_.no, account.no, session.no, command.amount_cents, 0, 0, StakeState.OPEN
+    )
+    book.stakes[stake.stake_id] = stake
+    book.new_stakes.append((stake, command.detail))
+    if book.session_states[session.no] is not SessionState.ACTIVE:
+        book.bet_in(session.no)
+    placed = wallet_pb2.StakePlaced(
+        stake_id=stake.stake_id, transfer_id=no, balance=balance(account), placed_at=book.stamp
+    )
+    return wallet_pb2.PlaceStakeResponse(placed=placed)
+
+
+def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.CancelStakeResponse:
+    table = book.table_of(command)
+    round_ = book.open_round(command.round_id, table)
+    if round_ is None:
+        raise refusals.round_unknown(command.round_id)
+    stake = book.stakes.get(command.stake_id)
+    if stake is None or stake.round_no != round_.no:
+        raise refusals.stake_unknown(command.stake_id)
+    amount = command.amount_cents or stake.open_cents
+    if amount == 0 or amount > stake.open_cents:
+        raise refusals.cancel_exceeds_stake(stake)
+    account = book.accounts[stake.account_no]
+    session = book.sessions[stake.session_no]
+
+    kind = TransferKind.STAKE_CANCELLED
+    book.transfer(no, kind, table.mode, command, round_)
+    book.post(
+        account,
+        ((LOCKED, -amount), (FREE, amount)),
+        no,
+        kind,
+        command,
+        book.session_keys[session.session_id],
+        round_.round_id,
+        session.session_id,
+    )
+    stake.cancelled_cents += amount
+    open_cents = stake.open_cents
+    if open_cents == 0:
+        stake.state = StakeState.CANCELLED
+    book.changed_stakes[stake.no] = stake
+    # The bet was made, whatever became of it: the clock of inactivity starts anew.
+    book.bet_in(session.no)
+    book.close_if_done(session)
+    return wallet_pb2.CancelStakeResponse(transfer_id=no, balance=balance(account), open_cents=open_cents)
+
+
+@dataclass(slots=True)
+class _Share:
+    """What a round means to one account."""
+
+    account: Account
+    session_no: int
+    staked_cents: int = 0
+    payout_cents: int = 0
+
+
+def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.SettleRoundResponse:
+    table = book.table_of(command)
+    _verify_banked(table)
+    round_ = book.open_round(command.round_id, table)
+    stakes = {} if round_ is None else book.open_stakes_of(round_)
+    if stakes.keys() != command.payouts.keys():
+        missing, unexpected = stakes.keys() - command.payouts.keys(), command.payouts.keys() - stakes.keys()
+        raise refusals.stakes_differ(command.round_id, missing, unexpected)
+
+    if round_ is None:
+        round_ = book.new_round(no, command.round_id, table)
+    shares = _shares(book, stakes, command.payouts)
+    staked = sum(share.staked_cents for share in shares)
+    paid = sum(share.payout_cents for share in shares)
+    kind = TransferKind.ROUND_SETTLED
+    if shares:
+        book.transfer(no, kind, table.mode, command, round_)
+        for share in shares:
+            _post_share(book, share, no, kind, command)
+        if staked != paid:
+            bank = book.accounts[table.bank_no]
+            book.post(bank, ((FREE, staked - paid),), no, kind, command, None, command.round_id)
+    for stake_id, stake in stakes.items():
+        stake.state = StakeState.SETTLED
+        stake.payout_cents = command.payouts[stake_id]
+        book.changed_stakes[stake.no] = stake
+    book.end_round(
+        round_,
+        RoundState.SETTLED,
+        table,
+        transfer_no=no if shares else None,
+        staked_cents=staked,
+        payout_cents=paid,
+        outcome=command.outcome,
+    )
+    bettors = {share.session_no for share in shares}
+    after = count_round(book, table, command.round_id, command.report, bettors)
+    return wallet_pb2.SettleRoundResponse(
+        transfer_id=no if shares else 0,
+        ended_at=book.stamp,
+        results=_results(shares),
+        sessions=sessions_after_round(after),
+    )
+
+
+def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundResponse:
+    """Also of a round nobody has heard of: a stake that comes for it later is refused (G4)."""
+    table = book.table_of(command)
+    round_ = book.open_round(command.round_id, table)
+
+    if round_ is None:
+        round_ = book.new_round(no, command.round_id, table)
+    stakes = book.open_stakes_of(round_)
+    shares = _shares(book, stakes, {stake_id: stake.open_cents for stake_id, stake in stakes.items()})
+    returned = sum(share.payout_cents for share in shares)
+    kind = TransferKind.ROUND_VOID
+    if shares:
+        book.transfer(no, kind, table.mode, command, round_)
+        for share in shares:
+            _post_share(book, share, no, kind, command)
+    for stake in stakes.values():
+        stake.state = StakeState.RETURNED
+        book.changed_stakes[stake.no] = stake
+    book.end_round(
+        round_,
+        RoundState.VOID,
+        table,
+        transfer_no=no if shares else None,
+        staked_cents=returned,
+        payout_cents=returned,
+        void_reason=command.reason,
+    )
+    for share in shares:
+        book.bet_in(share.session_no)
+    after = close_waiting(book, {share.session_no for share in shares})
+    return wallet_pb2.VoidRoundResponse(
+        transfer_id=no if shares else 0,
+        ended_at=book.stamp,
+        results=_results(shares),
+        sessions=sessions_after_round(after),
+    )
+
+
+def _verify_banked(table: Table) -> None:
+    if table.play is Play.POKER:
+        raise refusals.wrong_play(table)
+
+
+def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> list[_Share]:
+    """What each account had in the round and gets from it. One player has one session at a table, so one share."""
+    shares: dict[int, _Share] = {}
+    for stake_id, stake in stakes.items():
+        share = shares.get(stake.account_no)
+        if share is None:
+            shares[stake.account_no] = share = _Share(book.accounts[stake.account_no], stake.session_no)
+        share.staked_cents += stake.open_cents
+        share.payout_cents += payouts[stake_id]
+    return list(shares.values())
+
+
+def _post_share(book: Book, share: _Share, no: int, kind: TransferKind, command: SettleRound | VoidRound) -> None:
+    session_id = book.sessions[share.session_no].session_id
+    legs = ((LOCKED, -share.staked_cents), (FREE, share.payout_cents))
+    key = book.session_keys[session_id]
+    book.post(share.account, legs, no, kind, command, key, command.round_id, session_id)
+
+
+def _results(shares: list[_Share]) -> list[wallet_pb2.AccountResult]:
+    return [
+        wallet_pb2.AccountResult(
+            account_id=share.account.account_id,
+            staked_cents=share.staked_cents,
+            payout_cents=share.payout_cents,
+            balance=balance(share.account),
+        )
+        for share in shares
+    ]

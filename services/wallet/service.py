@@ -1,0 +1,120 @@
+"""The wallet as a process: puts its parts together, starts them, and stops them in order."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Coroutine
+
+import nats
+from nats.aio.client import Client as Nats
+from prometheus_client import start_http_server
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from services.kit import background, database
+from services.kit.clock import Clock, SystemClock
+from services.kit.grpc_server import GrpcServer, Service
+from services.kit.identity import TokenVerifier
+from services.wallet.audit import AuditWatch
+from services.wallet.complaint_service import ComplaintService
+from services.wallet.group_commit import GroupCommit
+from services.wallet.inactivity_watch import InactivityWatch
+from services.wallet.outbox import OutboxPublisher
+from services.wallet.refusals import DOMAIN
+from services.wallet.session_clock import SessionClock
+from services.wallet.session_service import SessionService
+from services.wallet.settings import WalletSettings
+from services.wallet.store import LedgerStore
+from services.wallet.wallet_service import WalletService
+
+# Connections besides the lanes' own: reads and sessions, the publisher's two, the watch.
+OTHER_CONNECTIONS = 12
+_NATS_RECONNECT_S = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+async def _connect_bus(url: str) -> Nats:
+    """The bus may be away at the start as at any other time: facts wait in the outbox."""
+
+    async def lost(error: Exception) -> None:
+        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
+
+    return await nats.connect(
+        url,
+        name="wallet",
+        error_cb=lost,
+        allow_reconnect=True,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=_NATS_RECONNECT_S,
+        connect_timeout=2,
+        pending_size=8 * 1024 * 1024,
+    )
+
+
+class Wallet:
+    """One replica."""
+
+    def __init__(self, settings: WalletSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self.ready = asyncio.Event()
+        self.port = 0
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Serves until `stopped` is set, then lets calls under way finish."""
+        settings = self._settings
+        engine = database.connect(str(settings.database_url), "feltro-wallet", settings.lanes + OTHER_CONNECTIONS)
+        bus = await _connect_bus(str(settings.nats_url))
+        try:
+            await self._serve(engine, bus, stopped)
+        finally:
+            await bus.close()
+            await engine.dispose()
+
+    async def _serve(self, engine: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
+        settings, clock = self._settings, self._clock
+        session_clock = SessionClock(engine, clock, settings.session_clock)
+        await session_clock.refresh()
+        outbox = OutboxPublisher(engine, bus)
+        group_commit = GroupCommit(engine, LedgerStore(clock, session_clock), settings.lanes, outbox.wake)
+        services: list[Service] = [
+            WalletService(engine, group_commit, clock),
+            SessionService(engine, clock, session_clock),
+            ComplaintService(engine, clock),
+        ]
+        verifier = TokenVerifier(settings.issuer_jwks, settings.issuer_audience)
+        server = GrpcServer(settings.listen, verifier, services, DOMAIN)
+        self.port = server.port
+        work: list[Coroutine[None, None, None]] = [
+            group_commit.run(),
+            outbox.run(),
+            InactivityWatch(engine, clock, session_clock).run(),
+            AuditWatch(str(settings.database_url), settings.audit_every_s).run(),
+        ]
+        tasks = [asyncio.create_task(part) for part in work]
+        await server.start()
+        await server.say(serving=True)
+        self.ready.set()
+        _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
+        try:
+            waiting = asyncio.create_task(stopped.wait())
+            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {waiting}:
+                # None of them ends by itself: a process without it is no wallet (G12).
+                task.result()
+                raise RuntimeError("a part of the wallet has ended")
+        finally:
+            await server.stop(settings.stop_grace_s)
+            await background.end(tasks)
+            _log.info("the wallet has stopped")
+
+
+async def serve(settings: WalletSettings) -> None:
+    """Runs the process until SIGTERM or SIGINT."""
+    host, _, port = settings.metrics_listen.rpartition(":")
+    start_http_server(int(port), host)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await Wallet(settings, SystemClock()).run(stopped)

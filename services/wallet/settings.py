@@ -1,0 +1,48 @@
+"""The wallet's settings, one environment variable each."""
+
+from enum import StrEnum
+
+from pydantic import Field, FilePath, NatsDsn, PostgresDsn, model_validator
+from pydantic_settings import SettingsConfigDict
+
+from services.kit.settings import Environment, ListenAddress, ServiceSettings
+
+
+class SessionClockKind(StrEnum):
+    """Whether the session clock can be moved by hand."""
+
+    REAL = "real"
+    ADVANCEABLE = "advanceable"
+
+
+class WalletSettings(ServiceSettings):
+    """Read once at the start."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FELTRO_WALLET_", extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True
+    )
+
+    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
+    log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
+    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
+    issuer_jwks: FilePath = Field(validation_alias="FELTRO_ISSUER_JWKS")
+    issuer_audience: str = Field("feltro", validation_alias="FELTRO_ISSUER_AUDIENCE", min_length=1)
+
+    database_url: PostgresDsn
+    listen: ListenAddress = "127.0.0.1:8710"
+    metrics_listen: ListenAddress = "127.0.0.1:8711"
+    session_clock: SessionClockKind = SessionClockKind.REAL
+    # Transactions that may be under way at once; each has its own connection.
+    lanes: int = Field(2, ge=1, le=16)
+    # How long a stopping service waits for calls under way.
+    stop_grace_s: float = Field(10.0, ge=0, le=60)
+    audit_every_s: float = Field(3600.0, ge=1)
+
+    @model_validator(mode="after")
+    def _clock_of_production_is_real(self) -> "WalletSettings":
+        if self.environment is Environment.PRODUCTION and self.session_clock is not SessionClockKind.REAL:
+            raise ValueError(
+                "FELTRO_WALLET_SESSION_CLOCK has to be `real` where FELTRO_ENVIRONMENT is `production`:"
+                " a session must never end before its time"
+            )
+        return self
