@@ -1,0 +1,95 @@
+"""A PostgreSQL and a NATS for one test run or one bench: on free ports, in a folder that goes with them."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from stack.leash import Leash
+from stack.nats import EmbeddedNats
+from stack.postgres import EmbeddedPostgres
+
+ATTEMPTS = 5
+READY_SECONDS = 30.0
+
+
+class Server(Protocol):
+    """What both servers have in common."""
+
+    def ready(self) -> bool:
+        """Whether it answers."""
+        ...
+
+
+ServerT = TypeVar("ServerT", bound=Server)
+
+
+@contextmanager
+def postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL with no database of ours; durable unless `settings` say otherwise."""
+
+    def start() -> tuple[EmbeddedPostgres, Leash, Path]:
+        home = _home("postgres")
+        made = EmbeddedPostgres(home, free_port(), settings)
+        made.initialise()
+        log, removed = home / "log", sorted({home, made.data.parent})
+        return made, Leash(made.command(), log=log, stop_signal=signal.SIGINT, user=made.user, remove=removed), log
+
+    made, leash = _started(start)
+    try:
+        yield made
+    finally:
+        leash.let_go()
+
+
+@contextmanager
+def nats() -> Iterator[EmbeddedNats]:
+    """A NATS with an empty JetStream."""
+
+    def start() -> tuple[EmbeddedNats, Leash, Path]:
+        home = _home("nats")
+        made = EmbeddedNats(home / "jetstream", free_port())
+        return made, Leash(made.command(), log=home / "log", remove=[home]), home / "log"
+
+    made, leash = _started(start)
+    try:
+        yield made
+    finally:
+        leash.let_go()
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody had a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _home(name: str) -> Path:
+    home = Path(tempfile.mkdtemp(prefix=f"feltro-{name}-"))
+    # Passable, not readable: the user that PostgreSQL runs as under root must reach its data in it.
+    home.chmod(0o711)
+    return home
+
+
+def _started(start: Callable[[], tuple[ServerT, Leash, Path]]) -> tuple[ServerT, Leash]:
+    # Between asking for a free port and listening on it someone else may take it: then another one is asked for.
+    said = ""
+    for _ in range(ATTEMPTS):
+        server, leash, log = start()
+        deadline = time.monotonic() + READY_SECONDS
+        with log.open(errors="replace") as output:
+            while not leash.ended and time.monotonic() < deadline:
+                if server.ready():
+                    return server, leash
+                time.sleep(0.01)
+            leash.let_go()
+            said = output.read()[-2000:]
+    raise RuntimeError(f"A server did not start in {ATTEMPTS} attempts; the last one said:\n{said}")

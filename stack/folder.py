@@ -1,0 +1,97 @@
+"""The data folder: what lies in it, and who is using it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+# Every process of a run carries it in its environment, so that a later run can tell what an earlier one left.
+MARK = "FELTRO_STACK"
+
+
+class FolderInUse(RuntimeError):
+    """Another run has the folder; the message says which."""
+
+
+class FolderUnusable(RuntimeError):
+    """The folder cannot be used; the message says what to do."""
+
+
+class Folder:
+    """One run at a time keeps all its files here."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.logs = root / "logs"
+        self.postgres = root / "postgres"
+        self.nats = root / "nats"
+        self.issuer = root / "issuer"
+        self.supervisor_config = root / "supervisor.conf"
+        self._lock_file = root / "run.lock"
+        self._lock: IO[str] | None = None
+
+    def prepare(self) -> None:
+        """Make what is missing, readable by nobody else."""
+        try:
+            # Passable, not readable: PostgreSQL under root runs as a user that must reach its own folder in here.
+            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.chmod(0o711)
+            for private in (self.logs, self.nats, self.issuer):
+                private.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise FolderUnusable(
+                f"The data folder {self.root} is not usable by you: {error.strerror}.\n"
+                "Set FELTRO_DATA to a folder of your own, or remove this one as whoever made it."
+            ) from error
+
+    def take(self, address: str) -> None:
+        """Hold the folder until this process ends; the kernel lets go of it even after a kill -9."""
+        try:
+            lock = self._lock_file.open("a+")
+        except OSError as error:
+            raise FolderUnusable(
+                f"The data folder {self.root} is not usable by you: {error.strerror}.\n"
+                "Set FELTRO_DATA to a folder of your own, or remove this one as whoever made it."
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            holder = _holder(lock.read())
+            lock.close()
+            raise FolderInUse(f"Feltro is running already on {self.root}{holder}.") from None
+        lock.truncate(0)
+        json.dump({"process": os.getpid(), "address": address}, lock)
+        lock.flush()
+        self._lock = lock
+
+    def release(self) -> None:
+        """Let another run have it."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def empty(self) -> list[Path]:
+        """Remove what runs made, and nothing else that may lie in a folder someone chose; give what went."""
+        made = [self.logs, self.postgres, self.nats, self.issuer, self.supervisor_config, self._lock_file]
+        gone = [path for path in made if path.exists()]
+        for path in gone:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        if self.root.is_dir() and not any(self.root.iterdir()):
+            self.root.rmdir()
+        return gone
+
+
+def _holder(text: str) -> str:
+    try:
+        known = json.loads(text)
+    except ValueError:
+        return ""
+    return f" (process {known['process']}, {known['address']})"

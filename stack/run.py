@@ -1,0 +1,294 @@
+"""`make run`: the whole platform on this machine, started in order, watched, and stopped as one."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from services.kit.settings import load_or_exit
+from stack import leftovers, ports
+from stack.folder import MARK, Folder, FolderInUse, FolderUnusable
+from stack.issuer import AUDIENCE, DevelopmentIssuer
+from stack.leash import Leash
+from stack.nats import EmbeddedNats
+from stack.postgres import EmbeddedPostgres, PostgresError
+from stack.settings import LOOPBACK, ROOT, StackSettings
+from stack.supervision import Program, SupervisionError, Supervisor, Watch, last_lines
+
+WALLET_DATABASE, WALLET_OWNER, WALLET_USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
+READY_SECONDS = 90.0
+MIGRATE_SECONDS = 300.0
+# While it starts, a process that ends twice is told about at once instead of being tried for long.
+DEATHS_AT_START = 2
+LOG_LINES = 15
+EX_CONFIG = 78
+
+
+class CannotRun(RuntimeError):
+    """The platform cannot run; the message says why and what to do."""
+
+
+class Interrupted(Exception):
+    """Someone asked us to stop while we were starting."""
+
+
+class Stack:
+    """One run of the platform."""
+
+    def __init__(self, settings: StackSettings) -> None:
+        self._settings = settings
+        self._folder = Folder(settings.data)
+        self._postgres = EmbeddedPostgres(self._folder.postgres, settings.postgres_port)
+        self._nats = EmbeddedNats(self._folder.nats, settings.nats_port)
+        self._issuer = DevelopmentIssuer(self._folder.issuer)
+        self._supervisor: Supervisor | None = None
+        self._watch = Watch(DEATHS_AT_START)
+        self._stopping = threading.Event()
+        self._address = f"http://{LOOPBACK}:{settings.gateway_port}/"
+
+    def run(self) -> int:
+        """Start, stay until asked to stop, stop; the exit status."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._stopping.set())
+        try:
+            problem = self._live()
+        finally:
+            self._stop()
+            self._folder.release()
+        if problem:
+            _say(problem, error=True)
+        return 1 if problem else 0
+
+    def _live(self) -> str:
+        """Start, stay; why it ended, or nothing when somebody asked for it."""
+        try:
+            self._start()
+            self._stay()
+        except Interrupted:
+            return ""
+        except (CannotRun, FolderInUse, FolderUnusable, PostgresError, SupervisionError) as error:
+            return str(error)
+        return ""
+
+    def _start(self) -> None:
+        started = time.monotonic()
+        self._folder.prepare()
+        self._folder.take(self._address)
+        self._end_leftovers()
+        if taken := ports.complaints(self._settings.ports()):
+            raise CannotRun("\n".join(taken))
+        self._issuer.prepare()
+        self._make_database()
+        supervisor = self._supervisor = Supervisor(
+            self._folder, self._programs(), {"FELTRO_ISSUER_JWKS": str(self._issuer.jwks)}
+        )
+        self._wait_for("supervisor", supervisor.ready)
+        self._bring_up("postgres", self._postgres.ready)
+        self._postgres.ensure_database(WALLET_DATABASE, WALLET_OWNER, WALLET_USER)
+        self._migrate()
+        self._bring_up("nats", self._nats.ready)
+        self._bring_up("wallet", lambda: _serving(f"{LOOPBACK}:{self._settings.wallet_port}"))
+        self._bring_up("gateway", lambda: _answers(f"{self._address}readyz"))
+        self._welcome(time.monotonic() - started)
+
+    def _stay(self) -> None:
+        """Until asked to stop: the process manager restarts what dies, and we say so."""
+        self._watch = Watch()
+        supervisor = self._supervisor
+        while supervisor is not None and not self._stopping.wait(1.0):
+            if supervisor.ended:
+                raise CannotRun("The process manager was ended by something else; the platform is stopped.")
+            self._look_after(supervisor)
+
+    def _look_after(self, supervisor: Supervisor) -> None:
+        states, now = supervisor.states(), time.monotonic()
+        for name in self._watch.died(states, now):
+            process = states[name].process
+            _say(f"  {name} ended; it is started again" + (f" (process {process})" if process else ""))
+        failing = self._watch.hopeless(states, now)
+        if failing is None:
+            failing = next((name for name, state in states.items() if state.exit_status == EX_CONFIG), None)
+        if failing is not None:
+            log = self._folder.logs / f"{failing}.log"
+            raise CannotRun(f"{failing} keeps ending. The end of {log}:\n{last_lines(log, LOG_LINES)}")
+
+    def _bring_up(self, name: str, ready: Callable[[], bool]) -> None:
+        supervisor = self._supervisor
+        if supervisor is None:
+            raise CannotRun("The process manager is not running.")
+        started = time.monotonic()
+        _say(f"  {name:<9} ", end="")
+        try:
+            supervisor.start(name)
+            self._wait_for(name, lambda: self._alive(supervisor) and ready())
+        except BaseException:
+            _say("not ready")
+            raise
+        _say(f"ready in {time.monotonic() - started:.1f} s")
+
+    def _alive(self, supervisor: Supervisor) -> bool:
+        self._look_after(supervisor)
+        return True
+
+    def _wait_for(self, name: str, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not ready():
+            self._check_interrupted(0.05)
+            if time.monotonic() > deadline:
+                log = self._folder.logs / f"{name}.log"
+                end = last_lines(log, LOG_LINES)
+                raise CannotRun(f"{name} was not ready within {READY_SECONDS:.0f} s. The end of {log}:\n{end}")
+
+    def _make_database(self) -> None:
+        if self._postgres.forget_stale_lock():
+            _say("  removed the lock of a PostgreSQL that was killed")
+        if not self._postgres.data.is_relative_to(self._folder.root):
+            _say(f"  database  in {self._postgres.data.parent}, for PostgreSQL may not run as root,")
+            _say(f"            and the user {self._postgres.user} cannot reach {self._folder.root}")
+        if self._postgres.initialise():
+            _say("  database  made")
+
+    def _migrate(self) -> None:
+        started, log = time.monotonic(), self._folder.logs / "migrate.log"
+        log.unlink(missing_ok=True)
+        owner_url = self._postgres.url(WALLET_OWNER, WALLET_DATABASE)
+        migration = Leash(
+            [sys.executable, "-m", "services.kit.command", "migrate"],
+            log=log,
+            environment={MARK: str(self._folder.root), "FELTRO_WALLET_OWNER_URL": owner_url},
+        )
+        try:
+            while not migration.ended:
+                self._check_interrupted(0.02)
+                if time.monotonic() - started > MIGRATE_SECONDS:
+                    raise CannotRun(f"The migration did not end within {MIGRATE_SECONDS:.0f} s: see {log}")
+        finally:
+            status = migration.let_go()
+        if status:
+            raise CannotRun(f"The migration failed. The end of {log}:\n{last_lines(log, LOG_LINES)}")
+        _say(f"  schema    up to date in {time.monotonic() - started:.1f} s")
+
+    def _check_interrupted(self, seconds: float) -> None:
+        if self._stopping.wait(seconds):
+            raise Interrupted
+
+    def _end_leftovers(self) -> None:
+        found = leftovers.leftovers(self._folder.root, self._postgres.data)
+        if found:
+            _say(f"  ending {len(found)} processes that an earlier run left behind")
+            leftovers.end(found, self._folder.root, self._postgres.data)
+
+    def _stop(self) -> None:
+        if self._supervisor is None:
+            return
+        # From here on there is nothing more urgent: a second Ctrl-C changes nothing.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        _say("\nStopping")
+        self._supervisor.stop()
+        self._end_leftovers()
+        _say("Feltro is stopped; its data stays.")
+
+    def _programs(self) -> list[Program]:
+        python = [sys.executable, "-m"]
+        return [
+            Program(
+                "postgres",
+                self._postgres.command(),
+                Path("/"),
+                priority=10,
+                user=self._postgres.user,
+                stop_signal=signal.SIGINT,
+            ),
+            Program("nats", self._nats.command(), Path("/"), priority=20),
+            Program("wallet", [*python, "services.wallet"], ROOT, priority=30, environment=self._wallet()),
+            Program("gateway", [*python, "gateway"], ROOT, priority=40, environment=self._gateway()),
+        ]
+
+    def _wallet(self) -> Mapping[str, str]:
+        return {
+            **self._common(),
+            "FELTRO_WALLET_LISTEN": f"{LOOPBACK}:{self._settings.wallet_port}",
+            "FELTRO_WALLET_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.wallet_metrics_port}",
+            "FELTRO_WALLET_DATABASE_URL": self._postgres.url(WALLET_USER, WALLET_DATABASE),
+            "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
+        }
+
+    def _gateway(self) -> Mapping[str, str]:
+        return {
+            **self._common(),
+            "FELTRO_GATEWAY_LISTEN": f"{LOOPBACK}:{self._settings.gateway_port}",
+            "FELTRO_GATEWAY_WALLET_ADDRESS": f"{LOOPBACK}:{self._settings.wallet_port}",
+        }
+
+    def _common(self) -> Mapping[str, str]:
+        return {
+            "FELTRO_ENVIRONMENT": "development",
+            "FELTRO_NATS_URL": self._nats.url,
+            "FELTRO_ISSUER_AUDIENCE": AUDIENCE,
+        }
+
+    def _welcome(self, seconds: float) -> None:
+        feltro = os.path.relpath(Path(sys.executable).with_name("feltro"))
+        player = '{"player_id": "ana", "mode": "MODE_REAL"}'
+        _say(f"""
+Feltro is up after {seconds:.1f} s: {self._address}
+
+Log in: there are no passwords, the development issuer signs tokens.
+  {feltro} token --scope player --subject ana
+
+Try it, in another terminal:
+  {feltro} call WalletService/OpenAccount '{player}'
+  ana=$({feltro} call WalletService/OpenAccount '{player}' --field balance.account_id)
+  {feltro} call WalletService/Deposit "{{\\"account_id\\": \\"$ana\\", \\"amount_cents\\": 5000}}"
+  {feltro} call WalletService/GetBalance "{{\\"account_id\\": \\"$ana\\"}}" --scope player --subject ana
+
+Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
+
+
+def command(argv: list[str]) -> int:
+    """`feltro run`: run the platform until Ctrl-C."""
+    what = "Run the whole platform on this machine until Ctrl-C. README.md tells how to move its ports and its data."
+    argparse.ArgumentParser(prog="feltro run", description=what).parse_args(argv)
+    return Stack(load_or_exit(StackSettings)).run()
+
+
+def _serving(address: str) -> bool:
+    with grpc.insecure_channel(address) as channel:
+        try:
+            answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=1)
+        except grpc.RpcError:
+            return False
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def _answers(address: str) -> bool:
+    # No proxy: it is our own machine that is asked, whatever the environment says of the way to others.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(address, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _say(text: str, *, end: str = "\n", error: bool = False) -> None:
+    # The terminal may be closed while we stop; that must not keep us from stopping.
+    with contextlib.suppress(OSError, ValueError):
+        print(text, end=end, flush=True, file=sys.stderr if error else sys.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(command(sys.argv[1:]))

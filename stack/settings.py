@@ -1,0 +1,31 @@
+"""Where the platform runs on this machine: its data folder and its ports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from services.kit.settings import ServiceSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+LOOPBACK = "127.0.0.1"
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class StackSettings(ServiceSettings):
+    """Each field is an environment variable, `FELTRO_` and its name."""
+
+    data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = ROOT / ".feltro"
+    gateway_port: Port = 8700
+    wallet_port: Port = 8710
+    wallet_metrics_port: Port = 8711
+    postgres_port: Port = 8720
+    nats_port: Port = 8730
+
+    def ports(self) -> dict[str, int]:
+        """Every port that is listened on, by the variable that moves it."""
+        fields = ("gateway_port", "wallet_port", "wallet_metrics_port", "postgres_port", "nats_port")
+        return {self.variable(field): getattr(self, field) for field in fields}
