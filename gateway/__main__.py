@@ -1,0 +1,55 @@
+"""The gateway process: starts, serves until it is told to stop, and lets requests under way finish."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+
+import uvloop
+from aiohttp import web
+
+from gateway.edge import Edge
+from gateway.parts import GrpcPart, Lookout, NatsPart
+from gateway.settings import GatewaySettings
+from services.kit.logs import log_to_stderr
+from services.kit.settings import load_or_exit
+
+_log = logging.getLogger("gateway")
+
+
+async def serve(settings: GatewaySettings) -> int:
+    """Serve until SIGTERM or SIGINT; the exit status."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    wallet = GrpcPart("wallet", "keeps the players' money and sessions", settings.wallet_address)
+    lookout = Lookout([wallet, NatsPart(str(settings.nats_url))])
+    watching = asyncio.create_task(lookout.watch())
+    application = Edge(lookout, settings.environment).application()
+    # No line per request: probes ask every second, and nothing else is served yet.
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=settings.stop_grace_s)
+    try:
+        await runner.setup()
+        await web.TCPSite(runner, settings.listen_host, settings.listen_port).start()
+        _log.info("the gateway listens", extra={"address": settings.listen})
+        await stopping.wait()
+        _log.info("the gateway stops")
+    except OSError as error:
+        _log.error("cannot listen: free the address or set FELTRO_GATEWAY_LISTEN", extra={"error": str(error)})
+        return 1
+    finally:
+        await runner.cleanup()
+        watching.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
+        await lookout.close()
+    return 0
+
+
+if __name__ == "__main__":
+    chosen = load_or_exit(GatewaySettings)
+    log_to_stderr(chosen.log_level)
+    sys.exit(uvloop.run(serve(chosen)))

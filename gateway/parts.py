@@ -1,0 +1,148 @@
+"""Which parts of the platform the gateway can reach right now.
+
+Looked at once a second, however many ask, so that a probe costs nobody anything (G11).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from typing import Protocol
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+LOOK_EVERY_S = 1.0
+ANSWER_WITHIN_S = 1.0
+RECONNECT_AFTER_S = 1
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a part is; `problem` is empty when it is up."""
+
+    name: str
+    does: str
+    problem: str
+
+    @property
+    def up(self) -> bool:
+        """Whether it can be used."""
+        return not self.problem
+
+
+class Part(Protocol):
+    """Something the gateway depends on."""
+
+    name: str
+    does: str
+
+    async def problem(self) -> str:
+        """What is wrong with it, or nothing."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class GrpcPart:
+    """A service that answers gRPC health checks."""
+
+    def __init__(self, name: str, does: str, address: str) -> None:
+        self.name = name
+        self.does = does
+        self._address = address
+        # Asked every second: the channel's own pauses after a failure, up to two minutes, would hide its return.
+        self._channel = grpc.aio.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 1000)])
+        self._health = health_pb2_grpc.HealthStub(self._channel)
+
+    async def problem(self) -> str:
+        """Not serving, or not there."""
+        try:
+            answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
+        except grpc.aio.AioRpcError as error:
+            return f"does not answer at {self._address} ({error.code().name})"
+        if answer.status != health_pb2.HealthCheckResponse.SERVING:
+            return f"answers at {self._address}, but is not serving"
+        return ""
+
+    async def close(self) -> None:
+        """Close the channel."""
+        await self._channel.close()
+
+
+class NatsPart:
+    """The event bus."""
+
+    name = "events"
+    does = "carries what happens to whoever watches"
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client = Client()
+        self._connecting: asyncio.Task[None] | None = None
+
+    async def problem(self) -> str:
+        """Not connected; once started, the client itself tries again for ever."""
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(self._connect())
+        return "" if self._client.is_connected else f"does not answer at {self._url} (NATS)"
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.gather(self._connecting, return_exceptions=True)
+        with contextlib.suppress(NatsError, OSError):
+            await self._client.close()
+
+    async def _connect(self) -> None:
+        await self._client.connect(
+            self._url,
+            name="feltro gateway",
+            connect_timeout=RECONNECT_AFTER_S,
+            reconnect_time_wait=RECONNECT_AFTER_S,
+            max_reconnect_attempts=-1,
+            error_cb=_say_nats_error,
+        )
+
+
+class Lookout:
+    """Looks at all parts, and remembers what it saw."""
+
+    def __init__(self, parts: list[Part]) -> None:
+        self._parts = parts
+        self._seen = [Condition(part.name, part.does, "has not been looked at yet") for part in parts]
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """What was seen last, at most a few seconds ago."""
+        return self._seen
+
+    async def watch(self) -> None:
+        """Look until cancelled."""
+        while True:
+            self._seen = await asyncio.gather(*(self._look(part) for part in self._parts))
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def close(self) -> None:
+        """Let go of all parts."""
+        await asyncio.gather(*(part.close() for part in self._parts))
+
+    async def _look(self, part: Part) -> Condition:
+        try:
+            problem = await asyncio.wait_for(part.problem(), 3 * ANSWER_WITHIN_S)
+        except TimeoutError:
+            problem = "does not answer in time"
+        return Condition(part.name, part.does, problem)
+
+
+async def _say_nats_error(error: Exception) -> None:
+    _log.warning("the connection to NATS has a problem", extra={"error": str(error) or type(error).__name__})

@@ -1,0 +1,1 @@
+"""Everything that shows that Feltro does what it says."""

@@ -1,0 +1,1 @@
+"""Pure rules, without a database, a bus or a clock."""

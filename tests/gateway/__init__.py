@@ -1,0 +1,1 @@
+"""The edge, against a real NATS and a real gRPC health service."""

@@ -1,0 +1,1 @@
+"""One service at a time, on real PostgreSQL and NATS."""

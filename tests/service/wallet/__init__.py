@@ -1,0 +1,1 @@
+"""The wallet: its database, its desks, its audit."""

@@ -1,0 +1,1 @@
+"""The platform on one machine: its parts, each alone."""

@@ -1,0 +1,32 @@
+"""A wrong value stops the start with a sentence that names the variable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+NATS = {"FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
+
+
+@pytest.mark.parametrize(
+    ("module", "wrong"),
+    [
+        ("stack.run", {"FELTRO_GATEWAY_PORT": "eighty"}),
+        ("stack.run", {"FELTRO_POSTGRES_PORT": "70000"}),
+        ("stack.run", {"FELTRO_NATS_PORT": "0"}),
+        ("gateway", {**NATS, "FELTRO_GATEWAY_LISTEN": "here"}),
+        ("gateway", {**NATS, "FELTRO_GATEWAY_WALLET_ADDRESS": "127.0.0.1"}),
+        ("gateway", {"FELTRO_NATS_URL": "http://127.0.0.1"}),
+    ],
+)
+def test_the_variable_is_named(module: str, wrong: dict[str, str]) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FELTRO_")}
+    ended = subprocess.run(
+        [sys.executable, "-m", module], env={**kept, **wrong}, capture_output=True, text=True, check=False, timeout=30
+    )
+    assert ended.returncode == 78
+    (sentence,) = ended.stderr.splitlines()
+    assert sentence.startswith(next(reversed(wrong)))

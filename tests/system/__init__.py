@@ -1,0 +1,1 @@
+"""The whole platform, started as a developer starts it."""
