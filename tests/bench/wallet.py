@@ -1,0 +1,261 @@
+"""`make bench-wallet`: durable stakes per second beside pgbench on the same PostgreSQL, with fsync and synchronous commit on.
+
+Ends in lines `ratio <name> <value>`. The load generator shares the machine with what it measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+import psutil
+import uvloop
+
+from feltro.wallet.v1 import types_pb2, wallet_pb2
+from stack import ephemeral
+from stack.postgres import EmbeddedPostgres
+from tests.bench import ledger_history
+from tests.wallet_under_test import Seat, WalletClient, WalletProcess
+
+DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
+PGBENCH_CLIENTS = 16
+UNARY_CALLERS = 64
+TABLES, PLAYERS_PER_TABLE = 4, 250
+# How a game service sends them: each table one call at a time, everybody's stakes of a moment together.
+ORDERS_PER_CALL, CALLS_PER_TABLE = 250, 2
+SMALL_LEDGER, LARGE_LEDGER = 10_000, 5_000_000
+
+
+@dataclass
+class Measured:
+    """What one phase measured."""
+
+    name: str
+    seconds: float = 0.0
+    done: int = 0
+    latencies_s: list[float] = field(default_factory=list)
+    cpu_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rate(self) -> float:
+        return self.done / self.seconds
+
+    def percentile_ms(self, share: float) -> float:
+        ordered = sorted(self.latencies_s)
+        return ordered[min(len(ordered) - 1, int(len(ordered) * share))] * 1e3
+
+    def say(self) -> None:
+        p50, p99 = self.percentile_ms(0.5), self.percentile_ms(0.99)
+        print(f"  {self.name:<58}{self.rate:>9.0f}/s   p50 {p50:7.2f} ms   p99 {p99:7.2f} ms", flush=True)
+        each = ", ".join(f"{who} {seconds / self.done * 1e6:.0f}" for who, seconds in self.cpu_s.items() if self.done)
+        print(f"      CPU µs each: {each}", flush=True)
+
+
+def cpu_seconds() -> dict[str, float]:
+    """CPU time so far of everything this bench has started, by what it is."""
+    used: dict[str, float] = {"load generator": sum(psutil.Process().cpu_times()[:2])}
+    for child in psutil.Process().children(recursive=True):
+        try:
+            name, times = child.name(), child.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        who = {"postgres": "PostgreSQL", "nats-server": "NATS"}.get(name, "wallet")
+        used[who] = used.get(who, 0.0) + times.user + times.system
+    return used
+
+
+async def measure(name: str, callers: int, seconds: float, act: Callable[[int, int], Awaitable[int]]) -> Measured:
+    """Calls `act(caller, turn)` from many callers for a while; it returns how many stakes it made."""
+    measured = Measured(name)
+    used = cpu_seconds()
+    end = time.perf_counter() + seconds
+
+    async def caller(number: int) -> None:
+        turn = 0
+        while (started := time.perf_counter()) < end:
+            made = await act(number, turn)
+            measured.done += made
+            measured.latencies_s.append(time.perf_counter() - started)
+            turn += 1
+
+    started = time.perf_counter()
+    await asyncio.gather(*(caller(number) for number in range(callers)))
+    measured.seconds = time.perf_counter() - started
+    measured.cpu_s = {who: seconds - used.get(who, 0.0) for who, seconds in cpu_seconds().items()}
+    measured.say()
+    return measured
+
+
+def pgbench(postgres: EmbeddedPostgres, seconds: int) -> float:
+    """TPC-B-like transactions per second, prepared, 16 clients."""
+    postgres.ensure_database("pgbench", OWNER, USER)
+    address = ["-h", "127.0.0.1", "-p", str(postgres.port), "-U", OWNER, "pgbench"]
+    environment = {**os.environ, "PGPASSWORD": postgres.passwords[OWNER]}
+    binary = str(postgres.binaries / "pgbench")
+
+    def run(*options: str) -> str:
+        return subprocess.run(
+            [binary, *options, *address], env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    run("-i", "-q", "-s", str(PGBENCH_CLIENTS))
+    said = run("-M", "prepared", "-c", str(PGBENCH_CLIENTS), "-j", "2", "-T", str(seconds))
+    found = re.search(r"tps = ([0-9.]+)", said)
+    if found is None:
+        raise RuntimeError(f"pgbench did not say how fast it was:\n{said}")
+    rate = float(found.group(1))
+    print(f"  {'(a) pgbench TPC-B-like, prepared, 16 clients':<58}{rate:>9.0f}/s", flush=True)
+    return rate
+
+
+async def plain_commits(url: str, seconds: float) -> Measured:
+    """One row and one commit at a time, the floor of what a lone stake can take."""
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        await connection.execute("CREATE TABLE IF NOT EXISTS plain_commit (no bigint GENERATED ALWAYS AS IDENTITY, at text)")
+        insert = await connection.prepare("INSERT INTO plain_commit (at) VALUES ($1)")
+
+        async def one(_caller: int, turn: int) -> int:
+            await insert.fetch(str(turn))
+            return 1
+
+        return await measure("one plain commit at a time", 1, seconds, one)
+    finally:
+        await connection.close()
+
+
+class Tables:
+    """Players in sessions at a few tables, and the stakes they make."""
+
+    def __init__(self, client: WalletClient, seats: list[list[Seat]]) -> None:
+        self._client = client
+        self._seats = seats
+        self._made = 0
+
+    @classmethod
+    async def open(cls, client: WalletClient) -> Tables:
+        seats = []
+        for table in range(TABLES):
+            await client.open_table(f"bench-{table}")
+            players = [f"bench-{table}-{player}" for player in range(PLAYERS_PER_TABLE)]
+            seats.append(await client.sit_down_all(players, f"bench-{table}", 10**10))
+        return cls(client, seats)
+
+    async def one(self, caller: int, turn: int) -> int:
+        """One stake, one call."""
+        table = caller % TABLES
+        seat = self._seats[table][(caller // TABLES * 16 + turn) % PLAYERS_PER_TABLE]
+        order = self._order(seat)
+        request = wallet_pb2.PlaceStakeRequest(round=self._round(table), order=order)
+        await self._client.wallet.PlaceStake(request, metadata=self._client.game)
+        return 1
+
+    async def many(self, caller: int, _turn: int) -> int:
+        """A call with a stake of every player at a table."""
+        table = caller % TABLES
+        orders = [self._order(seat) for seat in self._seats[table][:ORDERS_PER_CALL]]
+        request = wallet_pb2.PlaceStakesRequest(round=self._round(table), orders=orders)
+        answers = (await self._client.wallet.PlaceStakes(request, metadata=self._client.game)).answers
+        refused = [answer for answer in answers if not answer.HasField("placed")]
+        if refused:
+            raise RuntimeError(f"a stake was refused: {refused[0]}")
+        return len(answers)
+
+    def _round(self, table: int) -> types_pb2.RoundRef:
+        reference = types_pb2.TableRef(table_id=f"bench-{table}", epoch=1)
+        return types_pb2.RoundRef(round_id=f"bench-{table}", table=reference)
+
+    def _order(self, seat: Seat) -> wallet_pb2.StakeOrder:
+        self._made += 1
+        return wallet_pb2.StakeOrder(
+            request_id=f"stake-{self._made:012d}",
+            account_id=seat.account_id,
+            session_id=seat.session_id,
+            amount_cents=100,
+            detail=b"red",
+        )
+
+
+async def drained(owner_url: str) -> float:
+    """Waits until every fact has left the outbox, and says how long that took."""
+    started = time.perf_counter()
+    connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
+    try:
+        while await connection.fetchval("SELECT EXISTS (SELECT 1 FROM outbox)"):
+            await asyncio.sleep(0.05)
+    finally:
+        await connection.close()
+    return time.perf_counter() - started
+
+
+def migrate(owner_url: str) -> None:
+    environment = {**os.environ, "FELTRO_WALLET_OWNER_URL": owner_url}
+    subprocess.run([sys.executable, "-m", "services.kit.command", "migrate"], check=True, env=environment)
+
+
+async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
+    """All phases in one run on one server."""
+    with ephemeral.postgres() as postgres, ephemeral.nats() as nats, tempfile.TemporaryDirectory() as home:
+        transactions = pgbench(postgres, int(seconds))
+        postgres.ensure_database(DATABASE, OWNER, USER)
+        owner_url = postgres.url(OWNER, DATABASE)
+        migrate(owner_url)
+        process = WalletProcess(postgres.url(USER, DATABASE), nats.url, Path(home))
+        process.start()
+        try:
+            await process.ready()
+            async with process.client() as client:
+                tables = await Tables.open(client)
+                return await phases(tables, owner_url, transactions, seconds, large_ledger)
+        finally:
+            process.kill()
+
+
+async def phases(
+    tables: Tables, owner_url: str, transactions: float, seconds: float, large_ledger: int
+) -> dict[str, float]:
+    callers = TABLES * CALLS_PER_TABLE
+    await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.one)
+    commit = await plain_commits(owner_url, seconds / 2)
+    lone = await measure("one stake at a time", 1, seconds / 2, tables.one)
+    unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.one)
+    await drained(owner_url)
+    await ledger_history.fill(owner_url, SMALL_LEDGER - await ledger_history.count(owner_url))
+    name = f"(c) PlaceStakes, {callers} callers, {ORDERS_PER_CALL} stakes a call"
+    small = await measure(f"{name}", callers, seconds, tables.many)
+    print(f"      facts of it were delivered {await drained(owner_url):.1f} s after the last acknowledgement")
+    await ledger_history.fill(owner_url, large_ledger - await ledger_history.count(owner_url))
+    large = await measure(f"(c) with {await ledger_history.count(owner_url)} entries", callers, seconds, tables.many)
+    await drained(owner_url)
+    return {
+        "wallet-unary-to-tpcb": unary.rate / transactions,
+        "wallet-batch-to-tpcb": small.rate / transactions,
+        "wallet-lone-p99-to-commit-p99": lone.percentile_ms(0.99) / commit.percentile_ms(0.99),
+        "wallet-lone-p50-to-commit-p50": lone.percentile_ms(0.5) / commit.percentile_ms(0.5),
+        "wallet-batch-large-to-small-ledger": large.rate / small.rate,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench-wallet", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each phase")
+    parser.add_argument("--entries", type=int, default=LARGE_LEDGER, help="of the large ledger")
+    options = parser.parse_args()
+    ratios = uvloop.run(bench(options.seconds, options.entries))
+    for name, value in ratios.items():
+        print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
