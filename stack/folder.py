@@ -31,6 +31,8 @@ class Folder:
         self.nats = root / "nats"
         self.issuer = root / "issuer"
         self.supervisor_config = root / "supervisor.conf"
+        # Points to the folder in the temporary one that holds the process manager's socket.
+        self.plain = root / "plain"
         self._lock_file = root / "run.lock"
         self._lock: IO[str] | None = None
 
@@ -63,7 +65,10 @@ class Folder:
             lock.seek(0)
             holder = _holder(lock.read())
             lock.close()
-            raise FolderInUse(f"Feltro is running already on {self.root}{holder}.") from None
+            raise FolderInUse(
+                f"Feltro is running already on {self.root}{holder}.\n"
+                "Stop it with Ctrl-C where it runs; a second one needs its own FELTRO_DATA and ports."
+            ) from None
         lock.truncate(0)
         json.dump({"process": os.getpid(), "address": address}, lock)
         lock.flush()
@@ -77,10 +82,10 @@ class Folder:
 
     def empty(self) -> list[Path]:
         """Remove what runs made, and nothing else that may lie in a folder someone chose; give what went."""
-        made = [self.logs, self.postgres, self.nats, self.issuer, self.supervisor_config, self._lock_file]
-        gone = [path for path in made if path.exists()]
+        made = [self.logs, self.postgres, self.nats, self.issuer, self.supervisor_config, self.plain, self._lock_file]
+        gone = [path for path in made if path.exists() or path.is_symlink()]
         for path in gone:
-            if path.is_dir():
+            if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink()

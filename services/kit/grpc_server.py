@@ -37,6 +37,8 @@ _SECONDS = Histogram(
 
 # A method returns its response message, or the bytes of one where a stored answer has to go out as it was (G3).
 Answer = Message | bytes
+# The refusal that a failure of database or bus means to a caller, or None if it is a fault of ours.
+Explain = Callable[[Exception], Refused | None]
 Method = Callable[[Message, Caller], Awaitable[Answer]]
 
 
@@ -119,7 +121,7 @@ async def _abort(context: grpc.aio.ServicerContext[Message, Answer], refused: Re
 
 
 def _handler(
-    implementation: Service, method: MethodDescriptor, verifier: TokenVerifier, domain: str
+    implementation: Service, method: MethodDescriptor, verifier: TokenVerifier, domain: str, explain: Explain
 ) -> grpc.RpcMethodHandler[Message, Answer]:
     function = getattr(implementation, _snake_case(method.name), None)
     if function is None:
@@ -138,7 +140,11 @@ def _handler(
             _CALLS.labels(method.full_name, refused.code.name).inc()
             await _abort(context, refused)
             raise
-        except Exception:
+        except Exception as failed:
+            refusal = explain(failed)
+            if refusal is not None:
+                _CALLS.labels(method.full_name, refusal.code.name).inc()
+                await _abort(context, refusal)
             _CALLS.labels(method.full_name, "INTERNAL").inc()
             _log.exception("a call failed", extra={"method": method.full_name})
             raise
@@ -158,7 +164,10 @@ def _handler(
 class GrpcServer:
     """Services behind one address."""
 
-    def __init__(self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str) -> None:
+    def __init__(
+        self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str, explain: Explain
+    ) -> None:
+        """`domain` is that of the refusals; `explain` turns failures that callers can do something about into them."""
         self._server = grpc.aio.server(
             maximum_concurrent_rpcs=CONCURRENT_CALLS_LIMIT,
             options=[
@@ -170,7 +179,8 @@ class GrpcServer:
         names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
         for service in services:
             handlers = {
-                method.name: _handler(service, method, verifier, domain) for method in service.descriptor.methods
+                method.name: _handler(service, method, verifier, domain, explain)
+                for method in service.descriptor.methods
             }
             self._server.add_generic_rpc_handlers(
                 (grpc.method_handlers_generic_handler(service.descriptor.full_name, handlers),)

@@ -3,18 +3,19 @@
 It lets bytes that were encoded once (a stored answer, a movement) become part of a larger message unread and unchanged.
 """
 
+_ONE_BYTE, _TWO_BYTES = 1 << 7, 1 << 14
+
 
 def embedded(field_number: int, message: bytes) -> bytes:
-    """The bytes of a message as the value of a field of another one."""
-    return _varint(field_number << 3 | 2) + _varint(len(message)) + message
-
-
-def _varint(number: int) -> bytes:
-    if number < 0x80:
-        return number.to_bytes(1, "little")
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    """The bytes of a message as the value of a field of another one; for field numbers up to 15."""
+    tag, length = field_number << 3 | 2, len(message)
+    if length < _ONE_BYTE:
+        return bytes((tag, length)) + message
+    if length < _TWO_BYTES:
+        return bytes((tag, length & 0x7F | 0x80, length >> 7)) + message
+    header = bytearray((tag,))
+    while length >= _ONE_BYTE:
+        header.append(length & 0x7F | 0x80)
+        length >>= 7
+    header.append(length)
+    return bytes(header) + message

@@ -37,6 +37,8 @@ INSERT INTO accounts (kind, mode, owner_no, table_no, opened_at)
 SELECT 4, owner.mode, wanted.owner_no, wanted.table_no, now()
 FROM (SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])) AS wanted(owner_no, table_no)
 JOIN accounts owner ON owner.account_no = wanted.owner_no
+-- Elsewhere the command will be refused, and what is refused leaves nothing behind (G12).
+JOIN tables ON tables.table_no = wanted.table_no AND tables.mode = owner.mode AND tables.play = 3
 ON CONFLICT (owner_no, table_no) WHERE kind = 4 DO NOTHING
 """
 _CAVES = """

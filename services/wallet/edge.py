@@ -70,9 +70,12 @@ def page_position(token: str) -> int | None:
     if not token:
         return None
     try:
-        return int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (ValueError, binascii.Error):
-        raise refusals.invalid("page_token", "is not one that this wallet has given out.") from None
+        position = 0
+    if not 0 < position < 2**63:
+        raise refusals.invalid("page_token", "is not one that this wallet has given out.")
+    return position
 
 
 def may_see(caller: Caller, player_id: str | None) -> None:

@@ -14,6 +14,7 @@ from zlib import crc32
 
 from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.wallet import refusals
@@ -132,8 +133,8 @@ class Lane:
         for attempt in range(1, ATTEMPTS_LIMIT + 1):
             try:
                 answers = await self._store.write(await self._connect(), commands)
-            except (DBAPIError, OSError, TimeoutError) as failed:
-                cause = _cause(failed)
+            except (DBAPIError, PoolTimeout, OSError, TimeoutError) as failed:
+                cause = retry_cause(failed)
                 await self._disconnect()
                 if cause is None:
                     raise
@@ -164,21 +165,16 @@ class Lane:
                 _log.debug("a connection that was lost could not be closed", exc_info=True)
 
 
-def _cause(failed: Exception) -> str | None:
+def retry_cause(failed: Exception) -> str | None:
     """Why it is worth trying again, or None if it is not."""
     if isinstance(failed, DBAPIError):
         state = getattr(failed.orig, "sqlstate", None) or ""
         if state in _CROSSED:
             return "crossed"
         # Class 08 connection, 57 operator intervention, 53 resources; no state at all: the connection broke.
-        if (
-            failed.connection_invalidated
-            or state[:2] in {"08", "57", "53"}
-            or (not state and not isinstance(failed, IntegrityError))
-        ):
-            return "database"
-        return None
-    return "database"
+        lost = failed.connection_invalidated or state[:2] in {"08", "57", "53"}
+        return "database" if lost or (not state and not isinstance(failed, IntegrityError)) else None
+    return "database" if isinstance(failed, OSError | TimeoutError | PoolTimeout) else None
 
 
 def _fail(group: list[_Submission], error: Exception) -> None:

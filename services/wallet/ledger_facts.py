@@ -14,14 +14,17 @@ TRANSFERS_MESSAGE_BYTES = 256 * 1024
 
 # Field numbers of events.proto, for messages that are put together from encoded parts.
 _PLAYER_FACT_BALANCE_CHANGED = 2
-_BALANCE_CHANGED_BALANCE = 1
-_BALANCE_CHANGED_TRANSACTIONS = 2
-_TRANSFERS_MADE_TRANSACTIONS = 1
+_BALANCE_CHANGED_BALANCE = 2
+# The same in BalanceChanged and in TransfersMade, so that a movement is encoded once for both.
+_TRANSACTIONS = 1
 
 
 def of_book(book: Book) -> list[Fact]:
     """Every fact of a transaction, in the order in which it has to leave."""
-    encoded = [(movement, _transaction(book, movement).SerializeToString()) for movement in book.movements]
+    encoded = [
+        (movement, embedded(_TRANSACTIONS, _transaction(book, movement).SerializeToString()))
+        for movement in book.movements
+    ]
     return [*_balances(book, encoded), *_transfers(encoded), *_rounds(book)]
 
 
@@ -40,9 +43,12 @@ def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
         session_id=movement.session_id,
         entries=[
             types_pb2.Entry(
-                pocket=types_pb2.Pocket.ValueType(pocket), before_cents=before, amount_cents=amount, after_cents=after
+                pocket=types_pb2.Pocket.ValueType(pocket),
+                before_cents=before,
+                amount_cents=amount,
+                after_cents=before + amount,
             )
-            for _, _, _, _, pocket, _, before, amount, after in book.entries[movement.first_entry : movement.end_entry]
+            for pocket, before, amount in book.entries_of(movement)
         ],
     )
 
@@ -59,19 +65,20 @@ def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fac
     for movement, transaction in encoded:
         player = _player(book, movement.account)
         if player is not None:
-            parts.setdefault(player.no, []).append(embedded(_BALANCE_CHANGED_TRANSACTIONS, transaction))
+            parts.setdefault(player.no, []).append(transaction)
     at = events_pb2.PlayerFact(at=book.stamp).SerializeToString()
     for account_no, transactions in parts.items():
         account = book.accounts[account_no]
-        changed = embedded(_BALANCE_CHANGED_BALANCE, balance(account).SerializeToString()) + b"".join(transactions)
-        yield Fact(player_subject(account.player_id or ""), at + embedded(_PLAYER_FACT_BALANCE_CHANGED, changed))
+        transactions.append(embedded(_BALANCE_CHANGED_BALANCE, balance(account).SerializeToString()))
+        yield Fact(
+            player_subject(account.player_id or ""), at + embedded(_PLAYER_FACT_BALANCE_CHANGED, b"".join(transactions))
+        )
 
 
 def _transfers(encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:
     parts: list[bytes] = []
     size = 0
-    for _, transaction in encoded:
-        part = embedded(_TRANSFERS_MADE_TRANSACTIONS, transaction)
+    for _, part in encoded:
         if size + len(part) > TRANSFERS_MESSAGE_BYTES:
             yield Fact(TRANSFERS_SUBJECT, b"".join(parts))
             parts, size = [], 0

@@ -84,7 +84,8 @@ async def look_up(connection: AsyncConnection, request_id: str, content: bytes) 
     if row is None:
         return None
     if row.digest != content:
-        raise refusals.request_reused(request_id)
+        # As its caller knows it, see `_kept_as`.
+        raise refusals.request_reused(request_id.rpartition(" ")[2])
     return Kept(row.refused, row.answer)
 
 
@@ -114,7 +115,7 @@ async def once(
     stored answer of another player. `act` does it; what it refuses is remembered like any answer, unless the reason
     speaks of the sender or the moment (`refusals.NOT_KEPT`).
     """
-    request_id = cast("Command", request).request_id
+    request_id = _kept_as(cast("Command", request).request_id, caller)
     content = digest(request)
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -130,6 +131,11 @@ async def once(
         else:
             return kept.give()
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _kept_as(request_id: str, caller: Caller) -> str:
+    """Players choose their ids without knowing of each other: one must not meet, or occupy, another's or a game's."""
+    return request_id if caller.scopes & {"operator", "game"} else f"{caller.subject} {request_id}"
 
 
 async def _answer(

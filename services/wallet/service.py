@@ -14,12 +14,13 @@ from services.kit import background, database
 from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer, Service
 from services.kit.identity import TokenVerifier
+from services.kit.refusal import Refused
+from services.wallet import refusals
 from services.wallet.audit import AuditWatch
 from services.wallet.complaint_service import ComplaintService
-from services.wallet.group_commit import GroupCommit
+from services.wallet.group_commit import GroupCommit, retry_cause
 from services.wallet.inactivity_watch import InactivityWatch
 from services.wallet.outbox import OutboxPublisher
-from services.wallet.refusals import DOMAIN
 from services.wallet.session_clock import SessionClock
 from services.wallet.session_service import SessionService
 from services.wallet.settings import WalletSettings
@@ -31,6 +32,11 @@ OTHER_CONNECTIONS = 12
 _NATS_RECONNECT_S = 0.5
 
 _log = logging.getLogger(__name__)
+
+
+def explain(failed: Exception) -> Refused | None:
+    """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
+    return refusals.unavailable("The database") if retry_cause(failed) is not None else None
 
 
 async def _connect_bus(url: str) -> Nats:
@@ -83,7 +89,7 @@ class Wallet:
             ComplaintService(engine, clock),
         ]
         verifier = TokenVerifier(settings.issuer_jwks, settings.issuer_audience)
-        server = GrpcServer(settings.listen, verifier, services, DOMAIN)
+        server = GrpcServer(settings.listen, verifier, services, refusals.DOMAIN, explain)
         self.port = server.port
         work: list[Coroutine[None, None, None]] = [
             group_commit.run(),

@@ -32,4 +32,10 @@ async def write_down(
     ended = [session for session in sessions if session.state is SessionState.ENDED]
     summaries = await session_summary.summaries(connection, [session.no for session in ended], now)
     told += [session_facts.ended_fact(session, summaries[session.no], now) for session in ended]
+    moved_on = {notice.session.no for notice in notices}
+    told += [
+        session_facts.changed_fact(session)
+        for session in sessions
+        if session.no in moved_on or session.state >= SessionState.ENDING
+    ]
     await facts.put(connection, told, at)

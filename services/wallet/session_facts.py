@@ -41,6 +41,12 @@ def session_message(session: Session) -> session_pb2.Session:
     )
 
 
+def changed_fact(session: Session) -> Fact:
+    """For the game service: who is at its table, and whose cave it has to cash out."""
+    changed = events_pb2.SessionChanged(session=session_message(session))
+    return Fact(f"feltro.wallet.sessions.{session.table_id}", changed.SerializeToString())
+
+
 def started_fact(session: Session, previous_started_at: datetime | None) -> Fact:
     """His session started; with the date of the one before."""
     started = events_pb2.SessionStarted(

@@ -22,7 +22,7 @@ from services.wallet import (
 )
 from services.wallet.accounts import PlayerAccount
 from services.wallet.session_clock import SessionClock
-from services.wallet.session_facts import notice_fact, session_message, started_fact, timestamp
+from services.wallet.session_facts import changed_fact, notice_fact, session_message, started_fact, timestamp
 from services.wallet.state import (
     Device,
     EndCause,
@@ -111,7 +111,9 @@ class SessionService:
         inactivity.started(session, table.policy, now)
         await session_rows.save(connection, [session])
         previous_started_at = previous.started_at if previous else None
-        await facts.put(connection, [started_fact(session, previous_started_at)], self._clock.now())
+        await facts.put(
+            connection, [started_fact(session, previous_started_at), changed_fact(session)], self._clock.now()
+        )
         return session_pb2.StartSessionResponse(
             session=session_message(session),
             previous_session_started_at=timestamp(previous_started_at),

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.kit import database
 from services.kit.clock import Clock
-from services.wallet import facts, ledger_facts, refusals, session_facts, session_rows, session_summary
+from services.wallet import facts, ledger_facts, refusals, session_changes, session_rows
 from services.wallet.directory import Directory
 from services.wallet.ledger import decide
 from services.wallet.ledger.book import Book, SessionKey
@@ -74,37 +74,41 @@ LEFT JOIN sessions ON sessions.session_no = asked.session_no
 ORDER BY asked.place
 """
 _WRITE = """
-WITH written_transfers AS (
+WITH answered AS MATERIALIZED (
+    SELECT * FROM unnest($2::text[], $3::bytea[], $4::boolean[], $5::bytea[], $6::text[], $7::bigint[], $8::smallint[],
+                         $9::smallint[], $10::bigint[], $11::text[])
+        AS new(request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference)
+), written_requests AS (
+    INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
+    SELECT request_id, digest, refused, answer, transfer_no, caller, $1 FROM answered
+), written_transfers AS (
     INSERT INTO transfers (transfer_no, kind, mode, at, request_id, round_no, reference)
-    SELECT no, kind, mode, $1, request_id, round_no, reference
-    FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::text[], $6::bigint[], $7::text[])
-        AS new(no, kind, mode, request_id, round_no, reference)
+    SELECT transfer_no, kind, mode, $1, request_id, round_no, reference FROM answered WHERE transfer_no IS NOT NULL
 ), written_entries AS (
     INSERT INTO entries
         (transfer_no, account_no, version, leg, pocket, session_no, before_cents, amount_cents, after_cents)
-    SELECT * FROM unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::smallint[], $12::smallint[], $13::bigint[],
-                         $14::bigint[], $15::bigint[], $16::bigint[])
-), written_requests AS (
-    INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
-    SELECT request_id, digest, refused, answer, transfer_no, caller, $1
-    FROM unnest($17::text[], $18::bytea[], $19::boolean[], $20::bytea[], $21::bigint[], $22::text[])
-        AS new(request_id, digest, refused, answer, transfer_no, caller)
+    SELECT transfer_no, account_no, version, first_leg + step, pocket, session_no,
+           before_cents, amount_cents, before_cents + amount_cents
+    FROM unnest($12::bigint[], $13::bigint[], $14::bigint[], $15::smallint[], $16::bigint[],
+                $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
+        AS posted(transfer_no, account_no, version, first_leg, session_no, free_before, free, locked_before, locked)
+    CROSS JOIN LATERAL (VALUES (0, 1, free_before, free), (1, 2, locked_before, locked))
+        AS entry(step, pocket, before_cents, amount_cents)
+    WHERE amount_cents <> 0
 ), written_stakes AS (
-    INSERT INTO stakes
-        (stake_no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, payout_cents, state,
-         detail, placed_at)
+    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
     SELECT new.*, $1
-    FROM unnest($23::bigint[], $24::text[], $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[],
-                $30::bigint[], $31::smallint[], $32::bytea[]) AS new
+    FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[])
+        AS new
 ), written_rounds AS (
     INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)
     SELECT no, round_id, table_no, 1, $1
-    FROM unnest($33::bigint[], $34::text[], $35::bigint[]) AS new(no, round_id, table_no)
+    FROM unnest($28::bigint[], $29::text[], $30::bigint[]) AS new(no, round_id, table_no)
 ), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($36::bytea[]) AS new(facts)
+    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($31::bytea[]) AS new(facts)
 )
 UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
-FROM unnest($37::bigint[], $38::bigint[], $39::bigint[], $40::bigint[]) AS new(no, free_cents, locked_cents, version)
+FROM unnest($32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[]) AS new(no, free_cents, locked_cents, version)
 WHERE accounts.account_no = new.no
 """
 _END_ROUNDS = """
@@ -125,6 +129,11 @@ FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no 
 """
 
 
+# request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference
+_Answered = tuple[str, bytes, bool, bytes, str, int | None, int | None, int | None, int | None, str | None]
+_NO_TRANSFER = (None, None, None, None)
+
+
 @dataclass(slots=True)
 class _Looked:
     """What was found for one command."""
@@ -140,8 +149,8 @@ class _Group:
     commands: Sequence[Command]
     book: Book
     looked: list[_Looked] = field(default_factory=list)
-    # request_id, digest, refused, answer, transfer_no, caller
-    new_requests: list[tuple[str, bytes, bool, bytes, int | None, str]] = field(default_factory=list)
+    # What is kept of each command that was answered for the first time, with its transfer if it moved money.
+    answered: list[_Answered] = field(default_factory=list)
 
 
 class LedgerStore:
@@ -275,23 +284,21 @@ class LedgerStore:
         if book.raised_tables:
             raised = book.raised_tables.values()
             await connection.exec_driver_sql(_RAISE_EPOCHS, ([t.no for t in raised], [t.epoch for t in raised]))
-        if not group.new_requests:
+        if not group.answered:
             return
         accounts = {movement.account.no: movement.account for movement in book.movements}.values()
         fact_rows = [facts.pack(found)] if (found := ledger_facts.of_book(book)) else []
         new_stakes = [
-            (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, s.cancelled_cents,
-             s.payout_cents, s.state, detail)
+            (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
             for s, detail in book.new_stakes
-        ]  # fmt: skip
+        ]
         await connection.exec_driver_sql(
             _WRITE,
             (
                 book.now,
-                *_columns(book.transfers, 6),
-                *_columns(book.entries, 9),
-                *_columns(group.new_requests, 6),
-                *_columns(new_stakes, 10),
+                *_columns(group.answered, 10),
+                *_columns(book.postings, 9),
+                *_columns(new_stakes, 7),
                 *_columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3),
                 fact_rows,
                 *_columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4),
@@ -301,8 +308,7 @@ class LedgerStore:
 
     async def _write_ends(self, connection: AsyncConnection, book: Book) -> None:
         """What only some groups do, after the rows it speaks of are there."""
-        fresh = {stake.no for stake, _ in book.new_stakes}
-        changed = [s for s in book.changed_stakes.values() if s.no not in fresh]
+        changed = book.changed_stakes.values()
         if changed:
             columns = _columns([(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed], 4)
             await connection.exec_driver_sql(_CHANGE_STAKES, tuple(columns))
@@ -310,16 +316,8 @@ class LedgerStore:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
             await connection.exec_driver_sql(_END_ROUNDS, (book.now, *_columns(ends, 5)))
         if book.changed_sessions:
-            await self._write_sessions(connection, book)
-
-    async def _write_sessions(self, connection: AsyncConnection, book: Book) -> None:
-        await session_rows.save(connection, list(book.changed_sessions.values()))
-        told = [session_facts.notice_fact(notice) for notice in book.notices]
-        if book.closed_sessions:
-            closed = [session.no for session in book.closed_sessions]
-            summaries = await session_summary.summaries(connection, closed, book.session_now)
-            told += [session_facts.ended_fact(s, summaries[s.no], book.session_now) for s in book.closed_sessions]
-        await facts.put(connection, told, book.now)
+            sessions = list(book.changed_sessions.values())
+            await session_changes.write_down(connection, sessions, book.notices, {}, now=book.session_now, at=book.now)
 
 
 def _decide(group: _Group) -> list[Kept]:
@@ -334,7 +332,6 @@ def _decide(group: _Group) -> list[Kept]:
             digest, kept = before
             answers.append(kept if digest == command.digest else _refusal(refusals.request_reused(command.request_id)))
             continue
-        transfers = len(book.transfers)
         try:
             kept = Kept(refused=False, answer=decide(book, command, looked.number).SerializeToString())
         except WalletRefused as refused:
@@ -343,9 +340,18 @@ def _decide(group: _Group) -> list[Kept]:
                 answers.append(kept)
                 continue
         known[command.request_id] = command.digest, kept
-        moved = looked.number if len(book.transfers) > transfers else None
-        group.new_requests.append(
-            (command.request_id, command.digest, kept.refused, kept.answer, moved, command.caller)
+        transfer = book.transfers.get(looked.number)
+        number = looked.number if transfer else None
+        group.answered.append(
+            (
+                command.request_id,
+                command.digest,
+                kept.refused,
+                kept.answer,
+                command.caller,
+                number,
+                *(transfer or _NO_TRANSFER),
+            )
         )
         answers.append(kept)
     return answers
@@ -357,6 +363,11 @@ def _refusal(refused: WalletRefused) -> Kept:
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[Sequence[object]]:
     return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+# Looked up for every account of every group: calling the enumeration costs more than the rest of the row.
+_KINDS = {kind.value: kind for kind in AccountKind}
+_MODES = {mode.value: mode for mode in Mode}
 
 
 def _table(row: Sequence[Any]) -> Table:
@@ -371,4 +382,4 @@ def _open_stake(row: Sequence[Any]) -> Stake:
 
 def _account(row: Sequence[Any]) -> Account:
     no, account_id, kind, mode, *rest = row
-    return Account(no, account_id, AccountKind(kind), Mode(mode), *rest)
+    return Account(no, account_id, _KINDS[kind], _MODES[mode], *rest)

@@ -247,7 +247,7 @@ class WalletService:
             commands.SeatResult(
                 seat.account_id,
                 seat.session_id,
-                edge.amount_or_zero("staked_cents", seat.staked_cents),
+                edge.amount("staked_cents", seat.staked_cents),
                 edge.amount_or_zero("won_cents", seat.won_cents, PAYOUT_LIMIT_CENTS),
             )
             for seat in request.seats

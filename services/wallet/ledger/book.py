@@ -4,7 +4,6 @@ Pure: no I/O, no clock. The store fills a book under the locks, the decisions ch
 and the store writes down what they did.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,8 +26,6 @@ from services.wallet.state import (
     TransferKind,
 )
 
-FREE, LOCKED = Pocket.FREE, Pocket.LOCKED
-
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
@@ -41,7 +38,7 @@ class SessionKey:
 
 @dataclass(slots=True)
 class Movement:
-    """What one transfer did to one account; its entries are `first_entry` to `end_entry` of the book."""
+    """What one transfer did to one account."""
 
     account: Account
     version: int
@@ -50,10 +47,8 @@ class Movement:
     request_id: str
     round_id: str
     session_id: str
-    free_cents: int
-    locked_cents: int
-    first_entry: int
-    end_entry: int
+    # Its postings begin here in the book's; there are one or two.
+    first_posting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +65,13 @@ class RoundEnding:
     opened_now: bool
 
 
-# transfer_no, account_no, version, leg, pocket, session_no, before, amount, after
-EntryRow = tuple[int, int, int, int, int, int | None, int, int, int]
-# transfer_no, kind, mode, request_id, round_no, reference
-TransferRow = tuple[int, int, int, str, int | None, str | None]
+# transfer_no, account_no, version, first leg, session_no, free before, free movement, locked before, locked movement:
+# up to two entries, one for each pocket that moves
+Posting = tuple[int, int, int, int, int | None, int, int, int, int]
+# pocket, before, amount
+Entry = tuple[Pocket, int, int]
+# kind, mode, round_no, reference
+TransferRow = tuple[int, int, int | None, str | None]
 
 
 @dataclass(slots=True)
@@ -95,8 +93,9 @@ class Book:
     # Whole rows, of the sessions that this batch may change.
     sessions: dict[int, Session] = field(default_factory=dict)
 
-    entries: list[EntryRow] = field(default_factory=list)
-    transfers: list[TransferRow] = field(default_factory=list)
+    postings: list[Posting] = field(default_factory=list)
+    # by number
+    transfers: dict[int, TransferRow] = field(default_factory=dict)
     movements: list[Movement] = field(default_factory=list)
     new_rounds: dict[int, Round] = field(default_factory=dict)
     # stake, session_no and detail of the stakes placed by this batch
@@ -105,7 +104,6 @@ class Book:
     endings: list[RoundEnding] = field(default_factory=list)
     raised_tables: dict[int, Table] = field(default_factory=dict)
     changed_sessions: dict[int, Session] = field(default_factory=dict)
-    closed_sessions: list[Session] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     stamp: Timestamp = field(init=False)
 
@@ -175,21 +173,16 @@ class Book:
     # -- moving money -----------------------------------------------------------------------------------------------
 
     def transfer(
-        self,
-        no: int,
-        kind: TransferKind,
-        mode: Mode,
-        command: Command,
-        round_: Round | None = None,
-        reference: str | None = None,
+        self, no: int, kind: TransferKind, mode: Mode, round_: Round | None = None, reference: str | None = None
     ) -> None:
         """Opens a transfer; the postings that follow under its number have to sum to zero (G1)."""
-        self.transfers.append((no, kind, mode, command.request_id, None if round_ is None else round_.no, reference))
+        self.transfers[no] = kind, mode, None if round_ is None else round_.no, reference
 
     def post(
         self,
         account: Account,
-        legs: Iterable[tuple[Pocket, int]],
+        free_cents: int,
+        locked_cents: int,
         transfer_no: int,
         kind: TransferKind,
         command: Command,
@@ -197,39 +190,43 @@ class Book:
         round_id: str = "",
         session_id: str = "",
     ) -> None:
-        """Moves money in the pockets of one account. The caller has made sure that no pocket falls below zero (G2)."""
+        """Moves money in the pockets of one account. The caller has made sure that none falls below zero (G2)."""
         account.version += 1
-        first = len(self.entries)
-        leg = 0
-        session_no = None if session is None else session.no
-        for pocket, amount in legs:
-            if amount == 0:
-                continue
-            leg += 1
-            if pocket is FREE:
-                before = account.free_cents
-                account.free_cents = after = before + amount
-            else:
-                before = account.locked_cents
-                account.locked_cents = after = before + amount
-            self.entries.append(
-                (transfer_no, account.no, account.version, leg, pocket, session_no, before, amount, after)
-            )
+        first, request_id = len(self.postings), command.request_id
         self.movements.append(
-            Movement(
-                account,
-                account.version,
-                transfer_no,
-                kind,
-                command.request_id,
-                round_id,
-                session_id,
-                account.free_cents,
-                account.locked_cents,
-                first,
-                len(self.entries),
-            )
+            Movement(account, account.version, transfer_no, kind, request_id, round_id, session_id, first)
         )
+        self._write_posting(account, free_cents, locked_cents, transfer_no, 1, None if session is None else session.no)
+
+    def post_as_well(self, free_cents: int) -> None:
+        """A second entry of the last posting's account in the same transfer: a hand's winnings after its stakes."""
+        if free_cents:
+            last = self.movements[-1]
+            session_no = self.postings[-1][4]
+            self._write_posting(last.account, free_cents, 0, last.transfer_no, 2, session_no)
+
+    def _write_posting(
+        self, account: Account, free_cents: int, locked_cents: int, transfer_no: int, leg: int, session_no: int | None
+    ) -> None:
+        free, locked = account.free_cents, account.locked_cents
+        self.postings.append(
+            (transfer_no, account.no, account.version, leg, session_no, free, free_cents, locked, locked_cents)
+        )
+        account.free_cents = free + free_cents
+        account.locked_cents = locked + locked_cents
+
+    def entries_of(self, movement: Movement) -> list[Entry]:
+        """The entries that the movement's postings become, as pocket, before and amount."""
+        entries: list[Entry] = []
+        for posting in self.postings[movement.first_posting : movement.first_posting + 2]:
+            transfer_no, account_no, _, _, _, free, free_cents, locked, locked_cents = posting
+            if transfer_no != movement.transfer_no or account_no != movement.account.no:
+                break
+            if free_cents:
+                entries.append((Pocket.FREE, free, free_cents))
+            if locked_cents:
+                entries.append((Pocket.LOCKED, locked, locked_cents))
+        return entries
 
     # -- rounds and stakes ------------------------------------------------------------------------------------------
 
@@ -288,7 +285,6 @@ class Book:
             return False
         inactivity.close(session, self.accounts[session.account_no].version, self.session_now)
         self.keep(session, [])
-        self.closed_sessions.append(session)
         return True
 
     def _in_play(self, session: Session) -> bool:

@@ -2,7 +2,7 @@
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import refusals
-from services.wallet.ledger.book import FREE, Book
+from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Deposit, Withdraw
 from services.wallet.ledger.wording import balance
 from services.wallet.state import TransferKind
@@ -19,9 +19,9 @@ def deposit(book: Book, command: Deposit, no: int) -> wallet_pb2.DepositResponse
         raise refusals.amount_out_of_range(account.account_id, BALANCE_LIMIT_CENTS)
     books = book.accounts[command.books_no]
     kind = TransferKind.DEPOSIT
-    book.transfer(no, kind, account.mode, command, reference=command.reference or None)
-    book.post(account, ((FREE, command.amount_cents),), no, kind, command)
-    book.post(books, ((FREE, -command.amount_cents),), no, kind, command)
+    book.transfer(no, kind, account.mode, reference=command.reference or None)
+    book.post(account, command.amount_cents, 0, no, kind, command)
+    book.post(books, -command.amount_cents, 0, no, kind, command)
     return wallet_pb2.DepositResponse(transfer_id=no, balance=balance(account))
 
 
@@ -32,7 +32,7 @@ def withdraw(book: Book, command: Withdraw, no: int) -> wallet_pb2.WithdrawRespo
         raise refusals.insufficient_funds(account, command.amount_cents)
     books = book.accounts[command.books_no]
     kind = TransferKind.WITHDRAWAL
-    book.transfer(no, kind, account.mode, command, reference=command.reference or None)
-    book.post(account, ((FREE, -command.amount_cents),), no, kind, command)
-    book.post(books, ((FREE, command.amount_cents),), no, kind, command)
+    book.transfer(no, kind, account.mode, reference=command.reference or None)
+    book.post(account, -command.amount_cents, 0, no, kind, command)
+    book.post(books, command.amount_cents, 0, no, kind, command)
     return wallet_pb2.WithdrawResponse(transfer_id=no, balance=balance(account))

@@ -3,7 +3,7 @@
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import inactivity, refusals
 from services.wallet.ledger.attendance import count_round
-from services.wallet.ledger.book import FREE, Book
+from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
 from services.wallet.ledger.wording import balance, sessions_after_round
 from services.wallet.state import Account, Play, RoundState, Table, TransferKind
@@ -25,11 +25,11 @@ def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
     cave = book.caves[account.no, table.no]
 
     kind = TransferKind.BUY_IN
-    book.transfer(no, kind, table.mode, command)
-    book.post(account, ((FREE, -needed),), no, kind, command, session, session_id=command.session_id)
-    book.post(cave, ((FREE, command.amount_cents),), no, kind, command, session, session_id=command.session_id)
+    book.transfer(no, kind, table.mode)
+    book.post(account, -needed, 0, no, kind, command, session, session_id=command.session_id)
+    book.post(cave, command.amount_cents, 0, no, kind, command, session, session_id=command.session_id)
     if command.commission_cents:
-        book.post(book.accounts[table.bank_no], ((FREE, command.commission_cents),), no, kind, command)
+        book.post(book.accounts[table.bank_no], command.commission_cents, 0, no, kind, command)
     waiting = book.sessions.get(session.no)
     if waiting is not None:
         book.keep(waiting, inactivity.after_buy_in(waiting, book.session_now))
@@ -50,9 +50,9 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
 
     if cave is not None and amount:
         kind = TransferKind.CASH_OUT
-        book.transfer(no, kind, table.mode, command)
-        book.post(cave, ((FREE, -amount),), no, kind, command, key, session_id=command.session_id)
-        book.post(account, ((FREE, amount),), no, kind, command, key, session_id=command.session_id)
+        book.transfer(no, kind, table.mode)
+        book.post(cave, -amount, 0, no, kind, command, key, session_id=command.session_id)
+        book.post(account, amount, 0, no, kind, command, key, session_id=command.session_id)
     return wallet_pb2.CashOutResponse(
         transfer_id=no if amount else 0,
         balance=balance(account),
@@ -76,14 +76,17 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
         round_ = book.new_round(no, command.round_id, table)
     kind = TransferKind.HAND
     if staked:
-        book.transfer(no, kind, table.mode, command, round_)
+        book.transfer(no, kind, table.mode, round_)
         for seat, cave in zip(command.seats, caves, strict=True):
             key = book.session_keys[seat.session_id]
-            legs = ((FREE, -seat.staked_cents), (FREE, seat.won_cents))
-            book.post(cave, legs, no, kind, command, key, command.round_id, seat.session_id)
+            if seat.staked_cents:
+                book.post(cave, -seat.staked_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
+                book.post_as_well(seat.won_cents)
+            elif seat.won_cents:
+                book.post(cave, seat.won_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
         if command.commission_cents:
             bank = book.accounts[table.bank_no]
-            book.post(bank, ((FREE, command.commission_cents),), no, kind, command, None, command.round_id)
+            book.post(bank, command.commission_cents, 0, no, kind, command, None, command.round_id)
     book.end_round(
         round_,
         RoundState.SETTLED,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import refusals
 from services.wallet.ledger.attendance import close_waiting, count_round
-from services.wallet.ledger.book import FREE, LOCKED, Book
+from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
 from services.wallet.ledger.wording import balance, sessions_after_round
 from services.wallet.state import Account, Play, RoundState, SessionState, Stake, StakeState, Table, TransferKind
@@ -27,10 +27,11 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     if round_ is None:
         round_ = book.new_round(no, command.round_id, table)
     kind = TransferKind.STAKE
-    book.transfer(no, kind, table.mode, command, round_)
+    book.transfer(no, kind, table.mode, round_)
     book.post(
         account,
-        ((FREE, -command.amount_cents), (LOCKED, command.amount_cents)),
+        -command.amount_cents,
+        command.amount_cents,
         no,
         kind,
         command,
@@ -66,10 +67,11 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
     session = book.sessions[stake.session_no]
 
     kind = TransferKind.STAKE_CANCELLED
-    book.transfer(no, kind, table.mode, command, round_)
+    book.transfer(no, kind, table.mode, round_)
     book.post(
         account,
-        ((LOCKED, -amount), (FREE, amount)),
+        amount,
+        -amount,
         no,
         kind,
         command,
@@ -114,12 +116,12 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
     paid = sum(share.payout_cents for share in shares)
     kind = TransferKind.ROUND_SETTLED
     if shares:
-        book.transfer(no, kind, table.mode, command, round_)
+        book.transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
         if staked != paid:
             bank = book.accounts[table.bank_no]
-            book.post(bank, ((FREE, staked - paid),), no, kind, command, None, command.round_id)
+            book.post(bank, staked - paid, 0, no, kind, command, None, command.round_id)
     for stake_id, stake in stakes.items():
         stake.state = StakeState.SETTLED
         stake.payout_cents = command.payouts[stake_id]
@@ -155,7 +157,7 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
     returned = sum(share.payout_cents for share in shares)
     kind = TransferKind.ROUND_VOID
     if shares:
-        book.transfer(no, kind, table.mode, command, round_)
+        book.transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
     for stake in stakes.values():
@@ -200,9 +202,10 @@ def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> li
 
 def _post_share(book: Book, share: _Share, no: int, kind: TransferKind, command: SettleRound | VoidRound) -> None:
     session_id = book.sessions[share.session_no].session_id
-    legs = ((LOCKED, -share.staked_cents), (FREE, share.payout_cents))
     key = book.session_keys[session_id]
-    book.post(share.account, legs, no, kind, command, key, command.round_id, session_id)
+    book.post(
+        share.account, share.payout_cents, -share.staked_cents, no, kind, command, key, command.round_id, session_id
+    )
 
 
 def _results(shares: list[_Share]) -> list[wallet_pb2.AccountResult]:

@@ -138,6 +138,11 @@ class World:
 class Command:
     """One call. `objections` are all reasons to refuse it; with none of them `carry_out` says what it is told."""
 
+    @property
+    def valid(self) -> bool:
+        """Whether it means anything at all; if not, it is refused at the door."""
+        return True
+
     def arrive(self, world: World) -> None:
         """What the mere arrival of the command does."""
 
@@ -379,6 +384,11 @@ class TransferHand(AtTable):
     seats: tuple[InHand, ...]
     commission: int
 
+    @property
+    def valid(self) -> bool:
+        """A seat that put no chips in has no part in the hand: its cave may be empty and its session over."""
+        return all(seat.staked for seat in self.seats)
+
     def objections(self, world: World) -> dict[str, Facts]:
         found = {**super().objections(world), **self.poker(world), **self.wants_open(world, self.round_id)}
         if sum(seat.staked - seat.won for seat in self.seats) != self.commission:
@@ -486,6 +496,8 @@ def explain(worlds: Iterable[World], told: Sequence[Told]) -> list[World]:
 
 def _after(world: World, command: Command, answer: Answer) -> World | None:
     """The world after a command that was told this; None if it would have been told something else."""
+    if not command.valid:
+        return world if answer.refused == "INVALID" else None
     world = world.copy()
     command.arrive(world)
     if isinstance(command, Kept) and command.request_id in world.answered:

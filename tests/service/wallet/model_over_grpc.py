@@ -35,6 +35,20 @@ MessageT = TypeVar("MessageT", bound=Message)
 Spoken = tuple[str, Message, Callable[[bytes], Facts]]
 
 
+# A wallet that was killed is back in about a second; whoever asks it waits for that, and not for a back-off.
+_CHANNEL = [
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.min_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 100),
+]
+_ANSWERED_WITHIN_S = 30.0
+
+
+class Unanswered(Exception):
+    """The wallet went away before it answered: whether it did what it was asked is not known."""
+
+
 class Replica:
     """One wallet process, and the channel to it."""
 
@@ -46,8 +60,8 @@ class Replica:
     @asynccontextmanager
     async def of(cls, process: WalletProcess) -> AsyncIterator[Replica]:
         """Speaks to a process for as long as the context lasts."""
-        async with process.client() as client, grpc.aio.insecure_channel(process.address) as channel:
-            yield cls(channel, client)
+        async with grpc.aio.insecure_channel(process.address, options=_CHANNEL) as channel:
+            yield cls(channel, WalletClient(channel, process.issuer))
 
     async def send(self, command: Command) -> tuple[Answer, bytes]:
         """The answer, and the bytes it came in."""
@@ -58,8 +72,9 @@ class Replica:
             f"/feltro.wallet.v1.{method}", request_serializer=_bytes
         )
         try:
-            told = await call(request, metadata=metadata)
+            told = await call(request, metadata=metadata, wait_for_ready=True, timeout=_ANSWERED_WITHIN_S)
         except grpc.aio.AioRpcError as refused:
+            _verify_answered(refused)
             reason, said = facts(refused)
             details = [value for key, value in refused.trailing_metadata() or () if key == STATUS_DETAILS_KEY]
             return Answer(said, reason), b"".join(detail for detail in details if isinstance(detail, bytes))
@@ -69,10 +84,21 @@ class Replica:
         """Stakes of one round in one call, each with its own answer."""
         round_ = _round(orders[0], orders[0].round_id)
         request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[_order(order) for order in orders])
-        response = await self.client.wallet.PlaceStakes(request, metadata=self.client.game)
+        try:
+            response = await self.client.wallet.PlaceStakes(
+                request, metadata=self.client.game, wait_for_ready=True, timeout=_ANSWERED_WITHIN_S
+            )
+        except grpc.aio.AioRpcError as refused:
+            _verify_answered(refused)
+            raise
         if len(response.answers) != len(orders):
             raise AssertionError(f"{len(orders)} orders got {len(response.answers)} answers")
         return [_one_of_many(answer) for answer in response.answers]
+
+
+def _verify_answered(refused: grpc.aio.AioRpcError) -> None:
+    if refused.code() is grpc.StatusCode.UNAVAILABLE:
+        raise Unanswered(refused.details()) from None
 
 
 def spoken(command: Command) -> Spoken:

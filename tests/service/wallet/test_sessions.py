@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -30,6 +29,9 @@ from tests.service.wallet.desk import (
     open_desk,
     player,
 )
+
+# An id that the wallet might have given out, and has not.
+NOBODY = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -168,7 +170,7 @@ async def test_a_blocked_account_starts_nothing(desk: Desk) -> None:
     ("wrong", "reason"),
     [
         ({"table_id": "nowhere"}, "TABLE_UNKNOWN"),
-        ({"account_id": str(uuid4())}, "ACCOUNT_UNKNOWN"),
+        ({"account_id": NOBODY}, "ACCOUNT_UNKNOWN"),
         ({"account_id": "what?"}, "ACCOUNT_UNKNOWN"),
         ({"request_id": ""}, "INVALID"),
         ({"table_id": "no such\ntable"}, "INVALID"),
@@ -209,7 +211,7 @@ async def test_a_player_sees_and_touches_his_own_only(desk: Desk) -> None:
     assert await desk.state(seat) == ACTIVE
 
 
-@pytest.mark.parametrize("session_id", [str(uuid4()), "", "ffff", "no id"])
+@pytest.mark.parametrize("session_id", [NOBODY, "", "ffff", "no id"])
 async def test_an_unknown_session_is_said_to_be_unknown(desk: Desk, session_id: str) -> None:
     request = session_pb2.EndSessionRequest(session_id=session_id, cause=session_pb2.END_CAUSE_PLAYER)
 

@@ -60,7 +60,9 @@ CREATE TABLE tables (
     missed_rounds       integer NOT NULL DEFAULT 5,
     warn_after_seconds  integer NOT NULL DEFAULT 20,
     end_after_seconds   integer NOT NULL DEFAULT 60,
-    rebuy_grace_seconds integer NOT NULL DEFAULT 60
+    rebuy_grace_seconds integer NOT NULL DEFAULT 60,
+    CONSTRAINT tables_never_earlier_than_the_law CHECK (
+        idle_seconds >= 180 AND end_after_seconds >= 60 AND missed_rounds >= CASE play WHEN 3 THEN 1 ELSE 5 END)
 ) WITH (fillfactor = 70);
 
 CREATE TABLE rounds (
