@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from stack.identity import identity_of
@@ -76,26 +78,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("command", nargs="+")
     chosen = parser.parse_args(arguments)
     child = subprocess.Popen(chosen.command, stdin=subprocess.DEVNULL, cwd="/", **identity_of(chosen.user))
-
-    def stop() -> None:
-        child.send_signal(chosen.signal)
-        timer = threading.Timer(chosen.seconds, child.kill)
-        timer.daemon = True
-        timer.start()
-
-    signal.signal(signal.SIGTERM, lambda *_: stop())
+    # A handler may interrupt code that holds any lock: it only wakes the thread which does the stopping.
+    asked, ask = os.pipe()
+    signal.signal(signal.SIGTERM, lambda *_: os.write(ask, b"."))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_at_end_of_input, args=(stop,), daemon=True).start()
+    threading.Thread(target=_stop_when_asked, args=(asked, child, chosen.signal, chosen.seconds), daemon=True).start()
     status = child.wait()
     for folder in chosen.remove:
         shutil.rmtree(folder, ignore_errors=True)
     return status
 
 
-def _at_end_of_input(stop: Callable[[], None]) -> None:
-    while os.read(sys.stdin.fileno(), 4096):
-        pass
-    stop()
+def _stop_when_asked(asked: int, child: subprocess.Popen[bytes], stop_signal: signal.Signals, seconds: float) -> None:
+    # Nobody writes to our standard input: the one thing that can be read there is its end.
+    select.select([sys.stdin, asked], [], [])
+    child.send_signal(stop_signal)
+    time.sleep(seconds)
+    child.kill()
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import select
 import signal
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -29,6 +29,7 @@ from stack.supervision import Program, SupervisionError, Supervisor, Watch, last
 
 WALLET_DATABASE, WALLET_OWNER, WALLET_USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
 READY_SECONDS = 90.0
+LOOK_EVERY_S = 0.5
 MIGRATE_SECONDS = 300.0
 # While it starts, a process that ends twice is told about at once instead of being tried for long.
 DEATHS_AT_START = 2
@@ -55,13 +56,14 @@ class Stack:
         self._issuer = DevelopmentIssuer(self._folder.issuer)
         self._supervisor: Supervisor | None = None
         self._watch = Watch(DEATHS_AT_START)
-        self._stopping = threading.Event()
+        self._asked_to_stop = False
+        self._terminal = _Terminal()
         self._address = f"http://{LOOPBACK}:{settings.gateway_port}/"
 
     def run(self) -> int:
         """Start, stay until asked to stop, stop; the exit status."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._stopping.set())
+            signal.signal(number, self._note_request)
         try:
             problem = self._live()
         finally:
@@ -107,7 +109,7 @@ class Stack:
         """Until asked to stop: the process manager restarts what dies, and we say so."""
         self._watch = Watch()
         supervisor = self._supervisor
-        while supervisor is not None and not self._stopping.wait(1.0):
+        while supervisor is not None and not self._pause(LOOK_EVERY_S):
             if supervisor.ended:
                 raise CannotRun("The process manager was ended by something else; the platform is stopped.")
             self._look_after(supervisor)
@@ -181,8 +183,16 @@ class Stack:
         _say(f"  schema    up to date in {time.monotonic() - started:.1f} s")
 
     def _check_interrupted(self, seconds: float) -> None:
-        if self._stopping.wait(seconds):
+        if self._pause(seconds):
             raise Interrupted
+
+    def _pause(self, seconds: float) -> bool:
+        time.sleep(seconds)
+        return self._asked_to_stop or self._terminal.closed()
+
+    def _note_request(self, *_: object) -> None:
+        # A plain flag: setting a threading.Event here would wait for a lock that the interrupted code may hold.
+        self._asked_to_stop = True
 
     def _end_leftovers(self) -> None:
         found = leftovers.leftovers(self._folder.root, self._postgres.data)
@@ -256,6 +266,20 @@ Try it, in another terminal:
   {feltro} call WalletService/GetBalance "{{\\"account_id\\": \\"$ana\\"}}" --scope player --subject ana
 
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
+
+
+class _Terminal:
+    """The terminal we were started in. When it closes only the first process in it is sent a signal, perhaps make."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        for descriptor in (0, 1, 2):
+            if os.isatty(descriptor):
+                self._poll.register(descriptor, 0)
+
+    def closed(self) -> bool:
+        """Whether it is gone."""
+        return any(event & select.POLLHUP for _, event in self._poll.poll(0))
 
 
 def command(argv: list[str]) -> int:

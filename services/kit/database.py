@@ -1,6 +1,6 @@
 """The way to PostgreSQL: one engine per process, with limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -9,8 +9,15 @@ CONNECT_TIMEOUT_S = 5
 COMMAND_TIMEOUT_S = 30
 
 
-def connect(url: str, application: str, connections: int, command_timeout_s: float = COMMAND_TIMEOUT_S) -> AsyncEngine:
-    """An engine whose connections are checked before use, so that a restarted database is no error for long."""
+def connect(
+    url: str,
+    application: str,
+    connections: int,
+    *,
+    command_timeout_s: float = COMMAND_TIMEOUT_S,
+    settings: Mapping[str, str] | None = None,
+) -> AsyncEngine:
+    """An engine with so many connections at most; `settings` are PostgreSQL's own, for its sessions."""
     return create_async_engine(
         url,
         pool_size=connections,
@@ -20,7 +27,7 @@ def connect(url: str, application: str, connections: int, command_timeout_s: flo
         connect_args={
             "timeout": CONNECT_TIMEOUT_S,
             "command_timeout": command_timeout_s,
-            "server_settings": {"application_name": application, "timezone": "UTC", "jit": "off"},
+            "server_settings": {"application_name": application, "timezone": "UTC", "jit": "off", **(settings or {})},
         },
     )
 

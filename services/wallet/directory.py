@@ -65,6 +65,19 @@ class Directory:
         self.sessions: dict[str, SessionKey] = {}
         self.caves: dict[tuple[int, int], int] = {}
 
+    def knows(self, commands: Sequence[Command]) -> bool:
+        """Numbers a group of nothing but stakes, if everything that they name has been learnt."""
+        for command in commands:
+            if not isinstance(command, PlaceStake):
+                return False
+            table = self.tables.get(command.table_id)
+            account = self.accounts.get(command.account_id)
+            session = self.sessions.get(command.session_id)
+            if table is None or account is None or session is None:
+                return False
+            command.table_no, command.account_no, command.session_no = table.no, account[0], session.no
+        return True
+
     async def learn(self, connection: AsyncConnection, commands: Sequence[Command]) -> None:
         """Learns all ids that the commands name, and writes the numbers into them."""
         await self._learn_tables(

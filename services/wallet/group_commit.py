@@ -22,6 +22,14 @@ from services.wallet.ledger.commands import Command
 from services.wallet.requests import Kept
 from services.wallet.store import LedgerStore
 
+# A group's statements are planned once and never again: planning one takes longer than running it. They find every row
+# by an index, however large the tables have become since; a plan that was right for small ones must not stay.
+SESSION_SETTINGS = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
 # Commands in one transaction, unless a single submission alone has more (G11).
 GROUP_LIMIT = 1_000
 # Commands that may wait in one lane; beyond it the answer is OVERLOADED (G11).

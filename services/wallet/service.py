@@ -15,10 +15,9 @@ from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer, Service
 from services.kit.identity import TokenVerifier
 from services.kit.refusal import Refused
-from services.wallet import refusals
+from services.wallet import group_commit, refusals
 from services.wallet.audit import AuditWatch
 from services.wallet.complaint_service import ComplaintService
-from services.wallet.group_commit import GroupCommit, retry_cause
 from services.wallet.inactivity_watch import InactivityWatch
 from services.wallet.outbox import OutboxPublisher
 from services.wallet.session_clock import SessionClock
@@ -27,7 +26,7 @@ from services.wallet.settings import WalletSettings
 from services.wallet.store import LedgerStore
 from services.wallet.wallet_service import WalletService
 
-# Connections besides the lanes' own: reads and sessions, the publisher's two, the watch.
+# Connections for everything but the lanes: reads, sessions, complaints, the outbox's two, the watch.
 OTHER_CONNECTIONS = 12
 _NATS_RECONNECT_S = 0.5
 
@@ -36,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 def explain(failed: Exception) -> Refused | None:
     """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
-    return refusals.unavailable("The database") if retry_cause(failed) is not None else None
+    return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
 
 
 async def _connect_bus(url: str) -> Nats:
@@ -69,22 +68,26 @@ class Wallet:
     async def run(self, stopped: asyncio.Event) -> None:
         """Serves until `stopped` is set, then lets calls under way finish."""
         settings = self._settings
-        engine = database.connect(str(settings.database_url), "feltro-wallet", settings.lanes + OTHER_CONNECTIONS)
+        engine = database.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
+        lanes = database.connect(
+            str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.SESSION_SETTINGS
+        )
         bus = await _connect_bus(str(settings.nats_url))
         try:
-            await self._serve(engine, bus, stopped)
+            await self._serve(engine, lanes, bus, stopped)
         finally:
             await bus.close()
+            await lanes.dispose()
             await engine.dispose()
 
-    async def _serve(self, engine: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
+    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
         outbox = OutboxPublisher(engine, bus)
-        group_commit = GroupCommit(engine, LedgerStore(clock, session_clock), settings.lanes, outbox.wake)
+        commits = group_commit.GroupCommit(lanes, LedgerStore(clock, session_clock), settings.lanes, outbox.wake)
         services: list[Service] = [
-            WalletService(engine, group_commit, clock),
+            WalletService(engine, commits, clock),
             SessionService(engine, clock, session_clock),
             ComplaintService(engine, clock),
         ]
@@ -92,7 +95,7 @@ class Wallet:
         server = GrpcServer(settings.listen, verifier, services, refusals.DOMAIN, explain)
         self.port = server.port
         work: list[Coroutine[None, None, None]] = [
-            group_commit.run(),
+            commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s).run(),

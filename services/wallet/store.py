@@ -49,20 +49,26 @@ from services.wallet.state import (
     Table,
 )
 
-_LOCK_TABLES = """
-SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
-       invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
-FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
+# The tables first, then the accounts; the rows of the one are beside the NULLs of the other.
+_LOCK = """
+WITH locked_tables AS MATERIALIZED (
+    SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
+           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+    FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
+), locked_accounts AS MATERIALIZED (
+    SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
+           free_cents, locked_cents, version, blocked
+    FROM accounts
+    WHERE account_no = ANY($2::bigint[]) AND (SELECT count(*) FROM locked_tables) IS NOT NULL
+    ORDER BY account_no FOR NO KEY UPDATE
+)
+SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
 """
+_TABLE_COLUMNS = 14
 _OPEN_STAKES = """
 SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents
 FROM rounds JOIN stakes ON stakes.round_no = rounds.round_no AND stakes.state = 1
 WHERE rounds.table_no = ANY($1::bigint[]) AND rounds.state = 1 ORDER BY stake_no
-"""
-_LOCK_ACCOUNTS = """
-SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
-       free_cents, locked_cents, version, blocked
-FROM accounts WHERE account_no = ANY($1::bigint[]) ORDER BY account_no FOR NO KEY UPDATE
 """
 _LOOK_UP = """
 SELECT nextval('ledger_no'), requests.digest, requests.refused, requests.answer,
@@ -163,8 +169,9 @@ class LedgerStore:
 
     async def write(self, connection: AsyncConnection, commands: Sequence[Command]) -> list[Kept]:
         """Carries the commands out in their order, durably, and returns the answer of each."""
-        async with connection.begin():
-            await self._directory.learn(connection, commands)
+        if not self._directory.knows(commands):
+            async with connection.begin():
+                await self._directory.learn(connection, commands)
         async with connection.begin():
             group = _Group(commands, Book(self._clock.now(), self._session_clock.now()))
             await self._lock(connection, group)
@@ -174,24 +181,30 @@ class LedgerStore:
         return answers
 
     async def _lock(self, connection: AsyncConnection, group: _Group) -> None:
-        commands, book = group.commands, group.book
-        table_nos = sorted({c.table_no for c in commands if isinstance(c, TableCommand) and c.table_no})
-        if table_nos:
-            for row in await database.fetch(connection, _LOCK_TABLES, (table_nos,)):
-                book.tables[row[0]] = _table(row)
-        await self._read_what_ends(connection, group)
-        account_nos = self._accounts_of(group)
-        if account_nos:
-            for row in await database.fetch(connection, _LOCK_ACCOUNTS, (account_nos,)):
-                account = _account(row)
-                book.accounts[account.no] = account
-                if account.kind is AccountKind.CAVE:
-                    book.caves[account.owner_no or 0, account.table_no or 0] = account
+        """All locks in one statement, unless what ends has to be read before the accounts are known."""
+        table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
+        ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEnd | CashOut)]
+        if ending:
+            await self._lock_rows(connection, group.book, table_nos, [])
+            await self._read_what_ends(connection, group, ending)
+            table_nos = []
+        await self._lock_rows(connection, group.book, table_nos, self._accounts_of(group))
 
-    async def _read_what_ends(self, connection: AsyncConnection, group: _Group) -> None:
+    async def _lock_rows(
+        self, connection: AsyncConnection, book: Book, table_nos: list[int], account_nos: list[int]
+    ) -> None:
+        for row in await database.fetch(connection, _LOCK, (table_nos, account_nos)):
+            if row[0] is not None:
+                book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
+                continue
+            account = _account(row[_TABLE_COLUMNS:])
+            book.accounts[account.no] = account
+            if account.kind is AccountKind.CAVE:
+                book.caves[account.owner_no or 0, account.table_no or 0] = account
+
+    async def _read_what_ends(self, connection: AsyncConnection, group: _Group, ending: Sequence[TableCommand]) -> None:
         """The open stakes of the tables where stakes come back or rounds end, and the sessions that this concerns."""
         book = group.book
-        ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEnd | CashOut)]
         table_nos = sorted({c.table_no for c in ending if c.table_no})
         if not table_nos:
             return
@@ -239,7 +252,7 @@ class LedgerStore:
             if isinstance(command, BuyIn | CashOut):
                 nos.add(command.account_no)
             if isinstance(command, TableCommand):
-                table = book.tables.get(command.table_no)
+                table = directory.tables.get(command.table_id)
                 nos.add(0 if table is None else table.bank_no)
             for pair in directory.caves_of(command):
                 nos.update((pair[0], directory.caves.get(pair, 0)))

@@ -48,14 +48,14 @@ class Platform:
         """What it printed."""
         return self._said.read_text(errors="replace")
 
-    def start(self) -> float:
+    def start(self, terminal: int = subprocess.DEVNULL) -> float:
         """Start, wait until it says that it is up, give the seconds it took."""
         started = time.monotonic()
         with self._said.open("wb") as said:
             self._launcher = subprocess.Popen(
                 [sys.executable, "-m", "services.kit.command", "run"],
                 env=self.environment,
-                stdin=subprocess.DEVNULL,
+                stdin=terminal,
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

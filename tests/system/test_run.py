@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import socket
 import tempfile
@@ -90,6 +92,15 @@ def test_a_killed_launcher_takes_everything_with_it(platform: Platform) -> None:
     platform.launcher.kill()
     platform.launcher.wait()
     platform.wait(lambda: not platform.processes())
+
+
+def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platform) -> None:
+    ours, its = pty.openpty()
+    platform.start(terminal=its)
+    os.close(its)
+    os.close(ours)
+    assert platform.launcher.wait(60) == 0
+    assert platform.processes() == []
 
 
 def test_what_a_killed_launcher_and_process_manager_left_is_ended_by_the_next_start(platform: Platform) -> None:
