@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run test lint types protos proto-lint lock logs clean-data bench-wallet ci environment
+.PHONY: help run test lint protos proto-lint lock logs clean-data bench-wallet ci environment
 
 IN := .venv/bin/python
 

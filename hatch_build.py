@@ -80,7 +80,8 @@ def _fingerprint(sources: list[Path]) -> str:
 def _protoc(sources: list[Path], target: Path) -> None:
     (target / "feltro").mkdir()
     plugins = [f"--plugin={name}={_script(name)}" for name in ("protoc-gen-mypy", "protoc-gen-mypy_grpc")]
-    outputs = [f"--{kind}_out={target}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
+    outputs = [f"--{kind}_out={target}" for kind in ("python", "grpc_python")]
+    outputs += [f"--{kind}_out=quiet:{target}" for kind in ("mypy", "mypy_grpc")]
     _run_protoc(PROTOS, sources, plugins + outputs)
     descriptors(PROTOS, target / "feltro" / DESCRIPTORS)
 

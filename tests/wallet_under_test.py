@@ -83,7 +83,9 @@ class WalletProcess:
             try:
                 answer = await stub.Check(request, wait_for_ready=True, timeout=READY_WITHIN_S)
             except grpc.aio.AioRpcError as failed:
-                raise AssertionError(f"the wallet is not ready: {failed.code()}\n{self.log.read_text()[-4000:]}") from None
+                raise AssertionError(
+                    f"the wallet is not ready: {failed.code()}\n{self.log.read_text()[-4000:]}"
+                ) from None
             if answer.status != health_pb2.HealthCheckResponse.SERVING:
                 raise AssertionError(f"the wallet does not serve:\n{self.log.read_text()[-4000:]}")
 
@@ -144,15 +146,11 @@ class WalletClient:
         regulation: str = "804/2015",
     ) -> types_pb2.TableRef:
         table = types_pb2.TableRef(table_id=table_id, epoch=epoch)
-        request = wallet_pb2.OpenTableRequest(
-            table=table, game="roulette", regulation=regulation, mode=mode, play=play
-        )
+        request = wallet_pb2.OpenTableRequest(table=table, game="roulette", regulation=regulation, mode=mode, play=play)
         await self.wallet.OpenTable(request, metadata=self.game)
         return table
 
-    async def open_account(
-        self, player_id: str, cents: int = 0, mode: types_pb2.Mode.ValueType = REAL
-    ) -> str:
+    async def open_account(self, player_id: str, cents: int = 0, mode: types_pb2.Mode.ValueType = REAL) -> str:
         opened = await self.wallet.OpenAccount(
             wallet_pb2.OpenAccountRequest(player_id=player_id, mode=mode), metadata=self.operator
         )

@@ -330,10 +330,13 @@ class WalletService:
 
 def _digest(request: Message, authority: types_pb2.TableRef | None = None) -> bytes:
     """What makes two requests the same. The epoch is the sender's authority, not content: it is taken out."""
+    epoch = 0 if authority is None else authority.epoch
     if authority is not None:
         authority.ClearField("epoch")
-    kind = request.DESCRIPTOR.full_name.encode()
-    return hashlib.blake2b(kind + b"\0" + request.SerializeToString(deterministic=True), digest_size=16).digest()
+    content = request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True)
+    if authority is not None:
+        authority.epoch = epoch
+    return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:

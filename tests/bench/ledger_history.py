@@ -38,17 +38,27 @@ WITH seats AS (
     SELECT void_no, 6, mode, now(), 'past-' || void_no, round_no FROM history
 ), new_requests AS (
     INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
-    SELECT 'past-' || no, decode(md5(no::text), 'hex'), false, decode(md5(no::text) || md5(no::text), 'hex'), no, 'past', now()
+    SELECT 'past-' || no, decode(md5(no::text), 'hex'), false, decode(md5(no::text) || md5(no::text), 'hex'),
+           no, 'past', now()
     FROM (SELECT stake_no AS no FROM history UNION ALL SELECT void_no FROM history) AS both_transfers
 ), new_entries AS (
-    INSERT INTO entries (transfer_no, account_no, version, leg, pocket, session_no, before_cents, amount_cents, after_cents)
-    SELECT stake_no, account_no, version + 2 * turn + 1, 1, 1, session_no, free_cents, -100, free_cents - 100 FROM history
+    INSERT INTO entries
+        (transfer_no, account_no, version, leg, pocket, session_no, before_cents, amount_cents, after_cents)
+    SELECT stake_no, account_no, version + 2 * turn + 1, 1, 1, session_no,
+           free_cents, -100, free_cents - 100
+    FROM history
     UNION ALL
-    SELECT stake_no, account_no, version + 2 * turn + 1, 2, 2, session_no, locked_cents, 100, locked_cents + 100 FROM history
+    SELECT stake_no, account_no, version + 2 * turn + 1, 2, 2, session_no,
+           locked_cents, 100, locked_cents + 100
+    FROM history
     UNION ALL
-    SELECT void_no, account_no, version + 2 * turn + 2, 1, 2, session_no, locked_cents + 100, -100, locked_cents FROM history
+    SELECT void_no, account_no, version + 2 * turn + 2, 1, 2, session_no,
+           locked_cents + 100, -100, locked_cents
+    FROM history
     UNION ALL
-    SELECT void_no, account_no, version + 2 * turn + 2, 2, 1, session_no, free_cents - 100, 100, free_cents FROM history
+    SELECT void_no, account_no, version + 2 * turn + 2, 2, 1, session_no,
+           free_cents - 100, 100, free_cents
+    FROM history
 ), turns AS (
     SELECT account_no, count(*) AS turns FROM history GROUP BY account_no
 )

@@ -1,4 +1,4 @@
-"""`make bench-wallet`: durable stakes per second beside pgbench on the same PostgreSQL, with fsync and synchronous commit on.
+"""`make bench-wallet`: durable stakes per second beside pgbench on the same PostgreSQL with its durable defaults.
 
 Ends in lines `ratio <name> <value>`. The load generator shares the machine with what it measures.
 """
@@ -122,7 +122,9 @@ async def plain_commits(url: str, seconds: float) -> Measured:
     """One row and one commit at a time, the floor of what a lone stake can take."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:
-        await connection.execute("CREATE TABLE IF NOT EXISTS plain_commit (no bigint GENERATED ALWAYS AS IDENTITY, at text)")
+        await connection.execute(
+            "CREATE TABLE IF NOT EXISTS plain_commit (no bigint GENERATED ALWAYS AS IDENTITY, at text)"
+        )
         insert = await connection.prepare("INSERT INTO plain_commit (at) VALUES ($1)")
 
         async def one(_caller: int, turn: int) -> int:

@@ -143,7 +143,7 @@ FAULTS = [
         " UPDATE transfers SET transfer_no = 1000000 WHERE transfer_no = {deposit_no};"
         " UPDATE requests SET transfer_no = 1000000 WHERE transfer_no = {deposit_no}",
         "entries-chain",
-        "it does not follow on version 1, leg 1 (transfer 1000000).",
+        "it does not follow on version 1 (transfer 1000000).",
     ),
     Fault(
         "a balance of its own",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, TypeVar
 import asyncpg
 import nats
 import pytest
+from nats.js.api import AckPolicy, ConsumerConfig
 
 from feltro.wallet.v1 import events_pb2, types_pb2
 from services.kit import database
 from services.wallet.audit import Auditor
-from services.wallet.facts import STREAM, TRANSFERS_SUBJECT
+from services.wallet.facts import STREAM, SUBJECTS, TRANSFERS_SUBJECT
 from tests.service.wallet.ledger_model import (
     BuyIn,
     CancelStake,
@@ -79,8 +81,8 @@ class House:
         self.accounts: list[str] = []
         self._sessions: dict[tuple[str, str], str] = {}
         self._numbers: Counter[str] = Counter()
-        self._answered = asyncio.Condition()
-        self._count = 0
+        self._progress = asyncio.Condition()
+        self._answers = self._facts = 0
 
     # -- asking until answered ----------------------------------------------------------------------------------------
 
@@ -115,20 +117,32 @@ class House:
         assert first == said, f"G3: {command} was not answered with the bytes of the first time"
         if not isinstance(command, StartSession):
             self.books.moving.add(command.request_id)
-        async with self._answered:
-            self._count += 1
-            self._answered.notify_all()
+        async with self._progress:
+            self._answers += 1
+            self._progress.notify_all()
+
+    # -- being killed -------------------------------------------------------------------------------------------------
 
     async def be_killed(self) -> None:
-        """The wallet is killed after so and so many answers, while others wait for theirs, and started again."""
+        """The wallet is killed after so and so many answers or facts, while others wait for theirs; it starts again."""
         for _ in range(KILLS):
-            enough = self._count + self.dice.randint(FEWEST, MOST)
-            async with self._answered:
-                while self._count < enough:
-                    await self._answered.wait()
+            # Now while a group is being answered, now while the publisher is between the bus and the outbox.
+            await self._until_more(answers=self.dice.randint(FEWEST, MOST), facts=self.dice.randint(FEWEST, MOST))
             self.process.kill()
             self.process.start()
         self.closing = True
+
+    async def _until_more(self, *, answers: int, facts: int) -> None:
+        answers, facts = answers + self._answers, facts + self._facts
+        async with self._progress:
+            while self._answers < answers and self._facts < facts:
+                await self._progress.wait()
+
+    async def hear_fact(self, _: Msg) -> None:
+        """A fact is on the bus; whether its publisher knows is another matter."""
+        async with self._progress:
+            self._facts += 1
+            self._progress.notify_all()
 
     # -- what callers do ----------------------------------------------------------------------------------------------
 
@@ -298,13 +312,26 @@ async def _written(connection: asyncpg.Connection[asyncpg.Record]) -> dict[Whose
     return written
 
 
+@asynccontextmanager
+async def _overheard(url: str, hear: Callable[[Msg], Awaitable[None]]) -> AsyncIterator[None]:
+    """Calls for each fact at the moment when it is published."""
+    bus = await nats.connect(url)
+    try:
+        for subject in SUBJECTS:
+            await bus.subscribe(subject, cb=hear)
+        yield
+    finally:
+        await bus.close()
+
+
 async def _listen(url: str, enough: Callable[[Heard], bool]) -> Heard:
     """Reads the stream from its beginning until enough was heard."""
     heard = Heard()
     bus = await nats.connect(url)
     try:
         jetstream = bus.jetstream()
-        reader = await jetstream.pull_subscribe("", stream=STREAM)
+        # Without acknowledgements: of those, only a thousand may be owed.
+        reader = await jetstream.pull_subscribe("", stream=STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE))
         async with asyncio.timeout(DELIVERED_WITHIN_S):
             while not enough(heard):
                 try:
@@ -330,7 +357,7 @@ async def test_what_was_acknowledged_is_there_once_however_often_the_wallet_is_k
     async with Replica.of(wallet_process) as replica, asyncio.timeout(60 + KILLS * SECONDS_PER_KILL):
         house = House(wallet_process, replica, Random())
         await house.open()
-        async with asyncio.TaskGroup() as callers:
+        async with _overheard(wallet_process.nats_url, house.hear_fact), asyncio.TaskGroup() as callers:
             callers.create_task(house.be_killed())
             for number in range(ROULETTES):
                 callers.create_task(house.bet(f"roulette-{number}"))

@@ -155,7 +155,7 @@ async def test_g3_a_repeated_command_acts_once_and_is_answered_byte_for_byte(wal
 
 @pytest.mark.guarantee("G3")
 async def test_g3_a_refusal_is_an_answer_and_stays_one(wallet: WalletClient) -> None:
-    """A copy of a refused stake that arrives late, after a deposit, must not land: its sender was told that it had not."""
+    """A late copy of a refused stake must not land after a deposit: its sender was told that it had not."""
     table = await wallet.open_table("t1")
     ana = await wallet.sit_down("ana", "t1", 50)
     round_ = round_at(table)

@@ -20,7 +20,7 @@ INDIVIDUAL = types_pb2.PLAY_INDIVIDUAL
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(20):
         # The wallet's watch looks every second; it has no event to offer to its callers.
-        while not await condition():  # noqa: ASYNC110
+        while not await condition():
             await asyncio.sleep(0.02)
 
 

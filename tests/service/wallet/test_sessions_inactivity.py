@@ -492,7 +492,7 @@ async def is_state(desk: Desk, seat: Seat, state: session_pb2.SessionState.Value
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(10):
         # What it waits for happens in another task, which has no event to offer.
-        while not await condition():  # noqa: ASYNC110
+        while not await condition():
             await asyncio.sleep(0.001)
 
 

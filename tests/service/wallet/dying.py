@@ -1,0 +1,78 @@
+"""A wallet process that is killed at a chosen step of its work: SIGKILL, as a power cut of one process would be."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from multiprocessing import get_context
+from typing import Any, ParamSpec, TypeVar
+
+from google.protobuf.message import Message
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncTransaction
+
+from tests.service.wallet.desk import GAME, OPERATOR, ManualClock, open_desk
+
+ARRIVES_WITHIN_S = 60.0
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Steps:
+    """Counts what the process does to the database, and ends the process at one of them."""
+
+    def __init__(self, fatal: int) -> None:
+        self._left = fatal
+        self.armed = False
+
+    def step(self) -> None:
+        if self.armed:
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, work: Callable[_P, Awaitable[_T]]) -> Callable[_P, Awaitable[_T]]:
+        """Before and after each statement, and before and after the commit."""
+
+        @functools.wraps(work)
+        async def watched(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            self.step()
+            result = await work(*args, **kwargs)
+            self.step()
+            return result
+
+        return watched
+
+
+def _live_until(url: str, fatal_step: int, method: str, scope: str, request: Message) -> None:
+    """In the process that dies: carries one command out, unless it is killed on the way."""
+    steps = Steps(fatal_step)
+    patched: list[tuple[type[Any], str]] = [
+        (AsyncConnection, "exec_driver_sql"),
+        (AsyncConnection, "execute"),
+        (AsyncTransaction, "commit"),
+    ]
+    for owner, name in patched:
+        setattr(owner, name, steps.around(getattr(owner, name)))
+
+    async def live() -> None:
+        async with open_desk(url, ManualClock()) as desk:
+            steps.armed = True
+            await getattr(desk.wallet, method)(request, GAME if scope == "game" else OPERATOR)
+
+    asyncio.run(live())
+
+
+def killed_at(url: str, fatal_step: int, method: str, scope: str, request: Message) -> bool:
+    """True if the process died at that step, false if it was done before."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.service.wallet.dying"])
+    process = context.Process(target=_live_until, args=(url, fatal_step, method, scope, request))
+    process.start()
+    process.join(ARRIVES_WITHIN_S)
+    if process.exitcode not in (0, -signal.SIGKILL):
+        process.kill()
+        raise AssertionError(f"the process neither died nor finished: {process.exitcode}")
+    return process.exitcode == -signal.SIGKILL

@@ -1,0 +1,217 @@
+"""Every command that moves money or ends a round, with the process killed before and after each of its steps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+from google.protobuf.message import Message
+
+from feltro.wallet.v1 import wallet_pb2
+from services.wallet.audit import Auditor
+from tests.conftest import WalletDatabase
+from tests.service.wallet.desk import GAME, MULTI_PLAYER, OPERATOR, POKER, Desk, Seat, open_desk, round_ref, table_ref
+from tests.service.wallet.dying import killed_at
+
+STEPS_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command ready to be sent, and whose money it is about."""
+
+    method: str
+    scope: str
+    request: Message
+    seats: list[Seat]
+
+
+async def _deposit(desk: Desk) -> Case:
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+    request = wallet_pb2.DepositRequest(request_id=_name(), account_id=seat.account_id, amount_cents=700)
+    return Case("deposit", "operator", request, [seat])
+
+
+async def _withdraw(desk: Desk) -> Case:
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+    request = wallet_pb2.WithdrawRequest(request_id=_name(), account_id=seat.account_id, amount_cents=700)
+    return Case("withdraw", "operator", request, [seat])
+
+
+async def _place(desk: Desk) -> Case:
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+    order = wallet_pb2.StakeOrder(
+        request_id=_name(), account_id=seat.account_id, session_id=seat.session_id, amount_cents=300
+    )
+    request = wallet_pb2.PlaceStakeRequest(round=round_ref(seat.table_id, _name()), order=order)
+    return Case("place_stake", "game", request, [seat])
+
+
+async def _place_many(desk: Desk) -> Case:
+    table_id = await desk.open_table(_name(), MULTI_PLAYER)
+    seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
+    orders = [
+        wallet_pb2.StakeOrder(
+            request_id=_name(), account_id=seat.account_id, session_id=seat.session_id, amount_cents=300
+        )
+        for seat in seats
+    ]
+    request = wallet_pb2.PlaceStakesRequest(round=round_ref(table_id, _name()), orders=orders)
+    return Case("place_stakes", "game", request, seats)
+
+
+async def _cancel(desk: Desk) -> Case:
+    seat, round_id, stake_ids = await _staked(desk)
+    request = wallet_pb2.CancelStakeRequest(
+        request_id=_name(), round=round_ref(seat.table_id, round_id), stake_id=stake_ids[0], amount_cents=100
+    )
+    return Case("cancel_stake", "game", request, [seat])
+
+
+async def _settle(desk: Desk) -> Case:
+    seat, round_id, stake_ids = await _staked(desk)
+    request = wallet_pb2.SettleRoundRequest(
+        request_id=_name(),
+        round=round_ref(seat.table_id, round_id),
+        payouts=[wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=450) for stake_id in stake_ids],
+        report=wallet_pb2.RoundReport(sessions=[seat.in_round()]),
+    )
+    return Case("settle_round", "game", request, [seat])
+
+
+async def _settle_of_one_who_has_left(desk: Desk) -> Case:
+    """His session ends in the same transaction."""
+    case = await _settle(desk)
+    await desk.end(case.seats[0])
+    return case
+
+
+async def _void(desk: Desk) -> Case:
+    seat, round_id, _ = await _staked(desk)
+    request = wallet_pb2.VoidRoundRequest(
+        request_id=_name(), round=round_ref(seat.table_id, round_id), reason="the ball left the wheel"
+    )
+    return Case("void_round", "game", request, [seat])
+
+
+async def _buy_in(desk: Desk) -> Case:
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), POKER, "806/2015"))
+    request = wallet_pb2.BuyInRequest(
+        request_id=_name(),
+        table=table_ref(seat.table_id),
+        account_id=seat.account_id,
+        session_id=seat.session_id,
+        amount_cents=1_000,
+        commission_cents=50,
+    )
+    return Case("buy_in", "game", request, [seat])
+
+
+async def _cash_out(desk: Desk) -> Case:
+    case = await _buy_in(desk)
+    (seat,) = case.seats
+    await desk.buy_in(seat, 1_000, 50)
+    request = wallet_pb2.CashOutRequest(
+        request_id=_name(), table=table_ref(seat.table_id), account_id=seat.account_id, session_id=seat.session_id
+    )
+    return Case("cash_out", "game", request, [seat])
+
+
+async def _hand(desk: Desk) -> Case:
+    table_id = await desk.open_table(_name(), POKER, "806/2015")
+    seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
+    for seat in seats:
+        await desk.buy_in(seat, 1_000)
+    results = [
+        wallet_pb2.SeatResult(account_id=s.account_id, session_id=s.session_id, staked_cents=200, won_cents=won)
+        for s, won in zip(seats, (570, 0, 0), strict=True)
+    ]
+    request = wallet_pb2.TransferHandRequest(
+        request_id=_name(),
+        round=round_ref(table_id, _name()),
+        seats=results,
+        commission_cents=30,
+        report=wallet_pb2.RoundReport(sessions=[seat.in_round(bet=True) for seat in seats]),
+    )
+    return Case("transfer_hand", "game", request, seats)
+
+
+async def _staked(desk: Desk) -> tuple[Seat, str, list[str]]:
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+    round_id = _name()
+    return seat, round_id, [await desk.place(seat, round_id, cents) for cents in (300, 200)]
+
+
+def _name() -> str:
+    return str(uuid4())
+
+
+async def _money(desk: Desk, case: Case) -> list[tuple[int, ...]]:
+    """Free, locked, version and cave of everybody: what the command has done, and how often."""
+    amounts: list[tuple[int, ...]] = []
+    for seat in case.seats:
+        answer = await desk.wallet.get_balance(wallet_pb2.GetBalanceRequest(account_id=seat.account_id), OPERATOR)
+        balance = answer.balance
+        caves = sum(cave.cave_cents for cave in answer.caves)
+        amounts.append((balance.free_cents, balance.locked_cents, balance.version, caves))
+    return amounts
+
+
+async def _send(desk: Desk, case: Case) -> bytes:
+    who = GAME if case.scope == "game" else OPERATOR
+    answer: bytes = await getattr(desk.wallet, case.method)(case.request, who)
+    return answer
+
+
+@pytest.mark.guarantee("G1")
+@pytest.mark.guarantee("G3")
+@pytest.mark.guarantee("G4")
+@pytest.mark.guarantee("G5")
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        _deposit,
+        _withdraw,
+        _place,
+        _place_many,
+        _cancel,
+        _settle,
+        _settle_of_one_who_has_left,
+        _void,
+        _buy_in,
+        _cash_out,
+        _hand,
+    ],
+)
+async def test_killed_at_any_step_the_command_sent_again_acts_once(
+    wallet_database: WalletDatabase, prepare: Callable[[Desk], Awaitable[Case]]
+) -> None:
+    async with open_desk(wallet_database.url) as desk:
+        undisturbed = await prepare(desk)
+        await _send(desk, undisturbed)
+        expected = await _money(desk, undisturbed)
+        survived = 0
+        for step in range(1, STEPS_LIMIT):
+            case = await prepare(desk)
+            before = await _money(desk, case)
+            died = await asyncio.to_thread(killed_at, wallet_database.url, step, case.method, case.scope, case.request)
+            if not died:
+                survived = step
+            assert await _money(desk, case) in (before, expected)
+            first = await _send(desk, case)
+            assert await _money(desk, case) == expected
+            assert await _send(desk, case) == first
+            assert await _money(desk, case) == expected
+            if not died:
+                break
+        # Lock, look, write and commit, each before and after; fewer would mean that nobody was killed in between.
+        assert survived > 8
+        told: list[str] = []
+        # Nobody publishes here, so the outbox is as old as the test's clock.
+        await Auditor(desk.engine, outbox_age_s=1e9).run(
+            lambda check, sentence: told.append(f"{check.name}: {sentence}")
+        )
+        assert told == []
