@@ -33,9 +33,13 @@ class ServiceSettings(BaseSettings):
     @classmethod
     def variable(cls, field: str) -> str:
         """The environment variable that sets a field."""
-        info = cls.model_fields.get(field)
-        if info is not None and isinstance(info.validation_alias, str):
-            return info.validation_alias
+        aliases = {name: info.validation_alias for name, info in cls.model_fields.items() if info.validation_alias}
+        if field in aliases.values():
+            # This is how pydantic names a field that has an alias.
+            return field
+        alias = aliases.get(field)
+        if isinstance(alias, str):
+            return alias
         return f"{cls.model_config.get('env_prefix', '')}{field}".upper()
 
 

@@ -33,7 +33,7 @@ def _upgrade(connection: Connection) -> None:
             "The role feltro_wallet does not exist: create it first (CREATE ROLE feltro_wallet LOGIN …)."
         )
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.attributes["connection"] = connection
     alembic.upgrade(config, "head")
 

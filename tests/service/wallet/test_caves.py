@@ -10,7 +10,18 @@ import pytest_asyncio
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import Refused
 from tests.conftest import WalletDatabase
-from tests.service.wallet.desk import ENDED, ENDING, GAME, MULTI_PLAYER, OPERATOR, POKER, Desk, Seat, open_desk
+from tests.service.wallet.desk import (
+    ENDED,
+    ENDING,
+    GAME,
+    MULTI_PLAYER,
+    OPERATOR,
+    POKER,
+    Desk,
+    Seat,
+    open_desk,
+    round_ref,
+)
 
 
 @pytest_asyncio.fixture
@@ -94,10 +105,12 @@ async def test_g12_a_hand_that_does_not_add_up_is_refused(desk: Desk, seats: lis
     ana, rui, _ = seats
     request = wallet_pb2.TransferHandRequest(
         request_id="h",
-        round={"round_id": "hand-1", "table": {"table_id": "holdem", "epoch": 1}},
+        round=round_ref("holdem", "hand-1"),
         seats=[
-            {"account_id": ana.account_id, "session_id": ana.session_id, "staked_cents": 100, "won_cents": 150},
-            {"account_id": rui.account_id, "session_id": rui.session_id, "staked_cents": 100, "won_cents": 0},
+            wallet_pb2.SeatResult(
+                account_id=ana.account_id, session_id=ana.session_id, staked_cents=100, won_cents=150
+            ),
+            wallet_pb2.SeatResult(account_id=rui.account_id, session_id=rui.session_id, staked_cents=100, won_cents=0),
         ],
         commission_cents=10,
     )

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # FELTRO_TEST_EFFORT=10 kills ten times as often.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
-KILLS = 15 * EFFORT
+KILLS = 20 * EFFORT
 # Answers between one kill and the next.
 FEWEST, MOST = 1, 100
 ROULETTES, POKERS, PLAYERS = 5, 2, 8

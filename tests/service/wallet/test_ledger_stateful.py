@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # FELTRO_TEST_EFFORT=10 looks ten times as long.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
-EXAMPLES, STEPS, AT_ONCE = 12 * EFFORT, 14, 5
+EXAMPLES, STEPS, AT_ONCE = 30 * EFFORT, 14, 5
 
 SETTINGS = settings(
     max_examples=EXAMPLES,
