@@ -4,9 +4,7 @@ from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
-from services.kit import database
+from services.kit.database import DirectConnection
 from services.wallet import refusals
 from services.wallet.ledger.book import SessionKey
 from services.wallet.ledger.commands import (
@@ -78,7 +76,7 @@ class Directory:
             command.table_no, command.account_no, command.session_no = table.no, account[0], session.no
         return True
 
-    async def learn(self, connection: AsyncConnection, commands: Sequence[Command]) -> None:
+    async def learn(self, connection: DirectConnection, commands: Sequence[Command]) -> None:
         """Learns all ids that the commands name, and writes the numbers into them."""
         await self._learn_tables(
             connection, {c.table_id for c in commands if isinstance(c, TableCommand)} - self.tables.keys()
@@ -89,24 +87,24 @@ class Directory:
             self._number(command)
         await self._learn_caves(connection, commands)
 
-    async def learn_sessions(self, connection: AsyncConnection, session_ids: Iterable[str]) -> None:
+    async def learn_sessions(self, connection: DirectConnection, session_ids: Iterable[str]) -> None:
         unknown = _uuids(set(session_ids) - self.sessions.keys())
         if unknown:
             _make_room(self.sessions)
-            for session_id, no, account_no, table_no in await database.fetch(connection, _SESSIONS, (unknown,)):
+            for session_id, no, account_no, table_no in await connection.fetch(_SESSIONS, unknown):
                 self.sessions[session_id] = SessionKey(no, account_no, table_no)
 
-    async def _learn_tables(self, connection: AsyncConnection, unknown: set[str]) -> None:
+    async def _learn_tables(self, connection: DirectConnection, unknown: set[str]) -> None:
         if unknown:
             _make_room(self.tables)
-            for table_id, no, bank_no, play in await database.fetch(connection, _TABLES, (list(unknown),)):
+            for table_id, no, bank_no, play in await connection.fetch(_TABLES, list(unknown)):
                 self.tables[table_id] = TableKey(no, bank_no, Play(play))
 
-    async def _learn_accounts(self, connection: AsyncConnection, unknown: set[str]) -> None:
+    async def _learn_accounts(self, connection: DirectConnection, unknown: set[str]) -> None:
         uuids = _uuids(unknown)
         if uuids:
             _make_room(self.accounts)
-            for account_id, no, books_no in await database.fetch(connection, _ACCOUNTS, (uuids,)):
+            for account_id, no, books_no in await connection.fetch(_ACCOUNTS, uuids):
                 self.accounts[account_id] = (no, books_no)
 
     def _number(self, command: Command) -> None:
@@ -122,16 +120,16 @@ class Directory:
         elif isinstance(command, Deposit | Withdraw):
             command.account_no, command.books_no = self.accounts.get(command.account_id, (0, 0))
 
-    async def _learn_caves(self, connection: AsyncConnection, commands: Sequence[Command]) -> None:
+    async def _learn_caves(self, connection: DirectConnection, commands: Sequence[Command]) -> None:
         to_fill = [(c.account_no, c.table_no) for c in commands if isinstance(c, BuyIn) and c.account_no and c.table_no]
         wanted = {pair for c in commands for pair in self.caves_of(c)} - self.caves.keys()
         if not wanted:
             return
         new = [pair for pair in to_fill if pair in wanted]
         if new:
-            await connection.exec_driver_sql(_NEW_CAVES, _columns(new))
+            await connection.fetch(_NEW_CAVES, *_columns(new))
         _make_room(self.caves)
-        for owner_no, table_no, account_no in await database.fetch(connection, _CAVES, _columns(wanted)):
+        for owner_no, table_no, account_no in await connection.fetch(_CAVES, *_columns(wanted)):
             self.caves[owner_no, table_no] = account_no
 
     def caves_of(self, command: Command) -> list[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Group commit: commands that arrive while a transaction is under way are written together by the next one.
 
 Nothing waits for a timer: a lone command is written at once, and the busier it gets the larger the groups. A lane
-writes one group at a time over its own connection; a table is always in the same lane, and so is an account, so that
-lanes rarely meet.
+writes one group at a time over its own connection; what belongs to one table is in one lane at a time, so that lanes
+rarely meet.
 """
 
 import asyncio
@@ -10,13 +10,12 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 from prometheus_client import Counter, Gauge, Histogram
-from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit.database import DATABASE_FAILURES, DirectConnection
 from services.wallet import refusals
 from services.wallet.ledger.commands import Command
 from services.wallet.requests import Kept
@@ -66,8 +65,9 @@ class Lane:
         self._store = store
         self._queue: deque[_Submission] = deque()
         self._waiting = 0
+        self._writing = 0
         self._arrived = asyncio.Event()
-        self._connection: AsyncConnection | None = None
+        self._connection: DirectConnection | None = None
         self._gauge = _WAITING.labels(name)
 
     async def submit(self, commands: Sequence[Command]) -> list[Kept]:
@@ -88,14 +88,16 @@ class Lane:
                 group = self._next_group()
                 if group:
                     await self._carry_out(group)
+                    self._writing = 0
                 else:
                     self._arrived.clear()
         finally:
             await self._disconnect()
 
     @property
-    def idle(self) -> bool:
-        return not self._queue
+    def waiting(self) -> int:
+        """Commands that wait or are being written."""
+        return self._waiting + self._writing
 
     def _next_group(self) -> list[_Submission]:
         group: list[_Submission] = []
@@ -106,6 +108,7 @@ class Lane:
             if not submission.answers.cancelled():
                 group.append(submission)
         self._waiting -= size
+        self._writing = size
         self._gauge.set(self._waiting)
         return group
 
@@ -141,7 +144,7 @@ class Lane:
         for attempt in range(1, ATTEMPTS_LIMIT + 1):
             try:
                 answers = await self._store.write(await self._connect(), commands)
-            except (DBAPIError, PoolTimeout, OSError, TimeoutError) as failed:
+            except DATABASE_FAILURES as failed:
                 cause = retry_cause(failed)
                 await self._disconnect()
                 if cause is None:
@@ -158,31 +161,28 @@ class Lane:
                 return answers
         raise refusals.unavailable("The database")
 
-    async def _connect(self) -> AsyncConnection:
+    async def _connect(self) -> DirectConnection:
         if self._connection is None:
-            self._connection = await self._engine.connect()
+            self._connection = await DirectConnection.open(self._engine)
         return self._connection
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            try:
-                await connection.invalidate()
-                await connection.close()
-            except (DBAPIError, OSError, TimeoutError):
-                _log.debug("a connection that was lost could not be closed", exc_info=True)
+            await connection.discard()
 
 
 def retry_cause(failed: Exception) -> str | None:
     """Why it is worth trying again, or None if it is not."""
-    if isinstance(failed, DBAPIError):
-        state = getattr(failed.orig, "sqlstate", None) or ""
-        if state in _CROSSED:
-            return "crossed"
-        # Class 08 connection, 57 operator intervention, 53 resources; no state at all: the connection broke.
-        lost = failed.connection_invalidated or state[:2] in {"08", "57", "53"}
-        return "database" if lost or (not state and not isinstance(failed, IntegrityError)) else None
-    return "database" if isinstance(failed, OSError | TimeoutError | PoolTimeout) else None
+    if not isinstance(failed, DATABASE_FAILURES):
+        return None
+    if isinstance(failed, DBAPIError) and failed.orig is not None and not failed.connection_invalidated:
+        failed = failed.orig
+    state = str(getattr(failed, "sqlstate", None) or "")
+    if state in _CROSSED:
+        return "crossed"
+    # Class 08 connection, 57 operator intervention, 53 resources; no state at all: the connection broke.
+    return "database" if not state or state[:2] in {"08", "57", "53"} else None
 
 
 def _fail(group: list[_Submission], error: Exception) -> None:
@@ -196,10 +196,22 @@ class GroupCommit:
 
     def __init__(self, engine: AsyncEngine, store: LedgerStore, lanes: int, committed: Callable[[], None]) -> None:
         self._lanes = [Lane(str(number), engine, store, committed) for number in range(lanes)]
+        # Where the commands of a table or an account are at the moment, and how many submissions.
+        self._busy: dict[str, tuple[Lane, int]] = {}
 
     async def submit(self, key: str, commands: Sequence[Command]) -> list[Kept]:
-        """Writes commands which all belong to one table or account, `key`."""
-        return await self._lanes[crc32(key.encode()) % len(self._lanes)].submit(commands)
+        """Writes commands which all belong to one table or account, `key`.
+
+        They join what is under way for the same key, so that lanes rarely meet; otherwise the emptiest lane takes them.
+        """
+        lane, submissions = self._busy.get(key) or (min(self._lanes, key=lambda lane: lane.waiting), 0)
+        self._busy[key] = lane, submissions + 1
+        try:
+            return await lane.submit(commands)
+        finally:
+            lane, submissions = self._busy.pop(key)
+            if submissions > 1:
+                self._busy[key] = lane, submissions - 1
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as running:

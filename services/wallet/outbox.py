@@ -18,10 +18,9 @@ from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
 from nats.js.api import Header, StorageType, StreamConfig
 from prometheus_client import Counter, Gauge
-from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit.database import DATABASE_FAILURES, DirectConnection
 from services.wallet import facts
 from services.wallet.facts import Fact
 
@@ -41,14 +40,16 @@ _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_wallet_facts_published", "Facts that have left for the bus")
 _LEADING = Gauge("feltro_wallet_outbox_leading", "1 in the replica that publishes")
 
-_LEAD = text("SELECT pg_try_advisory_lock(:key)")
-_FIRST_CURSOR = text("""
-UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = :seq WHERE stream_seq IS NULL
-""")
-_CURSOR = text("SELECT ledger_id::text, stream_seq FROM outbox_cursor")
-_NEXT = text("SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT :rows")
-_REMOVE = text("DELETE FROM outbox WHERE outbox_no = ANY(CAST(:numbers AS bigint[]))")
-_NOTE = text("UPDATE outbox_cursor SET stream_seq = :seq")
+_LEAD = "SELECT pg_try_advisory_lock($1)"
+_FIRST_CURSOR = """
+UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = $1 WHERE stream_seq IS NULL
+"""
+_CURSOR = "SELECT ledger_id::text, stream_seq FROM outbox_cursor"
+_NEXT = "SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT $1"
+_REMOVE = """
+WITH removed AS (DELETE FROM outbox WHERE outbox_no = ANY($1::bigint[]))
+UPDATE outbox_cursor SET stream_seq = $2
+"""
 
 
 @dataclass(slots=True)
@@ -77,23 +78,22 @@ class OutboxPublisher:
     async def run(self) -> None:
         while True:
             try:
-                async with self._engine.connect() as connection:
-                    await connection.execution_options(isolation_level="AUTOCOMMIT")
-                    try:
-                        if (await connection.execute(_LEAD, {"key": _ONE_PUBLISHER})).scalar_one():
-                            await self._lead(connection)
-                    finally:
-                        # The lock belongs to the connection and ends with it.
-                        await connection.invalidate()
-            except (DBAPIError, OSError, TimeoutError, nats.errors.Error) as failed:
-                _log.warning(
-                    "facts are waiting in the outbox", extra={"error": f"{type(failed).__name__}: {failed}"[:300]}
-                )
+                # The lock belongs to the connection and ends with it.
+                connection = await DirectConnection.open(self._engine)
+                try:
+                    ((leading,),) = await connection.fetch(_LEAD, _ONE_PUBLISHER)
+                    if leading:
+                        await self._lead(connection)
+                finally:
+                    await connection.discard()
+            except (*DATABASE_FAILURES, nats.errors.Error) as failed:
+                error = f"{type(failed).__name__}: {failed}"[:300]
+                _log.warning("facts are waiting in the outbox", extra={"error": error})
             finally:
                 _LEADING.set(0)
             await asyncio.sleep(LEAD_EVERY_S)
 
-    async def _lead(self, connection: AsyncConnection) -> None:
+    async def _lead(self, connection: DirectConnection) -> None:
         place = await self._find_place(connection)
         _LEADING.set(1)
         while True:
@@ -108,12 +108,12 @@ class OutboxPublisher:
         except TimeoutError:
             return
 
-    async def _find_place(self, connection: AsyncConnection) -> _Place:
+    async def _find_place(self, connection: DirectConnection) -> _Place:
         """Where the stream ends, and which facts it holds that are still in the outbox."""
         await self._ensure_stream()
         last = (await self._jetstream.stream_info(facts.STREAM)).state.last_seq
-        await connection.execute(_FIRST_CURSOR, {"seq": last})
-        ledger_id, noted = (await connection.execute(_CURSOR)).one()
+        await connection.fetch(_FIRST_CURSOR, last)
+        ((ledger_id, noted),) = await connection.fetch(_CURSOR)
         place = _Place(ledger_id, last, Tally())
         if last < noted:
             _log.error("the stream has lost messages that had left the outbox", extra={"noted": noted, "last": last})
@@ -144,11 +144,11 @@ class OutboxPublisher:
             return ""
         return str((message.headers or {}).get(Header.MSG_ID, ""))
 
-    async def _publish_next(self, connection: AsyncConnection, place: _Place) -> bool:
+    async def _publish_next(self, connection: DirectConnection, place: _Place) -> bool:
         """Publishes a batch and removes it; false if there was none."""
         numbers: list[int] = []
         messages: list[tuple[str, Fact]] = []
-        for number, packed in await connection.execute(_NEXT, {"rows": ROWS_LIMIT}):
+        for number, packed in await connection.fetch(_NEXT, ROWS_LIMIT):
             if len(messages) >= MESSAGES_LIMIT:
                 break
             numbers.append(number)
@@ -159,9 +159,7 @@ class OutboxPublisher:
         if not numbers:
             return False
         await self._send(messages, place)
-        async with self._engine.begin() as removal:
-            await removal.execute(_REMOVE, {"numbers": numbers})
-            await removal.execute(_NOTE, {"seq": place.stream_seq})
+        await connection.fetch(_REMOVE, numbers, place.stream_seq)
         _PUBLISHED.inc(len(messages))
         return True
 

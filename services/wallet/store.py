@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
-from services.kit import database
 from services.kit.clock import Clock
+from services.kit.database import DirectConnection
 from services.wallet import facts, ledger_facts, refusals, session_changes, session_rows
 from services.wallet.directory import Directory
 from services.wallet.ledger import decide
@@ -167,12 +165,12 @@ class LedgerStore:
         self._session_clock = session_clock
         self._directory = Directory()
 
-    async def write(self, connection: AsyncConnection, commands: Sequence[Command]) -> list[Kept]:
+    async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[Kept]:
         """Carries the commands out in their order, durably, and returns the answer of each."""
         if not self._directory.knows(commands):
-            async with connection.begin():
+            async with connection.transaction():
                 await self._directory.learn(connection, commands)
-        async with connection.begin():
+        async with connection.transaction():
             group = _Group(commands, Book(self._clock.now(), self._session_clock.now()))
             await self._lock(connection, group)
             await self._look(connection, group)
@@ -180,7 +178,7 @@ class LedgerStore:
             await self._write(connection, group)
         return answers
 
-    async def _lock(self, connection: AsyncConnection, group: _Group) -> None:
+    async def _lock(self, connection: DirectConnection, group: _Group) -> None:
         """All locks in one statement, unless what ends has to be read before the accounts are known."""
         table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
         ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEnd | CashOut)]
@@ -191,9 +189,9 @@ class LedgerStore:
         await self._lock_rows(connection, group.book, table_nos, self._accounts_of(group))
 
     async def _lock_rows(
-        self, connection: AsyncConnection, book: Book, table_nos: list[int], account_nos: list[int]
+        self, connection: DirectConnection, book: Book, table_nos: list[int], account_nos: list[int]
     ) -> None:
-        for row in await database.fetch(connection, _LOCK, (table_nos, account_nos)):
+        for row in await connection.fetch(_LOCK, table_nos, account_nos):
             if row[0] is not None:
                 book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
                 continue
@@ -202,13 +200,15 @@ class LedgerStore:
             if account.kind is AccountKind.CAVE:
                 book.caves[account.owner_no or 0, account.table_no or 0] = account
 
-    async def _read_what_ends(self, connection: AsyncConnection, group: _Group, ending: Sequence[TableCommand]) -> None:
+    async def _read_what_ends(
+        self, connection: DirectConnection, group: _Group, ending: Sequence[TableCommand]
+    ) -> None:
         """The open stakes of the tables where stakes come back or rounds end, and the sessions that this concerns."""
         book = group.book
         table_nos = sorted({c.table_no for c in ending if c.table_no})
         if not table_nos:
             return
-        for row in await database.fetch(connection, _OPEN_STAKES, (table_nos,)):
+        for row in await connection.fetch(_OPEN_STAKES, table_nos):
             book.stakes[row[1]] = _open_stake(row)
         session_nos = {stake.session_no for stake in book.stakes.values()}
         for command in ending:
@@ -231,10 +231,10 @@ class LedgerStore:
         sessions = self._directory.sessions
         return [sessions[session_id] for session_id in ids if session_id in sessions]
 
-    async def _load_sessions(self, connection: AsyncConnection, book: Book, session_nos: set[int]) -> None:
+    async def _load_sessions(self, connection: DirectConnection, book: Book, session_nos: set[int]) -> None:
         if not session_nos:
             return
-        for session in await session_rows.load(connection, sorted(session_nos)):
+        for session in await session_rows.load(connection.sqlalchemy, sorted(session_nos)):
             book.sessions[session.no] = session
             book.session_states[session.no] = session.state
             book.session_keys[session.session_id] = SessionKey(session.no, session.account_no, session.table_no)
@@ -261,7 +261,7 @@ class LedgerStore:
         nos.discard(0)
         return sorted(nos)
 
-    async def _look(self, connection: AsyncConnection, group: _Group) -> None:
+    async def _look(self, connection: DirectConnection, group: _Group) -> None:
         commands, book = group.commands, group.book
         asked = (
             [c.request_id for c in commands],
@@ -271,7 +271,7 @@ class LedgerStore:
         waiting: set[int] = set()
         numbers: list[int] = []
         kept: list[tuple[bytes, Kept] | None] = []
-        rows = await database.fetch(connection, _LOOK_UP, asked)
+        rows = await connection.fetch(_LOOK_UP, *asked)
         for command, (number, digest, refused, answer, round_no, table_no, round_state, session_state) in zip(
             commands, rows, strict=True
         ):
@@ -292,11 +292,11 @@ class LedgerStore:
         group.looked = [_Looked(number, known) for number, known in zip(numbers, kept, strict=True)]
         await self._load_sessions(connection, book, waiting)
 
-    async def _write(self, connection: AsyncConnection, group: _Group) -> None:
+    async def _write(self, connection: DirectConnection, group: _Group) -> None:
         book = group.book
         if book.raised_tables:
             raised = book.raised_tables.values()
-            await connection.exec_driver_sql(_RAISE_EPOCHS, ([t.no for t in raised], [t.epoch for t in raised]))
+            await connection.fetch(_RAISE_EPOCHS, [t.no for t in raised], [t.epoch for t in raised])
         if not group.answered:
             return
         accounts = {movement.account.no: movement.account for movement in book.movements}.values()
@@ -305,32 +305,32 @@ class LedgerStore:
             (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
             for s, detail in book.new_stakes
         ]
-        await connection.exec_driver_sql(
+        await connection.fetch(
             _WRITE,
-            (
-                book.now,
-                *_columns(group.answered, 10),
-                *_columns(book.postings, 9),
-                *_columns(new_stakes, 7),
-                *_columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3),
-                fact_rows,
-                *_columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4),
-            ),
+            book.now,
+            *_columns(group.answered, 10),
+            *_columns(book.postings, 9),
+            *_columns(new_stakes, 7),
+            *_columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3),
+            fact_rows,
+            *_columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4),
         )
         await self._write_ends(connection, book)
 
-    async def _write_ends(self, connection: AsyncConnection, book: Book) -> None:
+    async def _write_ends(self, connection: DirectConnection, book: Book) -> None:
         """What only some groups do, after the rows it speaks of are there."""
         changed = book.changed_stakes.values()
         if changed:
             columns = _columns([(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed], 4)
-            await connection.exec_driver_sql(_CHANGE_STAKES, tuple(columns))
+            await connection.fetch(_CHANGE_STAKES, *columns)
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
-            await connection.exec_driver_sql(_END_ROUNDS, (book.now, *_columns(ends, 5)))
+            await connection.fetch(_END_ROUNDS, book.now, *_columns(ends, 5))
         if book.changed_sessions:
             sessions = list(book.changed_sessions.values())
-            await session_changes.write_down(connection, sessions, book.notices, {}, now=book.session_now, at=book.now)
+            await session_changes.write_down(
+                connection.sqlalchemy, sessions, book.notices, {}, now=book.session_now, at=book.now
+            )
 
 
 def _decide(group: _Group) -> list[Kept]:

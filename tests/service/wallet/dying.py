@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable
 from multiprocessing import get_context
 from typing import Any, ParamSpec, TypeVar
 
+import asyncpg
 from google.protobuf.message import Message
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncTransaction
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from tests.service.wallet.desk import GAME, OPERATOR, ManualClock, open_desk
 
@@ -50,9 +51,9 @@ def _live_until(url: str, fatal_step: int, method: str, scope: str, request: Mes
     """In the process that dies: carries one command out, unless it is killed on the way."""
     steps = Steps(fatal_step)
     patched: list[tuple[type[Any], str]] = [
-        (AsyncConnection, "exec_driver_sql"),
+        (asyncpg.Connection, "fetch"),
+        (asyncpg.Connection, "execute"),
         (AsyncConnection, "execute"),
-        (AsyncTransaction, "commit"),
     ]
     for owner, name in patched:
         setattr(owner, name, steps.around(getattr(owner, name)))

@@ -20,6 +20,7 @@ from services.wallet import audit, complaints, facts
 from services.wallet.complaint_service import TEXT_CHARACTERS_LIMIT, ComplaintService
 from services.wallet.complaints import ComplaintState, Move, MoveImpossible
 from tests.service.wallet.handwriting import Pen, SmallLedger, small_ledger
+from tests.wallet_under_test import WalletClient, reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -455,8 +456,8 @@ async def test_what_a_list_refuses(desk: Desk, ledger: SmallLedger) -> None:
         (pb.ListComplaintsRequest(account_id=ana, page_token="nonsense"), ANA, "INVALID"),  # noqa: S106
         (pb.ListComplaintsRequest(account_id=ana, state=cast("pb.ComplaintState.ValueType", 9)), ANA, "INVALID"),
     ]
-    for request, caller, reason in refusals:
-        with pytest.raises(Refused, check=_is(reason)):
+    for request, caller, why in refusals:
+        with pytest.raises(Refused, check=_is(why)):
             await desk.service.list_complaints(request, caller)
 
 
@@ -471,3 +472,31 @@ async def test_the_audit_holds_afterwards(desk: Desk, wallet_database: WalletDat
     await audit.Auditor(engine).run(lambda _, sentence: told.append(sentence))
     await engine.dispose()
     assert told == []
+
+
+# -- over gRPC -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_desk_over_grpc(wallet: WalletClient) -> None:
+    """The player files and adds with his token, the operator answers with hers, and neither does the other's part."""
+    await wallet.open_table("roulette-1")
+    seat = await wallet.sit_down("ana", "roulette-1", cents=1000)
+    ana, rui = wallet.bearer("player", "ana"), wallet.bearer("player", "rui")
+    request = pb.FileComplaintRequest(
+        request_id="file-1", account_id=seat.account_id, session_id=seat.session_id, text="My bet was not taken."
+    )
+    filed = await wallet.complaints.FileComplaint(request, metadata=ana)
+    assert await wallet.complaints.FileComplaint(request, metadata=ana) == filed
+    reference = filed.complaint.reference
+
+    answer = pb.AnswerComplaintRequest(reference=reference, request_id="answer-1", text="It came after the close.")
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wallet.complaints.AnswerComplaint(answer, metadata=ana)
+    assert reason(refused.value) == "SCOPE_MISSING"
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wallet.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=rui)
+    assert (refused.value.code(), reason(refused.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
+
+    await wallet.complaints.AnswerComplaint(answer, metadata=wallet.operator)
+    shown = await wallet.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=ana)
+    assert [step.state for step in shown.complaint.steps] == [FILED, ANSWERED]

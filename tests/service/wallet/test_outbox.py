@@ -15,6 +15,7 @@ from nats.aio.client import Client as Nats
 from sqlalchemy import text
 
 from feltro.wallet.v1 import events_pb2
+from services.kit.database import DirectConnection
 from services.wallet import facts, outbox
 from services.wallet.outbox import OutboxPublisher
 from tests.conftest import WalletDatabase
@@ -203,18 +204,18 @@ async def test_g5_killed_in_the_middle_of_a_chain_the_next_publisher_goes_on_the
 async def test_g8_a_publisher_believed_dead_adds_nothing(desk: Desk, bus: Nats) -> None:
     await play(desk, rounds=1)
     zombie = OutboxPublisher(desk.engine, bus)
-    async with desk.engine.connect() as connection:
-        await connection.execution_options(isolation_level="AUTOCOMMIT")
-        place = await zombie._find_place(connection)
-        await publish_all(desk, OutboxPublisher(desk.engine, bus))
-        before = await stream(bus)
-        late = [
-            ("late.1.0", facts.Fact("feltro.wallet.rounds.t", b"")),
-            ("late.1.1", facts.Fact("feltro.wallet.rounds.t", b"")),
-        ]
-        with pytest.raises(nats.js.errors.APIError):
-            await zombie._send(late, place)
-    assert await stream(bus) == before
+    connection = await DirectConnection.open(desk.engine)
+    place = await zombie._find_place(connection)
+    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+    before = await stream(bus)
+    late = [
+        ("late.1.0", facts.Fact("feltro.wallet.rounds.t", b"")),
+        ("late.1.1", facts.Fact("feltro.wallet.rounds.t", b"")),
+    ]
+    with pytest.raises(nats.js.errors.APIError):
+        await zombie._send(late, place)
+assert await stream(bus) == before
+    await connection.discard()
 
 
 async def test_two_replicas_publish_as_one(
