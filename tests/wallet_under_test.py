@@ -128,6 +128,7 @@ class WalletClient:
         self.wallet: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(channel)
         self.sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
         self.complaints: complaint_pb2_grpc.ComplaintServiceAsyncStub = complaint_pb2_grpc.ComplaintServiceStub(channel)
+        self.health = health_pb2_grpc.HealthStub(channel)
         self._issuer = issuer
         self.game = self.bearer("game", "games")
         self.operator = self.bearer("operator", "back-office")

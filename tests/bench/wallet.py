@@ -20,6 +20,7 @@ from pathlib import Path
 import asyncpg
 import psutil
 import uvloop
+from grpc_health.v1 import health_pb2
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from stack import ephemeral
@@ -141,6 +142,7 @@ class Tables:
 
     def __init__(self, client: WalletClient, seats: list[list[Seat]]) -> None:
         self._client = client
+        self._health = client.health
         self._seats = seats
         self._made = 0
 
@@ -160,6 +162,11 @@ class Tables:
         order = self._order(seat)
         request = wallet_pb2.PlaceStakeRequest(round=self._round(table), order=order)
         await self._client.wallet.PlaceStake(request, metadata=self._client.game)
+        return 1
+
+    async def nothing(self, _caller: int, _turn: int) -> int:
+        """A call that is answered from memory, the floor of every call."""
+        await self._health.Check(health_pb2.HealthCheckRequest())
         return 1
 
     async def many(self, caller: int, _turn: int) -> int:
@@ -229,6 +236,7 @@ async def phases(
     callers = TABLES * CALLS_PER_TABLE
     await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.one)
     commit = await plain_commits(owner_url, seconds / 2)
+    await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.nothing)
     lone = await measure("one stake at a time", 1, seconds / 2, tables.one)
     unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.one)
     await drained(owner_url)

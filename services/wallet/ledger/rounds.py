@@ -58,10 +58,11 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
     if round_ is None:
         raise refusals.round_unknown(command.round_id)
     stake = book.stakes.get(command.stake_id)
-    if stake is None or stake.round_no != round_.no:
+    # A stake that was taken back is as unknown in its own group as it is in the next.
+    if stake is None or stake.round_no != round_.no or not stake.open_cents:
         raise refusals.stake_unknown(command.stake_id)
     amount = command.amount_cents or stake.open_cents
-    if amount == 0 or amount > stake.open_cents:
+    if amount > stake.open_cents:
         raise refusals.cancel_exceeds_stake(stake)
     account = book.accounts[stake.account_no]
     session = book.sessions[stake.session_no]

@@ -214,7 +214,7 @@ async def test_g8_a_publisher_believed_dead_adds_nothing(desk: Desk, bus: Nats) 
     ]
     with pytest.raises(nats.js.errors.APIError):
         await zombie._send(late, place)
-assert await stream(bus) == before
+    assert await stream(bus) == before
     await connection.discard()
 
 
