@@ -177,8 +177,6 @@ class OutboxPublisher:
             message_id, fact = messages[-1]
             headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
             acknowledged = await self._jetstream.publish(
-                fact.subject, fact.payload, timeout=# How long the first fact after a quiet moment waits for company: to publish costs more than to commit.
-GATHERED_FOR_S = 0.005
-ACKNOWLEDGED_WITHIN_S, stream=facts.STREAM, headers=headers
+                fact.subject, fact.payload, timeout=ACKNOWLEDGED_WITHIN_S, stream=facts.STREAM, headers=headers
             )
             place.stream_seq = acknowledged.seq
