@@ -32,25 +32,24 @@ def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
     account = movement.account
     is_cave = account.kind is AccountKind.CAVE
     owner = book.accounts.get(account.owner_no or 0) if is_cave else account
-    return types_pb2.Transaction(
+    said = types_pb2.Transaction(
         transfer_id=movement.transfer_no,
         kind=types_pb2.TransferKind.ValueType(movement.kind),
-        at=book.stamp,
         request_id=movement.request_id,
         account_id=owner.account_id if owner is not None and owner.player_id is not None else "",
         cave_table_id=book.tables[account.table_no or 0].table_id if is_cave else "",
         round_id=movement.round_id,
         session_id=movement.session_id,
-        entries=[
-            types_pb2.Entry(
-                pocket=types_pb2.Pocket.ValueType(pocket),
-                before_cents=before,
-                amount_cents=amount,
-                after_cents=before + amount,
-            )
-            for pocket, before, amount in book.entries_of(movement)
-        ],
     )
+    said.at.CopyFrom(book.stamp)
+    for pocket, before, amount in book.entries_of(movement):
+        said.entries.add(
+            pocket=types_pb2.Pocket.ValueType(pocket),
+            before_cents=before,
+            amount_cents=amount,
+            after_cents=before + amount,
+        )
+    return said
 
 
 def _player(book: Book, account: Account) -> Account | None:

@@ -5,13 +5,17 @@ from services.wallet.state import Account, SessionsAfterRound, SessionState
 
 
 def balance(account: Account) -> types_pb2.Balance:
-    return types_pb2.Balance(
-        account_id=account.account_id,
-        mode=types_pb2.Mode.ValueType(account.mode),
-        free_cents=account.free_cents,
-        locked_cents=account.locked_cents,
-        version=account.version,
-    )
+    said = types_pb2.Balance()
+    write_balance(said, account)
+    return said
+
+
+def write_balance(said: types_pb2.Balance, account: Account) -> None:
+    said.account_id = account.account_id
+    said.mode = types_pb2.Mode.ValueType(account.mode)
+    said.free_cents = account.free_cents
+    said.locked_cents = account.locked_cents
+    said.version = account.version
 
 
 def sessions_after_round(after: SessionsAfterRound) -> wallet_pb2.SessionsAfterRound:
