@@ -48,6 +48,7 @@ class Service(Protocol):
     descriptor: ServiceDescriptor
 
 
+_FAULT = "The service has failed and it is not known whether anything was done: send the same request again."
 # Stands for a request that is not a message of its method: gRPC itself would answer INTERNAL to it.
 _UNREADABLE = Empty()
 
@@ -73,46 +74,36 @@ def _serialize(answer: Answer) -> bytes:
 class _Guard:
     """The access rule of one method."""
 
-    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier, domain: str) -> None:
+    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier) -> None:
         rule = method.GetOptions().Extensions[access_pb2.access]
         self._scopes = frozenset(
             access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes if scope
         )
         self._expired_accepted = rule.expired_token_accepted
         self._verifier = verifier
-        self._domain = domain
 
     def caller(self, context: grpc.aio.ServicerContext[Message, Answer]) -> Caller:
         for key, value in context.invocation_metadata() or ():
             if key == "authorization":
                 return self._admit(str(value))
-        raise self._refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
+        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
 
     def _admit(self, header: str) -> Caller:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             sentence = "Send the token as `authorization: Bearer …`."
-            raise self._refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
+            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
         try:
             caller = self._verifier.verify(token)
         except TokenInvalid as invalid:
-            raise self._refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
+            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
         if not self._scopes & caller.scopes:
             needed = " or ".join(sorted(self._scopes)) or "nobody"
             sentence = f"This call needs a token of scope {needed}."
-            raise self._refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
+            raise Refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
         if not self._expired_accepted and caller.expired(self._verifier.now()):
-            raise self._refused(
-                "TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one."
-            )
+            raise Refused("TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one.")
         return caller
-
-    def _refused(
-        self, reason: str, code: grpc.StatusCode, sentence: str, facts: dict[str, str] | None = None
-    ) -> Refused:
-        refused = Refused(reason, code, sentence, facts)
-        refused.domain = self._domain
-        return refused
 
 
 async def _abort(context: grpc.aio.ServicerContext[Message, Answer], refused: Refused) -> None:
@@ -127,7 +118,7 @@ def _handler(
     if function is None:
         raise MethodMissing(f"{type(implementation).__name__} does not implement {method.full_name}.")
     implemented = cast("Method", function)
-    guard = _Guard(method, verifier, domain)
+    guard = _Guard(method, verifier)
     request_class = GetMessageClass(method.input_type)
     succeeded = _CALLS.labels(method.full_name, "OK")
     seconds = _SECONDS.labels(method.full_name)
@@ -137,16 +128,20 @@ def _handler(
         try:
             response = await implemented(_readable(request), guard.caller(context))
         except Refused as refused:
+            refused.domain = domain
             _CALLS.labels(method.full_name, refused.code.name).inc()
             await _abort(context, refused)
             raise
         except Exception as failed:
             refusal = explain(failed)
             if refusal is not None:
+                refusal.domain = domain
                 _CALLS.labels(method.full_name, refusal.code.name).inc()
                 await _abort(context, refusal)
             _CALLS.labels(method.full_name, "INTERNAL").inc()
             _log.exception("a call failed", extra={"method": method.full_name})
+            # What went wrong is for the log: an error may hold what nobody was to see (G7).
+            await context.abort(grpc.StatusCode.INTERNAL, _FAULT)
             raise
         succeeded.inc()
         seconds.observe(time.perf_counter() - started)
