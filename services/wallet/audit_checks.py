@@ -158,10 +158,10 @@ FROM rounds r FULL JOIN (
            min(kind) AS kind
     FROM transfers WHERE round_no IS NOT NULL AND kind IN (5, 6, 9) GROUP BY round_no
 ) t USING (round_no)
+LEFT JOIN (SELECT DISTINCT round_no AS moved_no FROM stakes WHERE state IN (3, 4)) s ON moved_no = r.round_no
 WHERE r.round_id IS NULL OR t.transfers > 1 OR r.end_transfer_no IS DISTINCT FROM t.transfer_no
    OR t.kind IS NOT NULL AND r.state <> CASE t.kind WHEN 6 THEN 3 ELSE 2 END
-   OR t.transfer_no IS NULL AND r.state <> 1
-      AND EXISTS (SELECT FROM stakes s WHERE s.round_no = r.round_no AND s.state IN (3, 4))
+   OR t.transfer_no IS NULL AND r.state <> 1 AND moved_no IS NOT NULL
 """
 
 # Per round and player: what his stakes say against what his entries moved, by kind of transfer (3 stake, 4 cancelled,

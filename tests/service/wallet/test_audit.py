@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import asyncpg
 import pytest
 from prometheus_client import REGISTRY
+from sqlalchemy import text
 
 from services.wallet import audit
-from services.wallet.audit_checks import CHECKS
+from services.wallet.audit_checks import CHECKS, Check
 from tests.service.wallet.handwriting import AT, Pen, SmallLedger, small_ledger
 
 if TYPE_CHECKING:
@@ -477,6 +478,27 @@ async def test_the_checks_see_one_moment(wallet_database: WalletDatabase, postgr
     assert [finding.violations for finding in during] == [0] * len(CHECKS)
     assert finished == [check.name for check in CHECKS]
     assert len(told) == 2
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=[check.name for check in CHECKS])
+async def test_no_check_takes_the_square_of_the_time(
+    check: Check, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
+) -> None:
+    """Whatever the statistics say: here, that every table is as good as empty."""
+    await _force(
+        postgres.url("postgres", wallet_database.name),
+        "UPDATE pg_class SET reltuples = 1, relpages = 1 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+    )
+    engine = audit._connect(wallet_database.url)
+    async with engine.begin() as connection:
+        for statement in audit._MANNERS:
+            await connection.execute(statement)
+        explain = text(f"EXPLAIN {check.violations}")
+        given = audit.Auditor(engine)._given(check)
+        plan = "\n".join([line for (line,) in await connection.execute(explain, given)])
+    await engine.dispose()
+    assert "Nested Loop" not in plan, plan
+    assert "SubPlan" not in plan, plan
 
 
 async def test_the_watch_logs_and_measures_what_it_finds(
