@@ -31,6 +31,8 @@ SESSION_SETTINGS = {
 }
 # Commands in one transaction, unless a single submission alone has more (G11).
 GROUP_LIMIT = 1_000
+# How long a lane gathers when callers come in numbers; a lone one never waits.
+WINDOW_S = 0.002
 # Commands that make a lane busy enough for the next one to be of use.
 WELL_FILLED = 200
 # Commands that may wait in one lane; beyond it the answer is OVERLOADED (G11).
@@ -68,6 +70,8 @@ class Lane:
         self._queue: deque[_Submission] = deque()
         self._waiting = 0
         self._writing = 0
+        # Whether the last group held more than one submission: callers come in numbers, and more are on their way.
+        self._in_company = False
         self._arrived = asyncio.Event()
         self._connection: DirectConnection | None = None
         self._gauge = _WAITING.labels(name)
@@ -87,7 +91,10 @@ class Lane:
         try:
             while True:
                 await self._arrived.wait()
+                if self._in_company and self._waiting < WELL_FILLED:
+                    await asyncio.sleep(WINDOW_S)
                 group = self._next_group()
+                self._in_company = len(group) > 1
                 if group:
                     await self._carry_out(group)
                     self._writing = 0

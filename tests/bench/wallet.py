@@ -31,8 +31,8 @@ from tests.wallet_under_test import Seat, WalletClient, WalletProcess
 DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
 PGBENCH_CLIENTS = 16
 UNARY_CALLERS = 64
-TABLES, PLAYERS_PER_TABLE = 4, 250
-# How a game service sends them: each table one call at a time, everybody's stakes of a moment together.
+TABLES, PLAYERS_PER_TABLE = 8, 250
+# How a game service sends them: everybody's stakes of a moment together, the next moment's on their way.
 ORDERS_PER_CALL, CALLS_PER_TABLE = 250, 2
 SMALL_LEDGER, LARGE_LEDGER = 10_000, 5_000_000
 
