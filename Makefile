@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run test lint protos proto-lint lock logs clean-data bench-wallet ci environment
+.PHONY: help run audit test lint protos proto-lint lock logs clean-data bench-wallet ci environment
 
 IN := .venv/bin/python
 
@@ -37,6 +37,9 @@ lock: environment ## choose versions anew: locks/*.txt, hashes and no addresses
 
 logs: environment ## follow the logs of every process
 	@$(IN) -m stack.logs
+
+audit: protos ## check the ledger of the platform that runs here (`feltro audit`)
+	@$(IN) -m stack.audit $(ARGS)
 
 clean-data: environment ## empty the data folder
 	@$(IN) -m stack.clean

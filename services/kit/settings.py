@@ -58,10 +58,10 @@ def load(settings: type[Settings]) -> Settings:
         sentences = []
         for error in wrong.errors():
             field = str(error["loc"][0]) if error["loc"] else ""
-            name = settings.variable(field) if field else "settings"
+            name = settings.variable(field) if field else ""
             problem = "is not set" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
             given = "" if error["type"] == "missing" or not field else f" (it is {error['input']!r})"
-            sentences.append(f"{name} {problem}{given}.")
+            sentences.append(f"{name} {problem}{given}.".strip())
         raise WrongSettings("\n".join(sentences)) from wrong
 
 

@@ -10,8 +10,7 @@ from services.kit.settings import load_or_exit
 from services.wallet.service import serve
 from services.wallet.settings import WalletSettings
 
-
-# Objects made before the collector looks at the young ones: a group makes tens of thousands that live as long as it does.
+# Objects made before the collector looks at the young ones: a group makes tens of thousands and drops them together.
 COLLECT_AFTER = 50_000
 
 

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import asyncpg
 from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -187,6 +188,9 @@ def retry_cause(failed: Exception) -> str | None:
         return None
     if isinstance(failed, DBAPIError) and failed.orig is not None and not failed.connection_invalidated:
         failed = failed.orig
+    if isinstance(failed, asyncpg.InterfaceError) and "closed" not in str(failed):
+        # The driver was called wrongly: a fault of ours that no repetition mends.
+        return None
     state = str(getattr(failed, "sqlstate", None) or "")
     if state in _CROSSED:
         return "crossed"
