@@ -14,17 +14,15 @@ TRANSFERS_MESSAGE_BYTES = 256 * 1024
 
 # Field numbers of events.proto, for messages that are put together from encoded parts.
 _PLAYER_FACT_BALANCE_CHANGED = 2
-_BALANCE_CHANGED_BALANCE = 2
-# The same in BalanceChanged and in TransfersMade, so that a movement is encoded once for both.
-_TRANSACTIONS = 1
+_BALANCE_CHANGED_BALANCE = 1
+_BALANCE_CHANGED_TRANSACTIONS = 2
+_TRANSFERS_MADE_TRANSACTIONS = 1
 
 
 def of_book(book: Book) -> list[Fact]:
     """Every fact of a transaction, in the order in which it has to leave."""
-    encoded = [
-        (movement, embedded(_TRANSACTIONS, _transaction(book, movement).SerializeToString()))
-        for movement in book.movements
-    ]
+    # A movement is encoded once for both messages that tell of it.
+    encoded = [(movement, _transaction(book, movement).SerializeToString()) for movement in book.movements]
     return [*_balances(book, encoded), *_transfers(encoded), *_rounds(book)]
 
 
@@ -64,7 +62,7 @@ def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fac
     for movement, transaction in encoded:
         player = _player(book, movement.account)
         if player is not None:
-            parts.setdefault(player.no, []).append(transaction)
+            parts.setdefault(player.no, []).append(embedded(_BALANCE_CHANGED_TRANSACTIONS, transaction))
     at = events_pb2.PlayerFact(at=book.stamp).SerializeToString()
     for account_no, transactions in parts.items():
         account = book.accounts[account_no]
@@ -77,7 +75,8 @@ def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fac
 def _transfers(encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:
     parts: list[bytes] = []
     size = 0
-    for _, part in encoded:
+    for _, transaction in encoded:
+        part = embedded(_TRANSFERS_MADE_TRANSACTIONS, transaction)
         if size + len(part) > TRANSFERS_MESSAGE_BYTES:
             yield Fact(TRANSFERS_SUBJECT, b"".join(parts))
             parts, size = [], 0
