@@ -24,8 +24,9 @@ HOLDS, VIOLATED, NOT_CHECKED = 0, 1, 2
 DEFAULT_OUTBOX_AGE_S = 60.0
 # One statement may walk a ledger of hundreds of millions of entries (G11).
 STATEMENT_TIMEOUT_S = 3600.0
-# The service looks at the ledger soon after its start, for it may be restarted more often than it audits.
-FIRST_AFTER_S = 60.0
+# The service looks at the ledger soon after its start, for it may be restarted more often than it audits: after a minute
+# where it audits every hour.
+FIRST_AFTER_SHARE = 1 / 60
 # Violations of one check that the service logs; `feltro audit` names all of them (G11).
 LOGGED_LIMIT = 1000
 
@@ -119,7 +120,7 @@ class AuditWatch:
         # A connection of its own: an audit takes as long as it takes, and players do not wait for it.
         engine = _connect(self._url)
         try:
-            await asyncio.sleep(min(self._every_s, FIRST_AFTER_S))
+            await asyncio.sleep(self._every_s * FIRST_AFTER_SHARE)
             while True:
                 await self.audit_once(Auditor(engine))
                 await asyncio.sleep(self._every_s)
