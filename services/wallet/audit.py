@@ -24,8 +24,8 @@ HOLDS, VIOLATED, NOT_CHECKED = 0, 1, 2
 DEFAULT_OUTBOX_AGE_S = 60.0
 # One statement may walk a ledger of hundreds of millions of entries (G11).
 STATEMENT_TIMEOUT_S = 3600.0
-# The service looks at the ledger soon after its start, for it may be restarted more often than it audits: after a minute
-# where it audits every hour.
+# The service looks at the ledger soon after its start, for it may be restarted more often than it audits: after a
+# minute where it audits every hour.
 FIRST_AFTER_SHARE = 1 / 60
 # Violations of one check that the service logs; `feltro audit` names all of them (G11).
 LOGGED_LIMIT = 1000

@@ -32,8 +32,9 @@ class WalletSettings(ServiceSettings):
     listen: ListenAddress = "127.0.0.1:8710"
     metrics_listen: ListenAddress = "127.0.0.1:8711"
     session_clock: SessionClockKind = SessionClockKind.REAL
-    # Transactions that may be under way at once; each has its own connection.
-    lanes: int = Field(2, ge=1, le=16)
+    # Transactions that may be under way at once, each over its own connection: with three there is one to decide while
+    # the database writes another.
+    lanes: int = Field(3, ge=1, le=16)
     # How long a stopping service waits for calls under way.
     stop_grace_s: float = Field(10.0, ge=0, le=60)
     audit_every_s: float = Field(3600.0, ge=1)
