@@ -1,8 +1,8 @@
 """Group commit: commands that arrive while a transaction is under way are written together by the next one.
 
-Nothing waits for a timer: a lone command is written at once, and the busier it gets the larger the groups. A lane
-writes one group at a time over its own connection; what belongs to one table is in one lane at a time, so that lanes
-rarely meet.
+A lone command is written at once, and the busier it gets the larger the groups: where callers come in numbers a lane
+gathers for a moment first. A lane writes one group at a time over its own connection; what belongs to one table is in
+one lane at a time, so that lanes rarely meet.
 """
 
 import asyncio
