@@ -277,12 +277,12 @@ class LedgerStore:
         ):
             numbers.append(number)
             kept.append(None if digest is None else (digest, Kept(refused, answer)))
-            if round_no is not None:
-                round_id = command.round_id  # type: ignore[attr-defined]  # only these have one, see above
+            if round_no is not None and isinstance(command, PlaceStake | CancelStake | RoundEnd):
+                round_id = command.round_id
                 if round_id not in book.rounds:
                     book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state))
-            if session_state is not None:
-                session_no, session_id = command.session_no, command.session_id  # type: ignore[attr-defined]
+            if session_state is not None and isinstance(command, PlaceStake | BuyIn):
+                session_no, session_id = command.session_no, command.session_id
                 book.session_states[session_no] = SessionState(session_state)
                 book.session_keys[session_id] = self._directory.sessions[session_id]
                 if session_state != SessionState.ACTIVE and session_no not in book.sessions:

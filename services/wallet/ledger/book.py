@@ -136,6 +136,15 @@ class Book:
             raise refusals.account_unknown(account_id)
         return account
 
+    def admitted_account(self, no: int, account_id: str, table: Table) -> Account:
+        """The account, if it may bring money to this table."""
+        account = self.player_account(no, account_id)
+        if account.mode is not table.mode:
+            raise refusals.mode_mismatch(account, table)
+        if account.blocked:
+            raise refusals.account_blocked(account.account_id)
+        return account
+
     def open_round(self, round_id: str, table: Table) -> Round | None:
         """The round if it is known and open, nothing if nobody has heard of it; refused if it has ended (G4)."""
         known = self.rounds.get(round_id)

@@ -13,11 +13,7 @@ def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
     """The cave gets the amount; commission on it comes on top, from the account (`806/2015:17.b`)."""
     table = book.table_of(command)
     _verify_poker(table)
-    account = book.player_account(command.account_no, command.account_id)
-    if account.mode is not table.mode:
-        raise refusals.mode_mismatch(account, table)
-    if account.blocked:
-        raise refusals.account_blocked(account.account_id)
+    account = book.admitted_account(command.account_no, command.account_id, table)
     session = book.running_session(command.session_id, account, table)
     needed = command.amount_cents + command.commission_cents
     if account.free_cents < needed:

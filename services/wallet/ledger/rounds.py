@@ -14,11 +14,7 @@ from services.wallet.state import Account, Play, RoundState, SessionState, Stake
 def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceStakeResponse:
     table = book.table_of(command)
     _verify_banked(table)
-    account = book.player_account(command.account_no, command.account_id)
-    if account.mode is not table.mode:
-        raise refusals.mode_mismatch(account, table)
-    if account.blocked:
-        raise refusals.account_blocked(account.account_id)
+    account = book.admitted_account(command.account_no, command.account_id, table)
     session = book.running_session(command.session_id, account, table)
     round_ = book.open_round(command.round_id, table)
     if account.free_cents < command.amount_cents:
