@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import grpc
+import psutil
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from feltro.wallet.v1 import (
@@ -27,7 +26,9 @@ from feltro.wallet.v1 import (
 from services.kit.refusal import error_info, status_of
 from stack.ephemeral import free_port
 from stack.issuer import DevelopmentIssuer
+from stack.leash import Leash
 
+ROOT = Path(__file__).resolve().parent.parent
 REAL = types_pb2.MODE_REAL
 DEMO = types_pb2.MODE_DEMO
 READY_WITHIN_S = 20.0
@@ -35,7 +36,10 @@ READY_WITHIN_S = 20.0
 
 @dataclass
 class WalletProcess:
-    """One `python -m services.wallet`; it may be killed and started again on the same address."""
+    """One `python -m services.wallet`; it may be killed and started again on the same address.
+
+    It is on a leash: a test run that is killed leaves no wallet behind.
+    """
 
     database_url: str
     nats_url: str
@@ -43,7 +47,7 @@ class WalletProcess:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
-    process: subprocess.Popen[bytes] | None = None
+    leash: Leash | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.issuer = DevelopmentIssuer(self.home)
@@ -65,15 +69,11 @@ class WalletProcess:
             "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
             "FELTRO_ISSUER_AUDIENCE": "feltro",
             "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
+            # A leash runs its command elsewhere: what is tested is the wallet beside this file, whatever is installed.
+            "PYTHONPATH": str(ROOT),
         }
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "services.wallet"],
-                env={**os.environ, **variables, **self.environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        command = [sys.executable, "-m", "services.wallet"]
+        self.leash = Leash(command, log=self.log, environment={**variables, **self.environment})
 
     async def ready(self) -> None:
         """Returns when the wallet says that it serves; fails with its log when it does not."""
@@ -91,25 +91,34 @@ class WalletProcess:
 
     def kill(self) -> None:
         """SIGKILL: nothing is said or written any more."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+        if self.leash is None:
+            return
+        leash, self.leash = self.leash, None
+        for wallet in _commands_on(leash):
+            wallet.kill()
+        leash.let_go()
 
     def stop(self) -> int:
         """SIGTERM, and its exit status."""
-        if self.process is None:
+        if self.leash is None:
             return 0
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=30)
-        self.process = None
-        return status
+        leash, self.leash = self.leash, None
+        return leash.let_go()
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[WalletClient]:
         options = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
         async with grpc.aio.insecure_channel(self.address, options=options) as channel:
             yield WalletClient(channel, self.issuer)
+
+
+def _commands_on(leash: Leash) -> list[psutil.Process]:
+    """The command that a leash holds, which may be about to be started; none if it has ended."""
+    while not leash.ended:
+        if found := psutil.Process(leash.pid).children():
+            return found
+        time.sleep(0.001)
+    return []
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,14 @@ class TableFacts:
 async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
     """The player's account in this mode; a new one with the operator's books opposite it if he has none."""
     await connection.execute(_OPEN_ACCOUNT, {"player_id": player_id, "mode": mode, "at": at})
-    row = (await connection.execute(_BY_PLAYER, {"player_id": player_id, "mode": mode})).one()
+    return await of_player(connection, player_id, mode)
+
+
+async def of_player(connection: AsyncConnection, player_id: str, mode: Mode) -> PlayerAccount:
+    """The player's account in this mode, or the refusal that he has none."""
+    row = (await connection.execute(_BY_PLAYER, {"player_id": player_id, "mode": mode})).one_or_none()
+    if row is None:
+        raise refusals.player_without_account(player_id, mode)
     return PlayerAccount(row[0], row[1], row[2], Mode(row[3]), *row[4:])
 
 

@@ -195,10 +195,9 @@ def _state_after(complaint: Complaint, move: Move) -> ComplaintState:
     try:
         return complaints.state_after(complaint.state, move)
     except complaints.MoveImpossible as impossible:
-        if complaint.state is ComplaintState.CLOSED:
-            sentence = f"The complaint {impossible}"
-            raise refusals.WalletRefused("COMPLAINT_CLOSED", sentence, reference=complaint.reference) from None
-        raise refusals.invalid("reference", f"names a complaint that {impossible}") from None
+        reason = "COMPLAINT_CLOSED" if complaint.state is ComplaintState.CLOSED else "COMPLAINT_NOT_ANSWERED"
+        sentence = f"The complaint {impossible}"
+        raise refusals.WalletRefused(reason, sentence, reference=complaint.reference) from None
 
 
 def _check_room(steps: list[Step], caller: Caller) -> None:

@@ -9,14 +9,13 @@ from services.wallet import refusals
 from services.wallet.ledger.book import SessionKey
 from services.wallet.ledger.commands import (
     BuyIn,
+    CashCommand,
     CashOut,
     Command,
-    Deposit,
     PlaceStake,
     SettleRound,
     TableCommand,
     TransferHand,
-    Withdraw,
 )
 from services.wallet.state import Play
 
@@ -117,7 +116,7 @@ class Directory:
             session = self.sessions.get(command.session_id)
             if session is not None:
                 command.session_no = session.no
-        elif isinstance(command, Deposit | Withdraw):
+        elif isinstance(command, CashCommand):
             command.account_no, command.books_no = self.accounts.get(command.account_id, (0, 0))
 
     async def _learn_caves(self, connection: DirectConnection, commands: Sequence[Command]) -> None:
@@ -145,7 +144,7 @@ class Directory:
 
 
 def _account_ids(command: Command) -> list[str]:
-    if isinstance(command, Deposit | Withdraw | PlaceStake | BuyIn | CashOut):
+    if isinstance(command, CashCommand | PlaceStake | BuyIn | CashOut):
         return [command.account_id]
     return []
 

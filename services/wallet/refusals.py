@@ -6,7 +6,7 @@ from uuid import UUID
 import grpc
 
 from services.kit.refusal import Refused
-from services.wallet.state import Account, Stake, Table
+from services.wallet.state import Account, Mode, Stake, Table
 
 DOMAIN = "wallet.feltro"
 
@@ -36,6 +36,7 @@ _CODES = {
     "RULE_VIOLATED": grpc.StatusCode.INVALID_ARGUMENT,
     "COMPLAINT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
     "COMPLAINT_CLOSED": grpc.StatusCode.FAILED_PRECONDITION,
+    "COMPLAINT_NOT_ANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
     "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
     "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
@@ -44,7 +45,16 @@ _CODES = {
 }
 # These speak of the sender or of the moment, not of the command: they are not kept as its answer.
 NOT_KEPT = frozenset(
-    {"INVALID", "STALE_EPOCH", "REQUEST_REUSED", "OVERLOADED", "UNAVAILABLE", "NOT_YOURS", "NOT_OFFERED"}
+    {
+        "INVALID",
+        "STALE_EPOCH",
+        "REQUEST_REUSED",
+        "COMPLAINT_NOT_ANSWERED",
+        "OVERLOADED",
+        "UNAVAILABLE",
+        "NOT_YOURS",
+        "NOT_OFFERED",
+    }
 )
 
 
@@ -96,6 +106,11 @@ def account_unknown(account_id: str) -> WalletRefused:
     return WalletRefused("ACCOUNT_UNKNOWN", "There is no such account.", account_id=account_id)
 
 
+def player_without_account(player_id: str, mode: Mode) -> WalletRefused:
+    sentence = "The player has no account in this mode."
+    return WalletRefused("ACCOUNT_UNKNOWN", sentence, player_id=player_id, mode=mode.name)
+
+
 def account_blocked(account_id: str) -> WalletRefused:
     return WalletRefused("ACCOUNT_BLOCKED", "The account is blocked.", account_id=account_id)
 
@@ -141,6 +156,10 @@ def mode_mismatch(account: Account, table: Table) -> WalletRefused:
         account_mode=account.mode.name,
         table_mode=table.mode.name,
     )
+
+
+def not_in_this_mode(account: Account, sentence: str) -> WalletRefused:
+    return WalletRefused("MODE_MISMATCH", sentence, account_id=account.account_id, account_mode=account.mode.name)
 
 
 def wrong_play(table: Table) -> WalletRefused:

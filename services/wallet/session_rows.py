@@ -28,6 +28,18 @@ _PAGE = text(
     ORDER BY s.session_no DESC LIMIT :size
     """
 )
+# Whoever is there is found first, by the index of those who are: a planner that is asked for the first so many in the
+# order of their numbers may prefer to walk through all that ever ended.
+_PAGE_AT_TABLE = text(
+    f"""
+    WITH there AS MATERIALIZED (
+        SELECT session_no FROM sessions
+        WHERE table_no = :table_no AND state < 5 AND session_no > COALESCE(CAST(:after_no AS bigint), 0)
+    ),
+    wanted AS (SELECT session_no FROM there ORDER BY session_no LIMIT :size)
+    SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
+    """
+)
 # What was ended stays as it ended. A sign of life may have been noted since the session was read: the later one stays.
 _SAVE = text(
     """
@@ -89,6 +101,7 @@ _LOCK_TABLE = text(
     FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
     """
 )
+_TABLE_NO = text("SELECT table_no FROM tables WHERE table_id = :table_id")
 _RUNNING_OF_PLAYER = text(
     "SELECT session_no FROM sessions WHERE player_id = :player_id AND state < 5 ORDER BY session_no"
 )
@@ -96,6 +109,13 @@ _AT_TABLE = text(
     """
     SELECT session_no FROM sessions
     WHERE table_no = :table_no AND state < 5 AND state = ANY(CAST(:states AS smallint[])) ORDER BY session_no
+    """
+)
+_RUNNING_OF_ACCOUNTS = text(
+    """
+    SELECT s.session_no, s.account_no, s.table_no
+    FROM unnest(CAST(:account_nos AS bigint[]), CAST(:table_nos AS bigint[])) AS wanted(account_no, table_no)
+    JOIN sessions s ON s.table_no = wanted.table_no AND s.account_no = wanted.account_no AND s.state < 5
     """
 )
 _IN_PLAY = text(
@@ -146,6 +166,17 @@ async def running_of_player(connection: AsyncConnection, player_id: str) -> list
     return list((await connection.execute(_RUNNING_OF_PLAYER, {"player_id": player_id})).scalars())
 
 
+async def running_of_accounts(
+    connection: AsyncConnection, seats: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], int]:
+    """The session that has not ended of each account at each table, which is one at the most; by account and table."""
+    account_nos, table_nos = zip(*seats, strict=True)
+    rows = await connection.execute(
+        _RUNNING_OF_ACCOUNTS, {"account_nos": list(account_nos), "table_nos": list(table_nos)}
+    )
+    return {(row.account_no, row.table_no): row.session_no for row in rows}
+
+
 async def at_table(connection: AsyncConnection, table_no: int, states: Iterable[SessionState]) -> list[Session]:
     """The sessions at a table that stand in one of these states."""
     wanted = {"table_no": table_no, "states": [state.value for state in states]}
@@ -190,6 +221,21 @@ async def page(
     """Sessions of a player, newest first."""
     wanted = {"player_id": player_id, "running_only": running_only, "before_no": before_no, "size": size}
     return [_session(row) for row in await connection.execute(_PAGE, wanted)]
+
+
+async def page_at_table(
+    connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
+) -> list[Session]:
+    """Sessions at a table that have not ended, in the order of their numbers.
+
+    A session is given its number under its table's lock, so a number is also the place in the order of start, and
+    nobody comes in later at a place that a reader has passed.
+    """
+    table_no = (await connection.execute(_TABLE_NO, {"table_id": table_id})).scalar_one_or_none()
+    if table_no is None:
+        raise refusals.table_unknown(table_id)
+    wanted = {"table_no": table_no, "after_no": after_no, "size": size}
+    return [_session(row) for row in await connection.execute(_PAGE_AT_TABLE, wanted)]
 
 
 async def save(connection: AsyncConnection, sessions: Sequence[Session]) -> None:

@@ -224,6 +224,18 @@ class SessionService:
             next_page_token=edge.page_token(found[size - 1].no) if len(found) > size else "",
         )
 
+    async def list_table_sessions(
+        self, request: session_pb2.ListTableSessionsRequest, caller: Caller
+    ) -> session_pb2.ListTableSessionsResponse:
+        table_id = edge.name("table_id", request.table_id)
+        size, after_no = edge.page_size(request.page_size), edge.page_position(request.page_token)
+        async with self._engine.connect() as connection:
+            found = await session_rows.page_at_table(connection, table_id, after_no=after_no, size=size + 1)
+        return session_pb2.ListTableSessionsResponse(
+            sessions=[session_message(session) for session in found[:size]],
+            next_page_token=edge.page_token(found[size - 1].no) if len(found) > size else "",
+        )
+
     # -- the operator's -----------------------------------------------------------------------------------------------
 
     async def set_inactivity_policy(

@@ -20,15 +20,14 @@ from services.wallet.ledger.book import Book, SessionKey
 from services.wallet.ledger.commands import (
     BuyIn,
     CancelStake,
+    CashCommand,
     CashOut,
     Command,
-    Deposit,
     PlaceStake,
     RoundEnd,
     SettleRound,
     TableCommand,
     TransferHand,
-    Withdraw,
 )
 from services.wallet.refusals import WalletRefused
 from services.wallet.requests import Kept
@@ -213,6 +212,11 @@ class LedgerStore:
         session_nos = {stake.session_no for stake in book.stakes.values()}
         for command in ending:
             session_nos.update(key.no for key in self._sessions_in(command))
+        seats = {(c.account_no, c.table_no) for c in ending if isinstance(c, CashOut)}
+        if seats:
+            # It may be another one than the command names that waits for the cave.
+            book.at_caves = await session_rows.running_of_accounts(connection.sqlalchemy, seats)
+            session_nos.update(book.at_caves.values())
         # A stake that is placed and comes back within this group.
         session_nos.update(
             c.session_no for c in group.commands if isinstance(c, PlaceStake) and c.table_no in table_nos
@@ -246,7 +250,7 @@ class LedgerStore:
             if isinstance(command, PlaceStake):
                 nos.add(command.account_no)
                 continue
-            if isinstance(command, Deposit | Withdraw):
+            if isinstance(command, CashCommand):
                 nos.update((command.account_no, command.books_no))
                 continue
             if isinstance(command, BuyIn | CashOut):

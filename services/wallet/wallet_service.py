@@ -53,6 +53,15 @@ class WalletService:
             account = await accounts.open_account(connection, player_id, mode, self._clock.now())
         return wallet_pb2.OpenAccountResponse(balance=_balance(account))
 
+    async def find_account(
+        self, request: wallet_pb2.FindAccountRequest, caller: Caller
+    ) -> wallet_pb2.FindAccountResponse:
+        player_id, mode = edge.name("player_id", request.player_id), _mode(request.mode)
+        edge.may_see(caller, player_id)
+        async with self._engine.connect() as connection:
+            account = await accounts.of_player(connection, player_id, mode)
+        return wallet_pb2.FindAccountResponse(balance=_balance(account), blocked=account.blocked)
+
     async def block_account(
         self, request: wallet_pb2.BlockAccountRequest, caller: Caller
     ) -> wallet_pb2.BlockAccountResponse:
@@ -108,6 +117,16 @@ class WalletService:
             request.reference,
         )
         return await self._do(command, request.account_id)
+
+    async def refill_demo_account(self, request: wallet_pb2.RefillDemoAccountRequest, caller: Caller) -> bytes:
+        """An account that is opened for it is empty: it may stay if the refill is refused, or never comes."""
+        request_id = edge.identifier("request_id", request.request_id)
+        player_id = edge.name("player_id", request.player_id)
+        amount_cents = edge.amount("amount_cents", request.amount_cents)
+        async with self._engine.begin() as connection:
+            account = await accounts.open_account(connection, player_id, Mode.DEMO, self._clock.now())
+        command = commands.RefillDemo(request_id, _digest(request), caller.subject, account.account_id, amount_cents)
+        return await self._do(command, account.account_id)
 
     # -- tables and banked rounds -----------------------------------------------------------------------------------
 

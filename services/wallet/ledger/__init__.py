@@ -14,6 +14,7 @@ from services.wallet.ledger.book import Book
 _DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
     commands.Deposit: cash.deposit,
     commands.Withdraw: cash.withdraw,
+    commands.RefillDemo: cash.refill_demo,
     commands.PlaceStake: rounds.place_stake,
     commands.CancelStake: rounds.cancel_stake,
     commands.SettleRound: rounds.settle_round,

@@ -92,6 +92,8 @@ class Book:
     session_states: dict[int, SessionState] = field(default_factory=dict)
     # Whole rows, of the sessions that this batch may change.
     sessions: dict[int, Session] = field(default_factory=dict)
+    # By account and table, where caves are cashed out: the session that has not ended.
+    at_caves: dict[tuple[int, int], int] = field(default_factory=dict)
 
     postings: list[Posting] = field(default_factory=list)
     # by number

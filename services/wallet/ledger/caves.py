@@ -49,11 +49,16 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
         book.transfer(no, kind, table.mode)
         book.post(cave, -amount, 0, no, kind, command, key, session_id=command.session_id)
         book.post(account, amount, 0, no, kind, command, key, session_id=command.session_id)
+    session_ended = book.close_if_done(book.sessions[key.no])
+    running_no = book.at_caves.get((account.no, table.no))
+    if running_no is not None:
+        # There is one cave, whichever of his sessions the command names: who waits for it waits no longer.
+        book.close_if_done(book.sessions[running_no])
     return wallet_pb2.CashOutResponse(
         transfer_id=no if amount else 0,
         balance=balance(account),
         cave_cents=held - amount,
-        session_ended=book.close_if_done(book.sessions[key.no]),
+        session_ended=session_ended,
     )
 
 

@@ -16,21 +16,28 @@ class Command:
 
 
 @dataclass(slots=True)
-class Deposit(Command):
+class CashCommand(Command):
+    """A command between a player's account and the operator's books opposite him."""
+
     account_id: str
     amount_cents: int
-    reference: str
-    account_no: int = UNKNOWN
-    books_no: int = UNKNOWN
+    account_no: int = field(default=UNKNOWN, kw_only=True)
+    books_no: int = field(default=UNKNOWN, kw_only=True)
 
 
 @dataclass(slots=True)
-class Withdraw(Command):
-    account_id: str
-    amount_cents: int
+class Deposit(CashCommand):
     reference: str
-    account_no: int = UNKNOWN
-    books_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class Withdraw(CashCommand):
+    reference: str
+
+
+@dataclass(slots=True)
+class RefillDemo(CashCommand):
+    """The amount is what the free balance is brought up to."""
 
 
 @dataclass(slots=True)

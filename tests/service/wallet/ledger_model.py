@@ -191,7 +191,9 @@ class Withdraw(Kept):
     cents: int
 
     def objections(self, world: World) -> dict[str, Facts]:
-        return _too_poor(world.purses[self.account], self.cents)
+        purse = world.purses[self.account]
+        # Credits are never paid out, be there enough of them or not.
+        return {"MODE_MISMATCH": {"account_mode": "DEMO"}} if purse.demo else _too_poor(purse, self.cents)
 
     def carry_out(self, world: World) -> Facts:
         return world.move(self.account, free=-self.cents)

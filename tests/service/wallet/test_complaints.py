@@ -273,8 +273,9 @@ async def test_a_closed_complaint_takes_nothing_more(desk: Desk) -> None:
 
 async def test_nothing_is_closed_without_an_answer(desk: Desk) -> None:
     reference = (await desk.file()).reference
-    with pytest.raises(Refused, match="has not been answered"):
+    with pytest.raises(Refused, match="has not been answered", check=_is("COMPLAINT_NOT_ANSWERED")) as refused:
         await desk.close(reference, request_id="early")
+    assert refused.value.facts == {"reference": reference}
     await desk.answer(reference)
     # It was refused for the moment only.
     assert (await desk.close(reference, request_id="early")).state == CLOSED
