@@ -1,0 +1,72 @@
+"""Call bets (807/2015:8): groups and series that follow the order of the wheel, and the bets they consist of.
+
+The regulation lists numbers and not chips. These are the chips that tables everywhere put on them (T19). Each of them
+lies on a place of the board and is paid as what it is (807/2015:15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from services.roulette.wheel import Wheel
+
+# Counted in total, so 3, 5 or 7 numbers (807/2015:8.d.i-iii, T20).
+NEIGHBOURS = (2, 4, 6)
+# What the name of a call bet begins with.
+FAMILIES = frozenset({"voisins", "tiers", "orphelins", "neighbours", "final"})
+
+
+@dataclass(frozen=True, slots=True)
+class CallBet:
+    """A name, and so many units on each of these places."""
+
+    name: str
+    components: tuple[tuple[str, int], ...]
+
+    @property
+    def units(self) -> int:
+        return sum(units for _, units in self.components)
+
+
+VOISINS = CallBet(  # série 0-2-3, the 17 numbers from 22 to 25 (807/2015:8.a)
+    "voisins",
+    (
+        ("0-2-3", 2),
+        ("4-7", 1),
+        ("12-15", 1),
+        ("18-21", 1),
+        ("19-22", 1),
+        ("25-26-28-29", 2),
+        ("32-35", 1),
+    ),
+)
+TIERS = CallBet(  # série 5-8, the 12 numbers from 27 to 33 (807/2015:8.b)
+    "tiers",
+    (("5-8", 1), ("10-11", 1), ("13-16", 1), ("23-24", 1), ("27-30", 1), ("33-36", 1)),
+)
+ORPHELINS = CallBet(  # órfãos, the 8 numbers in neither series (807/2015:8.c)
+    "orphelins",
+    (("1", 1), ("6-9", 1), ("14-17", 1), ("17-20", 1), ("31-34", 1)),
+)
+
+
+def call_bets(wheel: Wheel) -> dict[str, CallBet]:
+    """All call bets on the French wheel by their names."""
+    found = [VOISINS, TIERS, ORPHELINS, *_neighbours(wheel), *_finals(wheel)]
+    return {call_bet.name: call_bet for call_bet in found}
+
+
+def _neighbours(wheel: Wheel) -> Iterator[CallBet]:
+    """A number with its neighbours on the wheel, one chip on each (807/2015:8.d)."""
+    for number in wheel.rising:
+        for neighbours in NEIGHBOURS:
+            covered = wheel.neighbourhood(number, neighbours)
+            yield CallBet(f"neighbours-{number}-{neighbours}", tuple((each, 1) for each in covered))
+
+
+def _finals(wheel: Wheel) -> Iterator[CallBet]:
+    """The numbers that end in the same digit, 0 among those that end in 0 (807/2015:8.e, T21)."""
+    for digit in "0123456789":
+        covered = (number for number in wheel.rising if number[-1] == digit)
+        yield CallBet(f"final-{digit}", tuple((each, 1) for each in covered))

@@ -1,0 +1,220 @@
+"""Roulette itself, in the order of the regulation: what may be bet (7), how much (10-12), what it earns (13-19).
+
+Pure: no I/O, no clock, no randomness but the tape that is handed in. Rules are cited as in 804/2015; 807/2015 says the
+same under the numbers in `articles.py`, and adds call bets (807/2015:8 and 15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from services.kit.randomness import Tape
+from services.kit.table.refusals import TableRefused, invalid
+from services.roulette import board, call_bets, refusals
+from services.roulette.board import Kind
+from services.roulette.impossible import no_such_place
+from services.roulette.wheel import Colour, Wheel, colour_of
+
+# Chips of one player: how many cents lie on which place. Never changed once made.
+Bets = Mapping[str, int]
+
+# Prizes are counted in halves of the stake, so that one half is exact (13.a.viii).
+HALF = 1
+STAKE = 2 * HALF
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the regulation says of a kind of bet."""
+
+    # In rules 11 and 13 (807/2015: 12 and 14); simple chances share one there.
+    paragraph: str
+    # The highest maximum, as a multiple of the minimum.
+    ceiling: int
+    # What a win earns, in halves of the stake. The stake itself stays the player's and comes back too (T8).
+    prize: int
+
+
+TERMS: Mapping[Kind, Terms] = {
+    # multiple chances (7.a)                 11.a            13.a
+    Kind.STRAIGHT: Terms("a.i", ceiling=30, prize=35 * STAKE),
+    Kind.SPLIT: Terms("a.ii", ceiling=60, prize=17 * STAKE),
+    Kind.STREET: Terms("a.iii", ceiling=90, prize=11 * STAKE),
+    Kind.CORNER: Terms("a.iv", ceiling=120, prize=8 * STAKE),
+    Kind.SIX_LINE: Terms("a.v", ceiling=180, prize=5 * STAKE),
+    Kind.DOZEN: Terms("a.vi", ceiling=360, prize=2 * STAKE),
+    Kind.COLUMN: Terms("a.vii", ceiling=360, prize=2 * STAKE),
+    Kind.DOUBLE_DOZEN: Terms("a.viii", ceiling=720, prize=HALF),
+    Kind.DOUBLE_COLUMN: Terms("a.ix", ceiling=720, prize=HALF),
+    # simple chances (7.b)                   11.b            13.b
+    Kind.EVEN: Terms("b", ceiling=540, prize=STAKE),
+    Kind.ODD: Terms("b", ceiling=540, prize=STAKE),
+    Kind.LOW: Terms("b", ceiling=540, prize=STAKE),
+    Kind.HIGH: Terms("b", ceiling=540, prize=STAKE),
+    Kind.RED: Terms("b", ceiling=540, prize=STAKE),
+    Kind.BLACK: Terms("b", ceiling=540, prize=STAKE),
+}
+# The kinds that an operator may leave out (12).
+DOUBLES = frozenset({Kind.DOUBLE_DOZEN, Kind.DOUBLE_COLUMN})
+
+
+@dataclass(frozen=True, slots=True)
+class SpecificRules:
+    """What the operator has chosen for a table (*regras específicas*), within the regulation."""
+
+    wheel: Wheel
+    # One minimum for the whole table, so that a multiple of it is the same everywhere (10, T10).
+    minimum_cents: int
+    # Where the maximum of a kind is lower than its ceiling (11).
+    times_minimum: Mapping[Kind, int]
+    without_doubles: bool = False
+    # All places together (12); 0 for no such cap.
+    total_maximum_cents: int = 0
+    # 807/2015:8
+    call_bets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where the ball came to rest."""
+
+    number: str
+    colour: Colour
+    # Clockwise from 0.
+    pocket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A place of the board under a table's rules."""
+
+    place: board.Place
+    numbers: frozenset[str]
+    minimum_cents: int
+    maximum_cents: int
+    # Half of an odd number of cents cannot be paid, and is not rounded (T7).
+    even_cents_only: bool
+    prize_halves: int
+
+
+class Table:
+    """The game under one table's rules. Bets are one player's: each has limits of his own (T9, T25)."""
+
+    def __init__(self, rules: SpecificRules) -> None:
+        self.specific = rules
+        self.wheel = rules.wheel
+        self.minimum_cents = rules.minimum_cents
+        self.total_maximum_cents = rules.total_maximum_cents
+        self.board = board.places(rules.wheel)
+        left_out = DOUBLES if rules.without_doubles else frozenset()
+        self.offers = {place.name: _offer(place, rules) for place in self.board.values() if place.kind not in left_out}
+        self.call_bets = {} if rules.wheel.articles.call_bets is None else call_bets.call_bets(rules.wheel)
+        self.outcomes = tuple(
+            Outcome(number, colour_of(number), pocket) for pocket, number in enumerate(rules.wheel.order)
+        )
+
+    # -- bets (7-12) ------------------------------------------------------------------------------------------------
+
+    def components(self, place: str, amount_cents: int) -> tuple[tuple[str, int], ...]:
+        """What a bet puts on the board: a call bet its components (807/2015:8), any other itself."""
+        if place in self.offers:
+            return ((place, amount_cents),)
+        call_bet = self.call_bets.get(place)
+        if call_bet is None or not self.specific.call_bets:
+            raise self._not_here(place)
+        return tuple((component, units * amount_cents) for component, units in call_bet.components)
+
+    def add(self, on_felt: Bets | None, added: Bets) -> Bets:
+        """All of it or none of it.
+
+        What is added is a bet of its own: it reaches the minimum and can be paid by itself, whatever becomes of the
+        others. The maximum and the cap are for all that lies there, from whatever source (T9, T11).
+        """
+        felt = dict(on_felt) if on_felt else {}
+        for place, cents in added.items():
+            offer = self.offers.get(place)
+            if offer is None:
+                raise self._not_here(place)
+            if cents < offer.minimum_cents or (offer.even_cents_only and cents % 2):
+                raise self._no_bet(offer, cents)
+            felt[place] = laid = felt.get(place, 0) + cents
+            if laid > offer.maximum_cents:
+                rule = self.wheel.articles.cite(self.wheel.articles.maximum, TERMS[offer.place.kind].paragraph)
+                raise refusals.above_maximum(place, laid, offer.maximum_cents, rule)
+        if self.total_maximum_cents and (total := sum(felt.values())) > self.total_maximum_cents:
+            rule = self.wheel.articles.cite(self.wheel.articles.options)
+            raise refusals.above_total(total, self.total_maximum_cents, rule)
+        return felt
+
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+        """What is left on a place has to be a bet itself."""
+        felt = dict(on_felt)
+        for place, cents in taken.items():
+            if cents <= 0:
+                raise invalid("amount_cents", "has to be above 0")
+            left = felt.get(place, 0) - cents
+            if left < 0:
+                raise refusals.not_on_felt(place, cents)
+            if left == 0:
+                del felt[place]
+                continue
+            offer = self.offers[place]
+            if left < offer.minimum_cents or (offer.even_cents_only and left % 2):
+                raise self._no_bet(offer, left)
+            felt[place] = left
+        return felt or None
+
+    def cents(self, bets: Bets) -> int:
+        """Their sum."""
+        return sum(bets.values())
+
+    def _not_here(self, place: str) -> TableRefused:
+        articles = self.wheel.articles
+        if place in self.board:
+            why = "the table leaves double dozens and double columns out"
+            return refusals.not_offered(place, articles.cite(articles.options), why)
+        if place in self.call_bets and articles.call_bets is not None:
+            why = "the table's specific rules have no call bets"
+            return refusals.not_offered(place, articles.cite(articles.call_bets), why)
+        return no_such_place(place, self.wheel, self.board)
+
+    def _no_bet(self, offer: Offer, cents: int) -> TableRefused:
+        """Why this amount can be no bet here."""
+        articles, place = self.wheel.articles, offer.place
+        if cents < self.minimum_cents:
+            return refusals.below_minimum(place.name, cents, offer.minimum_cents, articles.cite(articles.minimum))
+        return refusals.odd_cents(place.name, cents, articles.cite(articles.prizes, TERMS[place.kind].paragraph))
+
+    # -- the ball (6.a, 6.c) ----------------------------------------------------------------------------------------
+
+    def draw(self, tape: Tape) -> Outcome:
+        """Pockets are evenly spaced: each is as likely as any other."""
+        return self.outcomes[tape.below(len(self.outcomes))]
+
+    # -- prizes (13, 18, 19) ----------------------------------------------------------------------------------------
+
+    def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
+        """A bet wins when it contains the number, and loses otherwise (18).
+
+        On 0 and 00 a simple chance loses in full, as none contains them (19): nothing is returned or imprisoned (T1).
+        """
+        halves, number, offers = 0, outcome.number, self.offers
+        for place, cents in bets.items():
+            offer = offers[place]
+            if number in offer.numbers:
+                halves += cents * (STAKE + offer.prize_halves)
+        return halves // STAKE
+
+
+def _offer(place: board.Place, rules: SpecificRules) -> Offer:
+    terms = TERMS[place.kind]
+    even_cents_only = terms.prize % STAKE != 0
+    return Offer(
+        place=place,
+        numbers=place.numbers,
+        minimum_cents=rules.minimum_cents + (rules.minimum_cents % 2 if even_cents_only else 0),
+        maximum_cents=rules.minimum_cents * rules.times_minimum.get(place.kind, terms.ceiling),
+        even_cents_only=even_cents_only,
+        prize_halves=terms.prize,
+    )

@@ -1,0 +1,136 @@
+"""Roulette for the table runtime: the engine in the words of `feltro.roulette.v1`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import types_pb2
+from services.kit.table.refusals import invalid
+from services.roulette import refusals, rules_text, specific_rules
+from services.roulette.engine import STAKE, TERMS, Bets, Offer, Outcome, Table
+from services.roulette.wheel import Colour, colour_of
+
+# Every place of the larger board once, and some to spare (G11).
+BETS_LIMIT = 200
+
+_KINDS = {kind: number for number, kind in specific_rules.KINDS.items()}
+_COLOURS = {
+    Colour.RED: roulette_pb2.COLOUR_RED,
+    Colour.BLACK: roulette_pb2.COLOUR_BLACK,
+    Colour.GREEN: roulette_pb2.COLOUR_GREEN,
+}
+
+
+class RouletteGame:
+    """Implements `services.kit.table.game.Game`."""
+
+    name = "roulette"
+
+    def rules(self, configuration: types_pb2.TableConfiguration) -> RouletteRules:
+        if configuration.game != self.name:
+            raise invalid("game", f"has to be `{self.name}` here")
+        return RouletteRules(specific_rules.read(configuration))
+
+    def players_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
+        return rules_text.players_text(configuration, specific_rules.message_of(configuration), language)
+
+
+class RouletteRules(Table):
+    """Implements `services.kit.table.game.Rules`: the engine's table, and what it says and hears."""
+
+    # -- what players ask for ---------------------------------------------------------------------------------------
+
+    def read_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
+        """What a player wants to place, call bets as their components. Limits are for `add`, which sees all he has.
+
+        Only the unit of a call bet is held against the minimum here: `add` cannot tell its chips from others (T11).
+        """
+        return self._read(bets, least_unit_cents=self.minimum_cents)
+
+    def read_take_back(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
+        """What a player wants to take back, named as he placed it."""
+        return self._read(bets, least_unit_cents=0)
+
+    def _read(self, bets: Sequence[roulette_pb2.Bet], least_unit_cents: int) -> Bets:
+        if not 1 <= len(bets) <= BETS_LIMIT:
+            raise invalid("bets", f"have to be 1 to {BETS_LIMIT}")
+        read: dict[str, int] = {}
+        for bet in bets:
+            name, amount_cents = bet.place, bet.amount_cents
+            if amount_cents <= 0:
+                raise invalid("amount_cents", "has to be above 0")
+            components = self.components(name, amount_cents)
+            if len(components) > 1 and amount_cents < least_unit_cents:
+                rule = self.wheel.articles.cite(self.wheel.articles.minimum)
+                raise refusals.below_minimum(name, amount_cents, least_unit_cents, rule)
+            for place, cents in components:
+                read[place] = read.get(place, 0) + cents
+        return read
+
+    # -- bets -------------------------------------------------------------------------------------------------------
+
+    def bets_message(self, bets: Bets) -> roulette_pb2.Bets:
+        message = roulette_pb2.Bets()
+        add = message.bets.add
+        for place, cents in bets.items():
+            add(place=place, amount_cents=cents)
+        return message
+
+    def read_bets(self, message: bytes) -> Bets:
+        """They were judged when they were placed, by the rules of their round; `add` judges them again by these."""
+        return {bet.place: bet.amount_cents for bet in roulette_pb2.Bets.FromString(message).bets}
+
+    # -- outcomes ---------------------------------------------------------------------------------------------------
+
+    def outcome_message(self, outcome: Outcome) -> roulette_pb2.Outcome:
+        return roulette_pb2.Outcome(number=outcome.number, colour=_COLOURS[outcome.colour], pocket=outcome.pocket)
+
+    def read_outcome(self, message: bytes) -> Outcome:
+        read = roulette_pb2.Outcome.FromString(message)
+        for outcome in self.outcomes:
+            if (outcome.number, outcome.pocket) == (read.number, read.pocket):
+                return outcome
+        raise ValueError(f"Pocket {read.pocket} of {self.wheel.name} does not hold `{read.number}`.")
+
+    def results_message(self, outcome: Outcome, bets: Bets) -> roulette_pb2.BetResults:
+        message = roulette_pb2.BetResults()
+        for place, cents in bets.items():
+            payout_cents = self.payout_cents(outcome, {place: cents})
+            message.results.add(
+                place=place,
+                amount_cents=cents,
+                payout_cents=payout_cents,
+                prize_cents=payout_cents - cents if payout_cents else 0,
+            )
+        return message
+
+    # -- the board --------------------------------------------------------------------------------------------------
+
+    def layout(self) -> roulette_pb2.GetLayoutResponse:
+        """Everything one can bet on here, with its limits and its prize."""
+        message = roulette_pb2.GetLayoutResponse(
+            wheel=roulette_pb2.Wheel.Value(f"WHEEL_{self.wheel.name}"),
+            total_maximum_cents=self.total_maximum_cents,
+            largest_prize_per_unit=max(terms.prize for terms in TERMS.values()) // STAKE,
+        )
+        for number in self.wheel.order:
+            message.pockets.add(number=number, colour=_COLOURS[colour_of(number)])
+        message.places.extend(_place_message(offer) for offer in self.offers.values())
+        for call_bet in self.call_bets.values() if self.specific.call_bets else ():
+            shown = message.call_bets.add(place=call_bet.name, units=call_bet.units)
+            for place, units in call_bet.components:
+                shown.components.add(place=place, amount_cents=units)
+        return message
+
+
+def _place_message(offer: Offer) -> roulette_pb2.Place:
+    return roulette_pb2.Place(
+        place=offer.place.name,
+        kind=roulette_pb2.Kind.ValueType(_KINDS[offer.place.kind]),
+        numbers=offer.place.in_order,
+        minimum_cents=offer.minimum_cents,
+        maximum_cents=offer.maximum_cents,
+        prize_halves=offer.prize_halves,
+        even_cents_only=offer.even_cents_only,
+    )

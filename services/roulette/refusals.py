@@ -1,0 +1,67 @@
+"""What a roulette table refuses, and how it says so."""
+
+from services.kit.table.refusals import TableRefused
+
+# Enough for the longest name of a place; what a caller makes up may be longer (G11).
+_NAME_SHOWN = 40
+
+
+def illegal(place: str, rule: str, why: str) -> TableRefused:
+    shown = place[:_NAME_SHOWN]
+    return TableRefused("BET_ILLEGAL", f"`{shown}` is no bet on this table: {why} ({rule}).", place=shown, rule=rule)
+
+
+def not_offered(place: str, rule: str, why: str) -> TableRefused:
+    return TableRefused("BET_NOT_OFFERED", f"`{place}` is not offered here: {why} ({rule}).", place=place, rule=rule)
+
+
+def below_minimum(place: str, amount_cents: int, minimum_cents: int, rule: str) -> TableRefused:
+    return TableRefused(
+        "BELOW_MINIMUM",
+        f"{amount_cents} cents on `{place}` would be below the minimum of {minimum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        minimum_cents=minimum_cents,
+        rule=rule,
+    )
+
+
+def above_maximum(place: str, amount_cents: int, maximum_cents: int, rule: str) -> TableRefused:
+    return TableRefused(
+        "ABOVE_MAXIMUM",
+        f"{amount_cents} cents on `{place}` would be above the maximum of {maximum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        maximum_cents=maximum_cents,
+        rule=rule,
+    )
+
+
+def above_total(amount_cents: int, maximum_cents: int, rule: str) -> TableRefused:
+    return TableRefused(
+        "ABOVE_TOTAL",
+        f"{amount_cents} cents on all places together would be above the table's maximum of {maximum_cents} ({rule}).",
+        amount_cents=amount_cents,
+        maximum_cents=maximum_cents,
+        rule=rule,
+    )
+
+
+def odd_cents(place: str, amount_cents: int, rule: str) -> TableRefused:
+    return TableRefused(
+        "ODD_CENTS",
+        f"`{place}` earns one half of the stake, and half of {amount_cents} cents cannot be paid ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        rule=rule,
+    )
+
+
+def not_on_felt(place: str, amount_cents: int) -> TableRefused:
+    shown = place[:_NAME_SHOWN]
+    return TableRefused(
+        "NOT_ON_FELT",
+        f"There are no {amount_cents} cents on `{shown}` to be taken back.",
+        place=shown,
+        amount_cents=amount_cents,
+    )

@@ -1,0 +1,167 @@
+"""The RouletteService at its gRPC edge: players' words in, what became of them out."""
+
+from __future__ import annotations
+
+from feltro.roulette.v1 import roulette_pb2
+from services.kit.identity import Caller
+from services.kit.table import edge, refusals
+from services.kit.table.appearance import stamp
+from services.kit.table.hall import Hall
+from services.kit.table.journal import Ending, Journal, JournalStake
+from services.kit.table.live_table import LiveTable
+from services.kit.table.refusals import TableRefused
+from services.kit.table.round import Finished, Placed
+from services.roulette.engine import Bets, Outcome
+from services.roulette.game import RouletteRules
+
+RouletteTable = LiveTable[Bets, Outcome]
+
+
+class RouletteService:
+    """One method per rpc; see roulette.proto for what each promises."""
+
+    descriptor = roulette_pb2.DESCRIPTOR.services_by_name["RouletteService"]
+
+    def __init__(self, hall: Hall[Bets, Outcome], journal: Journal) -> None:
+        self._hall = hall
+        self._journal = journal
+
+    async def get_layout(
+        self, request: roulette_pb2.GetLayoutRequest, caller: Caller
+    ) -> roulette_pb2.GetLayoutResponse:
+        table = await self._hall.table(edge.table_id(request.table_id))
+        return _rules(table).layout()
+
+    async def place_bets(
+        self, request: roulette_pb2.PlaceBetsRequest, caller: Caller
+    ) -> roulette_pb2.PlaceBetsResponse:
+        table, round_id, request_id = await self._asked(request)
+        placed = await self._placed_before(table, round_id, caller.subject, request_id)
+        if placed is None:
+            round_, seat = table.taking_bets(round_id, caller.subject, request_id)
+            bets = _rules(table).read_request(request.bets)
+            placed = _placed(_rules(table), round_id, await round_.place(seat, request_id, bets))
+        return placed
+
+    async def repeat_bets(
+        self, request: roulette_pb2.RepeatBetsRequest, caller: Caller
+    ) -> roulette_pb2.RepeatBetsResponse:
+        table, round_id, request_id = await self._asked(request)
+        placed = await self._placed_before(table, round_id, caller.subject, request_id)
+        if placed is None:
+            round_, seat = table.taking_bets(round_id, caller.subject, request_id)
+            bets = await self._last_bets(table, caller.subject)
+            placed = _placed(_rules(table), round_id, await round_.place(seat, request_id, bets))
+        return roulette_pb2.RepeatBetsResponse(stake=placed.stake, on_felt=placed.on_felt)
+
+    async def take_back_bets(
+        self, request: roulette_pb2.TakeBackBetsRequest, caller: Caller
+    ) -> roulette_pb2.TakeBackBetsResponse:
+        table, round_id, request_id = await self._asked(request)
+        round_, seat = table.taking_bets(round_id, caller.subject, request_id)
+        if table.configured.configuration.take_back_forbidden:
+            raise TableRefused("TAKE_BACK_FORBIDDEN", "At this table a bet that lies stays.", table_id=request.table_id)
+        rules = _rules(table)
+        bets = rules.read_take_back(request.bets) if request.bets else None
+        taken = await round_.take_back(seat, request_id, bets)
+        return roulette_pb2.TakeBackBetsResponse(
+            taken_back_cents=taken.cents, on_felt=_on_felt(rules, taken.on_felt), balance=taken.balance
+        )
+
+    async def spin(self, request: roulette_pb2.SpinRequest, caller: Caller) -> roulette_pb2.SpinResponse:
+        table = await self._hall.table(edge.table_id(request.table_id))
+        round_id = edge.round_id(request.round_id)
+        finished = await table.spin(caller.subject, round_id)
+        if finished is None:
+            raise TableRefused(
+                "BETTING_CLOSED",
+                "This round ended a while ago: look it up among your rounds.",
+                round_id=round_id,
+                current_round_id="" if table.round is None else table.round.round_id,
+                closed_at="",
+            )
+        return _spun(table, finished, caller.subject)
+
+    # -- the way in --------------------------------------------------------------------------------------------------
+
+    async def _asked(
+        self,
+        request: roulette_pb2.PlaceBetsRequest | roulette_pb2.RepeatBetsRequest | roulette_pb2.TakeBackBetsRequest,
+    ) -> tuple[RouletteTable, str, str]:
+        table = await self._hall.table(edge.table_id(request.table_id))
+        return table, edge.round_id(request.round_id), edge.request_id(request.request_id)
+
+    async def _placed_before(
+        self, table: RouletteTable, round_id: str, player_id: str, request_id: str
+    ) -> roulette_pb2.PlaceBetsResponse | None:
+        """The answer to a command of an earlier round that is sent again (G3)."""
+        if table.round is not None and table.round.round_id == round_id:
+            return None
+        stake = await self._journal.placed(round_id, player_id, request_id)
+        return None if stake is None else _placed_long_ago(round_id, stake)
+
+    async def _last_bets(self, table: RouletteTable, player_id: str) -> Bets:
+        rules = _rules(table)
+        bets: Bets | None = None
+        for message in await self._journal.last_bets(table.table_id, player_id):
+            bets = rules.add(bets, rules.read_bets(message))
+        if bets is None:
+            raise TableRefused(
+                "NOTHING_TO_REPEAT", "You have not played a round at this table yet.", table_id=table.table_id
+            )
+        return bets
+
+
+def _rules(table: RouletteTable) -> RouletteRules:
+    rules = table.configured.rules
+    if not isinstance(rules, RouletteRules):
+        raise refusals.unavailable("The table is not a roulette")
+    return rules
+
+
+def _on_felt(rules: RouletteRules, bets: Bets | None) -> roulette_pb2.Bets:
+    return roulette_pb2.Bets() if bets is None else rules.bets_message(bets)
+
+
+def _placed(rules: RouletteRules, round_id: str, placed: Placed[Bets]) -> roulette_pb2.PlaceBetsResponse:
+    stake = roulette_pb2.PlacedStake(
+        stake_id=placed.said.stake_id,
+        round_id=round_id,
+        amount_cents=placed.stake.amount_cents,
+        placed_at=placed.said.placed_at,
+        balance=placed.said.balance,
+        bets=rules.bets_message(placed.stake.bets),
+    )
+    return roulette_pb2.PlaceBetsResponse(stake=stake, on_felt=_on_felt(rules, placed.on_felt))
+
+
+def _placed_long_ago(round_id: str, stake: JournalStake) -> roulette_pb2.PlaceBetsResponse:
+    bets = roulette_pb2.Bets.FromString(stake.bets)
+    said = roulette_pb2.PlacedStake(
+        stake_id=stake.stake_id,
+        round_id=round_id,
+        amount_cents=stake.amount_cents,
+        placed_at=stamp(stake.placed_at),
+        bets=bets,
+    )
+    return roulette_pb2.PlaceBetsResponse(stake=said, on_felt=bets)
+
+
+def _spun(table: RouletteTable, finished: Finished[Outcome], player_id: str) -> roulette_pb2.SpinResponse:
+    rules = _rules(table)
+    mine = [stake for stake in finished.stakes if stake.player_id == player_id]
+    payouts = dict(finished.entry.payouts)
+    void = finished.entry.ending is Ending.VOID or finished.outcome is None
+    answer = roulette_pb2.SpinResponse(
+        round_id=finished.round_id,
+        staked_cents=sum(stake.amount_cents for stake in mine),
+        payout_cents=sum(payouts[stake.stake_id] for stake in mine),
+        balance=next((finished.balances[s.account_id] for s in mine if s.account_id in finished.balances), None),
+        void_reason=finished.entry.void_reason,
+        next_round_id=table.next_round_id,
+    )
+    if not void and finished.outcome is not None:
+        answer.outcome.CopyFrom(rules.outcome_message(finished.outcome))
+        for stake in mine:
+            answer.results.MergeFrom(rules.results_message(finished.outcome, rules.read_bets(stake.bets)))
+    return answer

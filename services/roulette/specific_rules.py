@@ -1,0 +1,100 @@
+"""A table's specific rules, read from its configuration and held against what the regulation leaves to the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import types_pb2
+from services.kit.table.refusals import invalid, rule_violated
+from services.roulette.board import Kind
+from services.roulette.engine import DOUBLES, TERMS, SpecificRules
+from services.roulette.wheel import WHEELS, Wheel
+
+REGULATIONS = frozenset(wheel.articles.regulation for wheel in WHEELS)
+# No rule speaks of it; ours, so that whatever is multiplied from it stays an int64 (G11).
+MINIMUM_LIMIT_CENTS = 1_000_000_00
+
+
+def message_of(configuration: types_pb2.TableConfiguration) -> roulette_pb2.SpecificRules:
+    """The part of a configuration that only roulette knows."""
+    message = roulette_pb2.SpecificRules()
+    if not configuration.rules.Unpack(message):
+        raise invalid("rules", f"have to be a `{message.DESCRIPTOR.full_name}`")
+    return message
+
+
+def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
+    """Refused with the rule that the operator may not go beyond (`804/2015:P.2`)."""
+    message = message_of(configuration)
+    wheel = _wheel(configuration.regulation, message)
+    minimum_cents = _minimum_cents(wheel, message.minimum_cents)
+    articles = wheel.articles
+    if message.call_bets and articles.call_bets is None:
+        sentence = "Call bets belong to the French roulette alone (807/2015:8)."
+        raise rule_violated("call_bets", "false", articles.cite(articles.bets), sentence)
+    if message.total_maximum_cents and message.total_maximum_cents < minimum_cents:
+        rule = articles.cite(articles.options)
+        sentence = f"A cap on all bets together below the minimum of one would leave no bet ({rule})."
+        raise rule_violated("total_maximum_cents", minimum_cents, rule, sentence)
+    rules = SpecificRules(
+        wheel=wheel,
+        minimum_cents=minimum_cents,
+        times_minimum=_times_minimum(wheel, message.maxima),
+        without_doubles=message.without_doubles,
+        total_maximum_cents=message.total_maximum_cents,
+        call_bets=message.call_bets,
+    )
+    _verify_doubles_can_be_bet(rules)
+    return rules
+
+
+def _wheel(regulation: str, message: roulette_pb2.SpecificRules) -> Wheel:
+    if regulation not in REGULATIONS:
+        raise invalid("regulation", f"has to be one of {', '.join(sorted(REGULATIONS))} for roulette")
+    governed = {f"WHEEL_{wheel.name}": wheel for wheel in WHEELS if wheel.articles.regulation == regulation}
+    number = message.wheel
+    name = roulette_pb2.Wheel.Name(number) if number in roulette_pb2.Wheel.values() else str(number)
+    if name not in governed:
+        rule = f"{regulation}:6.a"
+        bound = ", ".join(governed)
+        raise rule_violated("wheel", bound, rule, f"{name} is not a wheel of this regulation, but {bound} ({rule}).")
+    return governed[name]
+
+
+def _minimum_cents(wheel: Wheel, minimum_cents: int) -> int:
+    if minimum_cents < 1:
+        rule = wheel.articles.cite(wheel.articles.minimum)
+        raise rule_violated("minimum_cents", 1, rule, f"The operator has to set a minimum bet ({rule}).")
+    if minimum_cents > MINIMUM_LIMIT_CENTS:
+        raise invalid("minimum_cents", f"may be {MINIMUM_LIMIT_CENTS} at most")
+    return minimum_cents
+
+
+def _times_minimum(wheel: Wheel, maxima: Iterable[roulette_pb2.KindMaximum]) -> dict[Kind, int]:
+    """An operator may go lower than the ceilings, and never higher."""
+    articles, chosen = wheel.articles, dict[Kind, int]()
+    for maximum in maxima:
+        kind = KINDS.get(maximum.kind)
+        if kind is None or kind in chosen:
+            raise invalid("maxima", "have to name kinds of bets, each of them once")
+        terms = TERMS[kind]
+        rule = articles.cite(articles.maximum, terms.paragraph)
+        if not 1 <= maximum.times_minimum <= terms.ceiling:
+            sentence = f"The maximum of {kind} is 1 to {terms.ceiling} times the minimum ({rule})."
+            raise rule_violated("maxima", 1 if maximum.times_minimum < 1 else terms.ceiling, rule, sentence)
+        chosen[kind] = maximum.times_minimum
+    return chosen
+
+
+def _verify_doubles_can_be_bet(rules: SpecificRules) -> None:
+    """Only an even number of cents may lie there (T7): an odd minimum that is the maximum as well would admit none."""
+    articles = rules.wheel.articles
+    for kind in () if rules.without_doubles or rules.minimum_cents % 2 == 0 else DOUBLES:
+        if rules.times_minimum.get(kind) == 1:
+            rule = articles.cite(articles.combinations)
+            sentence = f"With these limits nobody could bet on {kind}, which takes an even number of cents ({rule})."
+            raise rule_violated("maxima", 2, rule, sentence)
+
+
+KINDS: dict[int, Kind] = {roulette_pb2.Kind.Value(f"KIND_{kind.name}"): kind for kind in Kind}

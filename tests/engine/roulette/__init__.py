@@ -1,0 +1,1 @@
+"""Roulette rule by rule."""

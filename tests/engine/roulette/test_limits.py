@@ -1,0 +1,308 @@
+"""How much may lie on the felt: minimum, maximum, the cap on everything, and what may be taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.kit.table.refusals import TableRefused
+from services.roulette.engine import Bets
+from services.roulette.game import RouletteRules
+from tests.engine.roulette.tables import WHEELS, place, proves, refusal, request, table
+
+AT_THE_CEILINGS = {
+    "17": 3000,
+    "17-20": 6000,
+    "16-17-18": 9000,
+    "16-17-19-20": 12000,
+    "13-14-15-16-17-18": 18000,
+    "dozen-2": 36000,
+    "column-2": 36000,
+    "red": 54000,
+    "double-dozen-1-2": 72000,
+}
+
+
+@pytest.mark.rule("804/2015:11")
+@pytest.mark.rule("807/2015:12")
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_a1_the_ceilings_can_be_bet_all_at_once(wheel: str) -> None:
+    assert place(table(wheel), AT_THE_CEILINGS) == AT_THE_CEILINGS
+
+
+@pytest.mark.rule("804/2015:11")
+@pytest.mark.rule("807/2015:12")
+@pytest.mark.parametrize("wheel", WHEELS)
+@pytest.mark.parametrize("full", list(AT_THE_CEILINGS))
+@pytest.mark.parametrize("more", [2, 100])
+def test_a2_nothing_more_fits(wheel: str, full: str, more: int) -> None:
+    rules = table(wheel)
+
+    assert refusal(rules, {full: AT_THE_CEILINGS[full] + more}).reason == "ABOVE_MAXIMUM"
+    assert refusal(rules, {full: more + 100}, place(rules, AT_THE_CEILINGS)).reason == "ABOVE_MAXIMUM"
+
+
+@pytest.mark.rule("804/2015:11")
+@pytest.mark.rule("807/2015:12")
+def test_t9_the_maximum_is_of_each_place_and_not_of_the_kind() -> None:
+    every_pleno = {str(number): 3000 for number in range(37)}
+
+    assert place(table(), every_pleno) == every_pleno
+
+
+@pytest.mark.rule("804/2015:3.c")
+@pytest.mark.rule("807/2015:3.c")
+@pytest.mark.parametrize(
+    ("wheel", "rule"),
+    [
+        pytest.param("AMERICAN_37", "804/2015:10", marks=proves("804/2015:10")),
+        pytest.param("AMERICAN_38", "804/2015:10", marks=proves("804/2015:10")),
+        pytest.param("FRENCH", "807/2015:11", marks=proves("807/2015:11")),
+    ],
+)
+def test_a4_a_cent_below_the_minimum_is_refused_on_every_place(wheel: str, rule: str) -> None:
+    rules = table(wheel)
+    for shown in rules.layout().places:
+        refused = refusal(rules, {shown.place: 99})
+        assert refused.reason == "BELOW_MINIMUM"
+        assert refused.facts == {"place": shown.place, "amount_cents": "99", "minimum_cents": "100", "rule": rule}
+
+
+@pytest.mark.rule("804/2015:10")
+@pytest.mark.rule("807/2015:11")
+@pytest.mark.parametrize("wheel", WHEELS)
+@pytest.mark.parametrize("minimum_cents", [1, 50, 500, 100_000_000])
+def test_the_operator_sets_the_minimum_and_the_maxima_follow(wheel: str, minimum_cents: int) -> None:
+    rules = table(wheel, minimum_cents=minimum_cents)
+
+    assert rules.minimum_cents == minimum_cents
+    assert place(rules, {"17": minimum_cents * 30, "red": minimum_cents}) == {
+        "17": minimum_cents * 30,
+        "red": minimum_cents,
+    }
+    assert refusal(rules, {"17": minimum_cents * 30 + 1}).reason == "ABOVE_MAXIMUM"
+    if minimum_cents > 1:
+        assert refusal(rules, {"red": minimum_cents - 1}).reason == "BELOW_MINIMUM"
+
+
+@pytest.mark.rule("804/2015:10")
+@pytest.mark.rule("807/2015:11")
+def test_a4_every_stake_reaches_the_minimum_whatever_lies_there_already() -> None:
+    rules = table()
+    on_felt = place(rules, {"17": 100})
+
+    refused = refusal(rules, {"17": 99}, on_felt)
+    assert (refused.reason, refused.facts["amount_cents"]) == ("BELOW_MINIMUM", "99")
+    assert place(rules, {"17": 101}, on_felt) == {"17": 201}
+    # Chips of one command are one stake.
+    assert rules.add(None, rules.read_request(request({"17": 50}) * 2)) == {"17": 100}
+
+
+@pytest.mark.guarantee("G9")
+def test_any_stake_can_go_and_leaves_bets_behind() -> None:
+    """So that one which the wallet refuses, or which is taken back, can be lifted from among the others."""
+    rules = table(total_maximum_cents=1000)
+    stakes = [rules.read_request(request(chips)) for chips in ({"17": 100, "red": 101}, {"17": 199}, {"red": 600})]
+    felt: Bets | None = None
+    for stake in stakes:
+        felt = rules.add(felt, stake)
+
+    for gone in stakes:
+        others = [stake for stake in stakes if stake is not gone]
+        left = rules.take(felt or {}, gone)
+        assert left == rules.add(rules.add(None, others[1]), others[0])
+
+
+@pytest.mark.parametrize(
+    ("wheel", "rule"),
+    [
+        pytest.param("AMERICAN_37", "804/2015:13.a.viii", marks=proves("804/2015:13.a.viii", "804/2015:13.a.ix")),
+        pytest.param("FRENCH", "807/2015:14.a.viii", marks=proves("807/2015:14.a.viii", "807/2015:14.a.ix")),
+    ],
+)
+def test_a4_t7_half_a_cent_is_neither_paid_nor_rounded(wheel: str, rule: str) -> None:
+    rules = table(wheel)
+
+    refused = refusal(rules, {"double-dozen-1-2": 101})
+    assert refused.reason == "ODD_CENTS"
+    assert refused.facts == {"place": "double-dozen-1-2", "amount_cents": "101", "rule": rule}
+    assert refusal(rules, {"double-column-2-3": 201}).facts["rule"] == rule.replace("viii", "ix")
+    assert refusal(rules, {"double-dozen-1-2": 101}, place(rules, {"double-dozen-1-2": 102})).reason == "ODD_CENTS"
+    assert place(rules, {"double-dozen-1-2": 102, "dozen-1": 101, "red": 101})["double-dozen-1-2"] == 102
+
+
+def test_t7_an_odd_minimum_is_the_next_even_number_on_doubles() -> None:
+    rules = table(minimum_cents=101)
+    shown = {each.place: (each.minimum_cents, each.even_cents_only) for each in rules.layout().places}
+
+    assert (shown["double-dozen-1-2"], shown["dozen-1"]) == ((102, True), (101, False))
+    assert place(rules, {"double-dozen-1-2": 102}) == {"double-dozen-1-2": 102}
+    assert refusal(rules, {"double-dozen-1-2": 101}).reason == "ODD_CENTS"
+    assert refusal(rules, {"double-dozen-1-2": 100}).reason == "BELOW_MINIMUM"
+
+
+@pytest.mark.parametrize(
+    ("wheel", "rule"),
+    [
+        pytest.param("AMERICAN_37", "804/2015:12", marks=proves("804/2015:12")),
+        pytest.param("AMERICAN_38", "804/2015:12", marks=proves("804/2015:12")),
+        pytest.param("FRENCH", "807/2015:13", marks=proves("807/2015:13")),
+    ],
+)
+def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
+    rules = table(wheel, total_maximum_cents=1000)
+    on_felt = place(rules, {"17": 600, "red": 300})
+
+    assert place(rules, {"black": 100}, on_felt) == {"17": 600, "red": 300, "black": 100}
+    refused = refusal(rules, {"black": 101}, on_felt)
+    assert refused.reason == "ABOVE_TOTAL"
+    assert refused.facts == {"amount_cents": "1001", "maximum_cents": "1000", "rule": rule}
+    # Another player's chips are another's (T25).
+    assert place(rules, {"17": 1000}) == {"17": 1000}
+    assert rules.layout().total_maximum_cents == 1000
+
+
+@pytest.mark.parametrize(
+    ("wheel", "rule"),
+    [
+        pytest.param("AMERICAN_37", "804/2015:12", marks=proves("804/2015:12")),
+        pytest.param("AMERICAN_38", "804/2015:12", marks=proves("804/2015:12")),
+        pytest.param("FRENCH", "807/2015:13", marks=proves("807/2015:13")),
+    ],
+)
+@pytest.mark.parametrize("double", ["double-dozen-1-2", "double-dozen-2-3", "double-column-1-2", "double-column-2-3"])
+def test_an_operator_may_leave_doubles_out(wheel: str, rule: str, double: str) -> None:
+    rules = table(wheel, without_doubles=True)
+
+    refused = refusal(rules, {double: 100})
+    assert (refused.reason, refused.facts) == ("BET_NOT_OFFERED", {"place": double, "rule": rule})
+    assert {each.place for each in table(wheel).layout().places} - {each.place for each in rules.layout().places} == {
+        "double-dozen-1-2",
+        "double-dozen-2-3",
+        "double-column-1-2",
+        "double-column-2-3",
+    }
+
+
+def test_bets_that_are_repeated_are_judged_by_the_rules_of_today() -> None:
+    yesterday = table(minimum_cents=100)
+    bets = place(yesterday, {"double-dozen-1-2": 100, "17": 100})
+
+    with pytest.raises(TableRefused) as refused:
+        table(without_doubles=True).add(None, bets)
+    assert refused.value.reason == "BET_NOT_OFFERED"
+    with pytest.raises(TableRefused) as refused:
+        table(minimum_cents=200).add(None, bets)
+    assert refused.value.reason == "BELOW_MINIMUM"
+
+
+@pytest.mark.guarantee("G12")
+def test_all_of_a_request_or_none_of_it() -> None:
+    rules = table()
+    on_felt = place(rules, {"red": 100})
+
+    assert refusal(rules, {"red": 100, "17": 3001}, on_felt).facts["place"] == "17"
+    assert refusal(rules, {"17": 100, "3-4": 100}, on_felt).facts["place"] == "3-4"
+    assert refusal(rules, {"17": 100, "18": 99}, on_felt).facts["place"] == "18"
+    assert on_felt == {"red": 100}
+
+
+# -- taking back ----------------------------------------------------------------------------------------------------
+
+
+def taken(rules: RouletteRules, on_felt: Bets, chips: dict[str, int]) -> Bets | None:
+    return rules.take(on_felt, rules.read_take_back(request(chips)))
+
+
+def test_what_was_placed_can_be_taken_back_in_parts() -> None:
+    rules = table(call_bets=True)
+    on_felt = place(rules, {"17": 300, "tiers": 100})
+
+    assert taken(rules, on_felt, {"tiers": 100}) == {"17": 300}
+    assert taken(rules, {"17": 300}, {"17": 200}) == {"17": 100}
+    assert taken(rules, {"17": 100}, {"17": 100}) is None
+
+
+@pytest.mark.parametrize(
+    ("chips", "reason", "facts"),
+    [
+        ({"17": 301}, "NOT_ON_FELT", {"place": "17", "amount_cents": "301"}),
+        ({"18": 100}, "NOT_ON_FELT", {"place": "18", "amount_cents": "100"}),
+        (
+            {"17": 201},
+            "BELOW_MINIMUM",
+            {"place": "17", "amount_cents": "99", "minimum_cents": "100", "rule": "807/2015:11"},
+        ),
+        (
+            {"double-dozen-1-2": 101},
+            "ODD_CENTS",
+            {"place": "double-dozen-1-2", "amount_cents": "199", "rule": "807/2015:14.a.viii"},
+        ),
+        ({"3-4": 100}, "BET_ILLEGAL", {"place": "3-4", "rule": "807/2015:10"}),
+        ({"17": 0}, "INVALID", {"field": "amount_cents"}),
+        ({"17": -100}, "INVALID", {"field": "amount_cents"}),
+    ],
+)
+def test_only_what_lies_there_and_only_so_that_a_bet_is_left(
+    chips: dict[str, int], reason: str, facts: dict[str, str]
+) -> None:
+    rules = table()
+    on_felt = place(rules, {"17": 300, "double-dozen-1-2": 300})
+
+    with pytest.raises(TableRefused) as refused:
+        taken(rules, on_felt, chips)
+    assert (refused.value.reason, refused.value.facts) == (reason, facts)
+    assert on_felt == {"17": 300, "double-dozen-1-2": 300}
+
+
+@pytest.mark.parametrize("cents", [0, -100])
+def test_the_engine_itself_takes_no_amount_that_is_none(cents: int) -> None:
+    rules = table()
+    on_felt = place(rules, {"17": 300})
+
+    for step, reason in ((rules.add, "BELOW_MINIMUM"), (rules.take, "INVALID")):
+        with pytest.raises(TableRefused) as refused:
+            step(on_felt, {"17": cents})
+        assert refused.value.reason == reason
+
+
+# -- requests -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chips", "field"),
+    [({}, "bets"), ({"17": 0}, "amount_cents"), ({"17": -1}, "amount_cents"), ({"17": -(2**63)}, "amount_cents")],
+)
+def test_what_is_no_bet_at_all_is_invalid(chips: dict[str, int], field: str) -> None:
+    refused = refusal(table(), chips)
+
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
+
+
+@pytest.mark.guarantee("G11")
+def test_a_request_has_a_size() -> None:
+    rules = table(maxima={"RED": 540}, minimum_cents=1)
+    one = request({"red": 1})
+
+    assert rules.add(None, rules.read_request(one * 200)) == {"red": 200}
+    with pytest.raises(TableRefused) as refused:
+        rules.read_request(one * 201)
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "bets"})
+
+
+@pytest.mark.rule("804/2015:11")
+@pytest.mark.rule("807/2015:12")
+def test_t11_the_same_place_named_twice_is_summed() -> None:
+    rules = table()
+
+    assert rules.read_request(request({"17": 1500}) * 2) == {"17": 3000}
+    with pytest.raises(TableRefused) as refused:
+        rules.add(None, rules.read_request(request({"17": 1500}) * 2 + request({"17": 1})))
+    assert refused.value.facts["amount_cents"] == "3001"
+
+
+def test_amounts_beyond_all_measure_are_refused_and_not_wrapped() -> None:
+    rules = table()
+
+    with pytest.raises(TableRefused) as refused:
+        rules.add(None, rules.read_request(request({"17": 2**63 - 1}) * 200))
+    assert refused.value.facts["amount_cents"] == str((2**63 - 1) * 200)
