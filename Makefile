@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run audit test lint protos proto-lint lock logs clean-data bench-wallet ci environment
+.PHONY: help run audit test lint protos proto-lint lock logs compliance rng-report clean-data bench-wallet bench-table ci environment
 
 IN := .venv/bin/python
 
@@ -41,11 +41,20 @@ logs: environment ## follow the logs of every process
 audit: protos ## check the ledger of the platform that runs here (`feltro audit`)
 	@$(IN) -m stack.audit $(ARGS)
 
+compliance: protos ## which rule is proved by which test (docs/compliance.md)
+	@$(IN) -m tools.compliance $(ARGS)
+
 clean-data: environment ## empty the data folder
 	@$(IN) -m stack.clean
 
 bench-wallet: protos ## measure the ledger against pgbench on the same PostgreSQL
 	@$(IN) -m tests.bench.wallet $(ARGS)
+
+bench-table: protos ## measure live tables with bots against the ledger alone
+	@$(IN) -m tests.bench.table $(ARGS)
+
+rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
+	@$(IN) -m tools.rng_report $(ARGS)
 
 ci: ## what the continuous integration runs
 	@.ci/run

@@ -1,0 +1,1 @@
+"""What the Makefile does to the repository itself."""

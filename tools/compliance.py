@@ -1,0 +1,401 @@
+"""The compliance matrix: which rule of the regulations is proved by which test, and which is proved by none.
+
+    python -m tools.compliance                   runs the tests that name a rule, and writes docs/compliance.md
+    python -m tools.compliance --report FILE     takes the outcomes of a run that was made with `--rule-report=FILE`
+    python -m tools.compliance --merge FILE      adds those of another run, such as the browser's, if there is one
+    python -m tools.compliance --check           writes nothing: is docs/compliance.md what would be written?
+
+The rules are docs/rulebook/*.csv. Of a regulation that docs/rulebook/regulations.csv declares complete, every rule that
+has to be kept needs a test that passes, in every layer but those not yet due. A failing proof is an error anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import enum
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RULEBOOK = ROOT / "docs" / "rulebook"
+MATRIX = ROOT / "docs" / "compliance.md"
+
+# The screen is proved in a browser and nowhere else; a browser proves the screen and nothing else.
+SCREEN = "ui"
+BROWSER_TESTS = "tests/browser/"
+
+
+class Force(enum.Enum):
+    """What a rule asks of us; the catalogue adds conditions in brackets, such as `MUST (once invited)`."""
+
+    MUST = "MUST"
+    """To be kept. A right of the player (`MAY-pl`) is one: the software has to offer it."""
+    OPTION = "MAY-op"
+    """The operator may."""
+    DEFINITION = "DEF"
+    INFERRED = "INFERRED"
+    """Not in the text at hand; deduced from the rest of it."""
+
+
+class State(enum.Enum):
+    """Where a rule stands, in the words of the matrix."""
+
+    PROVED = "proved"
+    PROVED_BUT_SCREEN = "proved, ui to come"
+    SCREEN_TO_COME = "ui to come"
+    IN_PART = "in part"
+    UNPROVED = "**unproved**"
+    FAILING = "**failing**"
+    OPTION = "for the operator"
+    OPTION_PROVED = "for the operator, proved"
+    DEFINITION = "definition"
+    INFERRED = "inferred"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line of the catalogue."""
+
+    id: str
+    force: str
+    layers: tuple[str, ...]
+    summary: str
+
+    @property
+    def kind(self) -> Force:
+        """The force without its conditions."""
+        if self.force.startswith(("MUST", "MAY-pl")):
+            return Force.MUST
+        return Force(self.force.split(" ", 1)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Regulation:
+    """A file of the catalogue, and what we say of it."""
+
+    id: str
+    title: str
+    complete: bool
+    not_yet_due: frozenset[str]
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A test, all its parameters together, and how it went with the rule it names."""
+
+    test: str
+    passed: bool
+
+    @property
+    def of_screen(self) -> bool:
+        return self.test.startswith(BROWSER_TESTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rule in the matrix."""
+
+    rule: Rule
+    state: State
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A regulation in the matrix."""
+
+    regulation: Regulation
+    lines: tuple[Line, ...]
+
+    @property
+    def must(self) -> int:
+        """How many rules need a proof now."""
+        return sum(line.rule.kind is Force.MUST and line.state is not State.SCREEN_TO_COME for line in self.lines)
+
+    @property
+    def proved(self) -> int:
+        """How many of them have it."""
+        return sum(line.state in {State.PROVED, State.PROVED_BUT_SCREEN} for line in self.lines)
+
+    def violations(self) -> list[Line]:
+        """What must not be: a failing proof, or none where we say that there is one."""
+        wrong = {State.FAILING, State.UNPROVED, State.IN_PART} if self.regulation.complete else {State.FAILING}
+        return [line for line in self.lines if line.state in wrong]
+
+
+class Unusable(Exception):
+    """Catalogue or report cannot be relied on."""
+
+
+# -- the catalogue --------------------------------------------------------------------------------------------------
+
+
+def read_rulebook(folder: Path = RULEBOOK) -> list[Regulation]:
+    """All regulations with all their rules, in the catalogue's order."""
+    regulations = [
+        Regulation(
+            id=row["regulation"],
+            title=row["title"],
+            complete=row["declared"] == "complete",
+            not_yet_due=frozenset(row["not_yet_due"].split(";")) - {""},
+            rules=tuple(_read_rules(folder / f"{row['regulation'].replace('/', '-').lower()}.csv", row["regulation"])),
+        )
+        for row in _rows(folder / "regulations.csv")
+    ]
+    for rule, times in Counter(rule.id for regulation in regulations for rule in regulation.rules).items():
+        if times > 1:
+            raise Unusable(f"{rule} is in the catalogue {times} times.")
+    return regulations
+
+
+def _read_rules(file: Path, regulation: str) -> Iterable[Rule]:
+    for row in _rows(file):
+        rule = Rule(row["id"], row["force"], tuple(row["layers"].split(";")), row["summary"])
+        if not rule.id.startswith((f"{regulation}:", f"{regulation} ")):
+            raise Unusable(f"{file.name} has {rule.id}, which is no rule of {regulation}.")
+        yield rule
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+# -- what the tests say ---------------------------------------------------------------------------------------------
+
+
+def read_report(file: Path) -> dict[str, tuple[Proof, ...]]:
+    """Rule by rule, the proofs of one run."""
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise Unusable(f"{file} is no report: {problem}") from problem
+    if not report["complete"]:
+        raise Unusable(f"the tests reported in {file} did not all run.")
+    return proofs_by_rule(report["tests"])
+
+
+def proofs_by_rule(tests: Iterable[Mapping[str, object]]) -> dict[str, tuple[Proof, ...]]:
+    """One proof for each test function and rule: failed if it failed with any parameters, none if it was skipped."""
+    passed: dict[tuple[str, str], bool] = {}
+    for test in tests:
+        name, outcome, rules = str(test["test"]).partition("[")[0], test["outcome"], test["rules"]
+        if outcome == "skipped" or not isinstance(rules, list):
+            continue
+        for rule in rules:
+            passed[str(rule), name] = passed.get((str(rule), name), True) and outcome == "passed"
+    return {
+        rule: tuple(Proof(name, passed[rule, name]) for name in sorted(n for r, n in passed if r == rule))
+        for rule in {rule for rule, _ in passed}
+    }
+
+
+def merged(*runs: Mapping[str, tuple[Proof, ...]]) -> dict[str, tuple[Proof, ...]]:
+    """The proofs of several runs; a test that failed in one of them failed."""
+    return proofs_by_rule(
+        {"test": proof.test, "outcome": "passed" if proof.passed else "failed", "rules": [rule]}
+        for run in runs
+        for rule, proofs in run.items()
+        for proof in proofs
+    )
+
+
+# -- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def judged(regulations: Iterable[Regulation], proofs: Mapping[str, tuple[Proof, ...]]) -> list[Chapter]:
+    """Every rule and where it stands."""
+    regulations = list(regulations)
+    unknown = proofs.keys() - {rule.id for regulation in regulations for rule in regulation.rules}
+    if unknown:
+        raise Unusable(f"The tests name rules that the catalogue does not have: {', '.join(sorted(unknown))}.")
+    return [
+        Chapter(
+            regulation,
+            tuple(
+                Line(rule, state_of(rule, proofs.get(rule.id, ()), regulation.not_yet_due), proofs.get(rule.id, ()))
+                for rule in regulation.rules
+            ),
+        )
+        for regulation in regulations
+    ]
+
+
+def state_of(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -> State:
+    """Where one rule stands."""
+    if any(not proof.passed for proof in proofs):
+        return State.FAILING
+    match rule.kind:
+        case Force.DEFINITION:
+            return State.DEFINITION
+        case Force.INFERRED:
+            return State.INFERRED
+        case Force.OPTION:
+            return State.OPTION_PROVED if proofs else State.OPTION
+        case Force.MUST:
+            return _state_of_must(rule, proofs, not_yet_due)
+
+
+def _state_of_must(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -> State:
+    """The screen and the rest of the rule need a proof each."""
+    needed = {layer == SCREEN for layer in rule.layers}
+    missing = needed - {proof.of_screen for proof in proofs}
+    if not missing:
+        return State.PROVED
+    if missing == {True} and SCREEN in not_yet_due:
+        return State.SCREEN_TO_COME if needed == {True} else State.PROVED_BUT_SCREEN
+    return State.UNPROVED if missing == needed else State.IN_PART
+
+
+# -- the matrix -----------------------------------------------------------------------------------------------------
+
+_HEAD = """\
+# Compliance
+
+Every rule of the regulations, and the tests that prove it. `make compliance` writes this page from `docs/rulebook/` and
+from the tests (`@pytest.mark.rule`); nobody edits it.
+
+* `MUST`, `MUST NOT` and `MAY-pl` (a right of the player, which the software has to offer) need a test that passes.
+* `MAY-op` leaves it to the operator: a test where we offer it.
+* `DEF` defines, and `INFERRED` is deduced where the text of the regulation is not at hand: no test.
+* A rule of the layer `ui` and another one needs both proved. The front-end's browser tests will prove `ui`;
+  *ui to come* says that they have not yet.
+
+| regulation | | must | proved | failing | unproved | ui to come | declared |
+|---|---|---|---|---|---|---|---|
+"""
+
+_COLUMNS = """\
+| rule | force | layers | state | | tests |
+|---|---|---|---|---|---|
+"""
+
+
+def matrix(chapters: Sequence[Chapter]) -> str:
+    """The page: the same proofs make the same page, on any day and any machine."""
+    summary = "".join(_summary(chapter) for chapter in chapters)
+    return _HEAD + summary + "".join(_section(chapter) for chapter in chapters)
+
+
+def _summary(chapter: Chapter) -> str:
+    states = Counter(line.state for line in chapter.lines)
+    cells = [
+        chapter.regulation.id,
+        chapter.regulation.title,
+        chapter.must,
+        chapter.proved,
+        states[State.FAILING],
+        states[State.UNPROVED] + states[State.IN_PART],
+        states[State.SCREEN_TO_COME] + states[State.PROVED_BUT_SCREEN],
+        "complete" if chapter.regulation.complete else "",
+    ]
+    return _row(cells)
+
+
+def _section(chapter: Chapter) -> str:
+    regulation = chapter.regulation
+    head = f"\n## {regulation.id}: {regulation.title}\n\n"
+    return (
+        head
+        + _COLUMNS
+        + "".join(
+            _row(
+                [
+                    f"`{line.rule.id}`",
+                    line.rule.force,
+                    ", ".join(line.rule.layers),
+                    line.state.value,
+                    line.rule.summary,
+                    "<br>".join(f"`{proof.test}`" + ("" if proof.passed else " failed") for proof in line.proofs),
+                ]
+            )
+            for line in chapter.lines
+        )
+    )
+
+
+def _row(cells: Iterable[object]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |\n"
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when the page is there and nothing is missing that has to be there."""
+    options = _options(arguments)
+    try:
+        runs = [read_report(options.report) if options.report else _run_tests()]
+        runs += [read_report(file) for file in options.merge if _present(file)]
+        chapters = judged(read_rulebook(), merged(*runs))
+    except Unusable as problem:
+        print(f"compliance: {problem}", file=sys.stderr)
+        return 2
+    for chapter in chapters:
+        print(f"compliance {chapter.regulation.id} {chapter.proved}/{chapter.must}")
+    violations = [line for chapter in chapters for line in chapter.violations()]
+    print("".join(_sentence(line) + "\n" for line in violations), end="")
+    current = _up_to_date(matrix(chapters)) if options.check else _written(matrix(chapters))
+    return int(bool(violations) or not current)
+
+
+def _sentence(line: Line) -> str:
+    failed = "".join(f" ({proof.test})" for proof in line.proofs if not proof.passed)
+    layers = ", ".join(line.rule.layers)
+    return f"{line.rule.id} [{layers}] is {line.state.value.strip('*')}{failed}: {line.rule.summary}"
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tools.compliance", description="the compliance matrix")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="outcomes of a run with --rule-report; runs no test"
+    )
+    parser.add_argument("--merge", type=Path, metavar="FILE", action="append", default=[], help="outcomes to add")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    return parser.parse_args(arguments)
+
+
+def _present(file: Path) -> bool:
+    if not file.is_file():
+        print(f"compliance: nothing from {file}, for it is not there")
+    return file.is_file()
+
+
+def _run_tests() -> dict[str, tuple[Proof, ...]]:
+    """Every test under tests/ that names a rule."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "rules.json"
+        plugin = ["-p", "tests.compliance_plugin", f"--rule-report={report}"]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "rule", *plugin]
+        status = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if not report.is_file():
+            raise Unusable(f"the tests left no report (status {status}).")
+        return read_report(report)
+
+
+def _written(page: str) -> bool:
+    MATRIX.write_text(page, encoding="utf-8")
+    return True
+
+
+def _up_to_date(page: str) -> bool:
+    there = MATRIX.read_text(encoding="utf-8") if MATRIX.is_file() else ""
+    difference = list(unified_diff(there.splitlines(), page.splitlines(), "docs/compliance.md", "the tests", n=0))
+    if difference:
+        print(
+            "\n".join(["docs/compliance.md is not what the tests say; `make compliance` writes it:", *difference[:20]])
+        )
+    return not difference
+
+
+if __name__ == "__main__":
+    sys.exit(main())
