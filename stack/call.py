@@ -64,7 +64,7 @@ def command(argv: list[str]) -> int:
     parser.add_argument("request", nargs="?", default="{}", help="the request as JSON; a missing request_id is made up")
     parser.add_argument("--scope", choices=SCOPES, help="of the token; else one that the method asks for")
     parser.add_argument("--subject", default="developer", help="of the token; with the scope player, the player's id")
-    parser.add_argument("--address", help="of the service, HOST:PORT; else the wallet of `make run`")
+    parser.add_argument("--address", help="of the service, HOST:PORT; else where `make run` has it")
     parser.add_argument("--field", help="print only this part of the answer, such as balance.account_id")
     chosen = parser.parse_args(argv)
     settings = load_or_exit(StackSettings)
@@ -74,7 +74,7 @@ def command(argv: list[str]) -> int:
         folder = Folder(settings.data)
         folder.prepare()
         token = DevelopmentIssuer(folder.issuer).token([chosen.scope or _scope(method)], chosen.subject)
-        answer = _call(chosen.address or f"{LOOPBACK}:{settings.wallet_port}", method, request, token)
+        answer = _call(chosen.address or _address(method, settings), method, request, token)
         print(_part(answer, chosen.field) if chosen.field else _json(answer))
     except grpc.RpcError as error:
         print(refusal(error), file=sys.stderr)
@@ -116,13 +116,19 @@ def _request(method: MethodDescriptor, text: str) -> Message:
         raise CannotCall(f"{_path(method)} is a stream; only single calls are made here.")
     request = message_factory.GetMessageClass(method.input_type)()
     try:
-        json_format.Parse(text, request)
+        json_format.Parse(text, request, descriptor_pool=method.containing_service.file.pool)
     except json_format.ParseError as error:
         fields = ", ".join(field.name for field in method.input_type.fields)
         raise CannotCall(f"The request does not fit {method.input_type.full_name} ({fields}): {error}") from error
     if "request_id" in method.input_type.fields_by_name and not getattr(request, "request_id", ""):
         json_format.ParseDict({"request_id": str(uuid.uuid4())}, request)
     return request
+
+
+def _address(method: MethodDescriptor, settings: StackSettings) -> str:
+    """Where `make run` has the service."""
+    wallet = method.full_name.startswith("feltro.wallet.")
+    return f"{LOOPBACK}:{settings.wallet_port if wallet else settings.roulette_port}"
 
 
 def _scope(method: MethodDescriptor) -> str:
@@ -135,7 +141,12 @@ def _scope(method: MethodDescriptor) -> str:
 
 def _json(message: Message) -> str:
     return json_format.MessageToJson(
-        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True, ensure_ascii=False
+        message,
+        preserving_proto_field_name=True,
+        always_print_fields_with_no_presence=True,
+        ensure_ascii=False,
+        # What an Any holds is known to the pool that the message comes from.
+        descriptor_pool=message.DESCRIPTOR.file.pool,
     )
 
 

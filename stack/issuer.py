@@ -28,6 +28,8 @@ ISSUER = "feltro-development"
 AUDIENCE = "feltro"
 SCOPES = ("operator", "game", "player")
 DEFAULT_MINUTES = 60
+# Longer than a platform for development is left running.
+SERVICE_TOKEN_MINUTES = 60 * 24 * 400
 
 
 class DevelopmentIssuer:
@@ -57,6 +59,12 @@ class DevelopmentIssuer:
         key = self._key()
         public = jwt.algorithms.OKPAlgorithm.to_jwk(key.public_key(), as_dict=True)
         return jwt.encode(claims, key, algorithm="EdDSA", headers={"kid": _key_id(public)})
+
+    def service_token(self, service: str) -> Path:
+        """A file with the token that a game service calls others with; made anew at each start of the platform."""
+        path = self._home / f"{service}.token"
+        _write(path, self.token(["game"], service, SERVICE_TOKEN_MINUTES).encode(), 0o600)
+        return path
 
     def _key(self) -> Ed25519PrivateKey:
         key = load_pem_private_key(self._key_file.read_bytes(), password=None)

@@ -27,7 +27,13 @@ from stack.postgres import EmbeddedPostgres, PostgresError
 from stack.settings import LOOPBACK, ROOT, StackSettings
 from stack.supervision import Program, SupervisionError, Supervisor, Watch, last_lines
 
-WALLET_DATABASE, WALLET_OWNER, WALLET_USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
+OWNER = "feltro_owner"
+WALLET_DATABASE, WALLET_USER = "feltro_wallet", "feltro_wallet"
+ROULETTE_DATABASE, ROULETTE_USER = "feltro_roulette", "feltro_roulette"
+# Service, its database, and the role it uses.
+DATABASES = (("wallet", WALLET_DATABASE, WALLET_USER), ("roulette", ROULETTE_DATABASE, ROULETTE_USER))
+# The tables of a fresh platform.
+TABLES = Path(__file__).resolve().parent / "tables.json"
 READY_SECONDS = 90.0
 LOOK_EVERY_S = 0.5
 MIGRATE_SECONDS = 300.0
@@ -98,10 +104,12 @@ class Stack:
         )
         self._wait_for("supervisor", supervisor.ready)
         self._bring_up("postgres", self._postgres.ready)
-        self._postgres.ensure_database(WALLET_DATABASE, WALLET_OWNER, WALLET_USER)
-        self._migrate()
+        for service, database, user in DATABASES:
+            self._postgres.ensure_database(database, OWNER, user)
+            self._migrate(service, database)
         self._bring_up("nats", self._nats.ready)
         self._bring_up("wallet", lambda: _serving(f"{LOOPBACK}:{self._settings.wallet_port}"))
+        self._bring_up("roulette", lambda: _serving(f"{LOOPBACK}:{self._settings.roulette_port}"))
         self._bring_up("gateway", lambda: _answers(f"{self._address}readyz"))
         self._welcome(time.monotonic() - started)
 
@@ -162,14 +170,14 @@ class Stack:
         if self._postgres.initialise():
             _say("  database  made")
 
-    def _migrate(self) -> None:
-        started, log = time.monotonic(), self._folder.logs / "migrate.log"
+    def _migrate(self, service: str, database: str) -> None:
+        started, log = time.monotonic(), self._folder.logs / f"migrate-{service}.log"
         log.unlink(missing_ok=True)
-        owner_url = self._postgres.url(WALLET_OWNER, WALLET_DATABASE)
+        owner_url = self._postgres.url(OWNER, database)
         migration = Leash(
-            [sys.executable, "-m", "services.kit.command", "migrate"],
+            [sys.executable, "-m", "services.kit.command", "migrate", service],
             log=log,
-            environment={MARK: str(self._folder.root), "FELTRO_WALLET_OWNER_URL": owner_url},
+            environment={MARK: str(self._folder.root), f"FELTRO_{service.upper()}_OWNER_URL": owner_url},
         )
         try:
             while not migration.ended:
@@ -180,7 +188,7 @@ class Stack:
             status = migration.let_go()
         if status:
             raise CannotRun(f"The migration failed. The end of {log}:\n{last_lines(log, LOG_LINES)}")
-        _say(f"  schema    up to date in {time.monotonic() - started:.1f} s")
+        _say(f"  schema    of {service} up to date in {time.monotonic() - started:.1f} s")
 
     def _check_interrupted(self, seconds: float) -> None:
         if self._pause(seconds):
@@ -224,6 +232,7 @@ class Stack:
             ),
             Program("nats", self._nats.command(), Path("/"), priority=20),
             Program("wallet", [*python, "services.wallet"], ROOT, priority=30, environment=self._wallet()),
+            Program("roulette", [*python, "services.roulette"], ROOT, priority=35, environment=self._roulette()),
             Program("gateway", [*python, "gateway"], ROOT, priority=40, environment=self._gateway()),
         ]
 
@@ -234,6 +243,17 @@ class Stack:
             "FELTRO_WALLET_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.wallet_metrics_port}",
             "FELTRO_WALLET_DATABASE_URL": self._postgres.url(WALLET_USER, WALLET_DATABASE),
             "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
+        }
+
+    def _roulette(self) -> Mapping[str, str]:
+        return {
+            **self._common(),
+            "FELTRO_WALLET_ADDRESS": f"{LOOPBACK}:{self._settings.wallet_port}",
+            "FELTRO_ROULETTE_LISTEN": f"{LOOPBACK}:{self._settings.roulette_port}",
+            "FELTRO_ROULETTE_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.roulette_metrics_port}",
+            "FELTRO_ROULETTE_DATABASE_URL": self._postgres.url(ROULETTE_USER, ROULETTE_DATABASE),
+            "FELTRO_ROULETTE_TOKEN_FILE": str(self._issuer.service_token("roulette")),
+            "FELTRO_ROULETTE_TABLES": str(TABLES),
         }
 
     def _gateway(self) -> Mapping[str, str]:

@@ -22,10 +22,20 @@ class StackSettings(ServiceSettings):
     gateway_port: Port = 8700
     wallet_port: Port = 8710
     wallet_metrics_port: Port = 8711
+    roulette_port: Port = 8740
+    roulette_metrics_port: Port = 8741
     postgres_port: Port = 8720
     nats_port: Port = 8730
 
     def ports(self) -> dict[str, int]:
         """Every port that is listened on, by the variable that moves it."""
-        fields = ("gateway_port", "wallet_port", "wallet_metrics_port", "postgres_port", "nats_port")
+        fields = (
+            "gateway_port",
+            "wallet_port",
+            "wallet_metrics_port",
+            "roulette_port",
+            "roulette_metrics_port",
+            "postgres_port",
+            "nats_port",
+        )
         return {self.variable(field): getattr(self, field) for field in fields}

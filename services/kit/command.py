@@ -8,7 +8,7 @@ from typing import cast
 # name: (module, function, what it does). Loaded when asked for: an image holds only what its service needs.
 SUBCOMMANDS = {
     "audit": ("services.wallet.audit", "command", "check the ledger and name every violation"),
-    "migrate": ("services.wallet.migrate", "command", "bring the wallet's database to the newest schema"),
+    "migrate": ("services.kit.migration", "command", "bring a service's database to the newest schema"),
     "run": ("stack.run", "command", "start the whole platform on this machine (development)"),
     "token": ("stack.issuer", "token_command", "print a token of the development issuer"),
     "call": ("stack.call", "command", "call a method of a running service"),

@@ -128,7 +128,9 @@ def _handler(
         try:
             response = await implemented(_readable(request), guard.caller(context))
         except Refused as refused:
-            refused.domain = domain
+            if refused.domain == Refused.domain:
+                # One that another service gave, passed on, keeps the domain of its reason.
+                refused.domain = domain
             _CALLS.labels(method.full_name, refused.code.name).inc()
             await _abort(context, refused)
             raise

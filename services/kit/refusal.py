@@ -9,6 +9,7 @@ from google.rpc.status_pb2 import Status
 
 # gRPC's own place for a google.rpc.Status with details.
 STATUS_DETAILS_KEY = "grpc-status-details-bin"
+_CODES: Mapping[int, grpc.StatusCode] = {code.value[0]: code for code in grpc.StatusCode}
 
 
 class Refused(Exception):
@@ -35,6 +36,15 @@ class Refused(Exception):
         detail.Pack(info)
         code: int = self.code.value[0]
         return Status(code=code, message=self.sentence, details=[detail])
+
+
+def refused_from(status: Status) -> Refused:
+    """The refusal that another service sent, as it was: reason, sentence, facts and domain."""
+    info = error_info(status)
+    code = _CODES.get(status.code, grpc.StatusCode.UNKNOWN)
+    refused = Refused("" if info is None else info.reason, code, status.message, None if info is None else info.metadata)
+    refused.domain = "" if info is None else info.domain
+    return refused
 
 
 def error_info(status: Status) -> ErrorInfo | None:

@@ -19,7 +19,7 @@ from stack import leftovers
 from stack.ephemeral import free_port
 
 WITHIN_S = 60.0
-PARTS = ("postgres", "nats", "wallet", "gateway")
+PARTS = ("postgres", "nats", "wallet", "roulette", "gateway")
 
 
 class Platform:

@@ -1,0 +1,1 @@
+"""The table runtime: everything about live tables that does not depend on the game played there."""

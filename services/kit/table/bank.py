@@ -1,0 +1,150 @@
+"""The runtime's way to the wallet: every command is said until it is answered, or a later owner shuts us out.
+
+Commands carry request ids of their own, so that saying them again repeats nothing (G3); the runtime never guesses what
+became of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
+
+# How long the wallet is left alone after a silence; doubled each time up to the second (G11).
+SAY_AGAIN_S = 0.05
+SAY_AGAIN_AT_LEAST_EVERY_S = 1.0
+
+_log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
+
+
+class WalletSilent(Exception):
+    """There was no answer: it is not known whether anything was done."""
+
+
+class Wallet(Protocol):
+    """One call, one answer. Raises `Refused` as the wallet said it, `StaleOwner` for STALE_EPOCH, or `WalletSilent`."""
+
+    async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse: ...
+
+    async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse: ...
+
+    async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse: ...
+
+    async def settle_round(self, request: wallet_pb2.SettleRoundRequest) -> wallet_pb2.SettleRoundResponse: ...
+
+    async def void_round(self, request: wallet_pb2.VoidRoundRequest) -> wallet_pb2.VoidRoundResponse: ...
+
+    async def list_transactions(
+        self, request: wallet_pb2.ListTransactionsRequest
+    ) -> wallet_pb2.ListTransactionsResponse: ...
+
+    async def get_round(self, request: wallet_pb2.GetRoundRequest) -> wallet_pb2.GetRoundResponse: ...
+
+    async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse: ...
+
+    async def set_inactivity_policy(
+        self, request: session_pb2.SetInactivityPolicyRequest
+    ) -> session_pb2.SetInactivityPolicyResponse: ...
+
+    async def table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
+        """Those that have not ended, in the order of their start."""
+
+    async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse: ...
+
+    async def get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse: ...
+
+    async def find_account(self, request: wallet_pb2.FindAccountRequest) -> wallet_pb2.FindAccountResponse: ...
+
+    async def refill_demo_account(
+        self, request: wallet_pb2.RefillDemoAccountRequest
+    ) -> wallet_pb2.RefillDemoAccountResponse: ...
+
+
+class Bank:
+    """A wallet that is asked until it answers, for one table under one lease."""
+
+    def __init__(self, wallet: Wallet, table_id: str, epoch: int) -> None:
+        self.wallet = wallet
+        self.table = types_pb2.TableRef(table_id=table_id, epoch=epoch)
+
+    def round(self, round_id: str) -> types_pb2.RoundRef:
+        return types_pb2.RoundRef(round_id=round_id, table=self.table)
+
+    async def open_table(
+        self, game: str, regulation: str, mode: types_pb2.Mode.ValueType, play: types_pb2.Play.ValueType
+    ) -> wallet_pb2.OpenTableResponse:
+        request = wallet_pb2.OpenTableRequest(table=self.table, game=game, regulation=regulation, mode=mode, play=play)
+        return await insist(lambda: self.wallet.open_table(request))
+
+    async def place(self, round_id: str, orders: Sequence[wallet_pb2.StakeOrder]) -> Sequence[wallet_pb2.StakeAnswer]:
+        """One answer for each order."""
+        request = wallet_pb2.PlaceStakesRequest(round=self.round(round_id), orders=orders)
+        return (await insist(lambda: self.wallet.place_stakes(request))).answers
+
+    async def cancel(self, round_id: str, stake_id: str) -> wallet_pb2.CancelStakeResponse:
+        request = wallet_pb2.CancelStakeRequest(
+            request_id=f"{stake_id}:back", round=self.round(round_id), stake_id=stake_id
+        )
+        return await insist(lambda: self.wallet.cancel_stake(request))
+
+    async def settle(
+        self, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
+    ) -> wallet_pb2.SettleRoundResponse:
+        """The same from whoever sends it: all of it is in the journal (G4)."""
+        request = wallet_pb2.SettleRoundRequest(
+            request_id=f"{round_id}:settle",
+            round=self.round(round_id),
+            payouts=[wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts.items()],
+            outcome=outcome,
+            report=wallet_pb2.RoundReport(
+                sessions=[wallet_pb2.SessionInRound(session_id=session_id) for session_id in session_ids]
+            ),
+        )
+        return await insist(lambda: self.wallet.settle_round(request))
+
+    async def void(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
+        request = wallet_pb2.VoidRoundRequest(request_id=f"{round_id}:void", round=self.round(round_id), reason=reason)
+        return await insist(lambda: self.wallet.void_round(request))
+
+    async def round_in_ledger(self, round_id: str) -> wallet_pb2.Round:
+        request = wallet_pb2.GetRoundRequest(round_id=round_id)
+        return (await insist(lambda: self.wallet.get_round(request))).round
+
+    async def round_movements(self, round_id: str) -> Sequence[types_pb2.Transaction]:
+        """All movements of a round, newest first; a round of a full table fits into a few pages."""
+        request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=500)
+        movements: list[types_pb2.Transaction] = []
+        while True:
+            page = await insist(lambda: self.wallet.list_transactions(request))
+            movements.extend(page.transactions)
+            if not page.next_page_token:
+                return movements
+            request.page_token = page.next_page_token
+
+    async def announce(self, round_id: str) -> None:
+        request = session_pb2.AnnounceRoundRequest(table=self.table, round_id=round_id)
+        await insist(lambda: self.wallet.announce_round(request))
+
+    async def set_policy(self, policy: session_pb2.InactivityPolicy) -> None:
+        request = session_pb2.SetInactivityPolicyRequest(table_id=self.table.table_id, policy=policy)
+        await insist(lambda: self.wallet.set_inactivity_policy(request))
+
+    async def sessions(self) -> Sequence[session_pb2.Session]:
+        return await insist(lambda: self.wallet.table_sessions(self.table.table_id))
+
+
+async def insist(say: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    """Says it until there is an answer. Whoever loses the table meanwhile learns it from the answer (G8)."""
+    wait_s = SAY_AGAIN_S
+    while True:
+        try:
+            return await say()
+        except WalletSilent as silent:
+            if wait_s == SAY_AGAIN_S:
+                _log.warning("the wallet does not answer", extra={"error": str(silent)})
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, SAY_AGAIN_AT_LEAST_EVERY_S)

@@ -1,0 +1,119 @@
+"""Carries the stakes of one round to the wallet: those that arrive while others are on their way travel together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Generic
+
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.refusal import refused_from
+from services.kit.table import refusals
+from services.kit.table.bank import Bank
+from services.kit.table.felt import Felt, Stake
+from services.kit.table.game import Bets, Outcome
+
+# Stakes of one table that may wait for the wallet (G11), and those that travel together: the wallet's own limit.
+WAITING_LIMIT = 5_000
+TOGETHER_LIMIT = 1_000
+
+Answer = tuple[Stake[Bets], wallet_pb2.StakePlaced]
+
+
+class Carrier(Generic[Bets, Outcome]):
+    """One round's way to the wallet."""
+
+    def __init__(
+        self,
+        bank: Bank,
+        round_id: str,
+        felt: Felt[Bets, Outcome],
+        opened: Callable[[], Awaitable[None]],
+        say_placed: Callable[[list[Stake[Bets]]], None],
+        say_stuck: Callable[[], None],
+    ) -> None:
+        """Nothing leaves before `opened` returns. `say_stuck` is called when carrying has failed."""
+        self._bank = bank
+        self._round_id = round_id
+        self._felt = felt
+        self._opened = opened
+        self._say_placed = say_placed
+        self._say_stuck = say_stuck
+        self._waiting: list[tuple[Stake[Bets], asyncio.Future[Answer[Bets]]]] = []
+        self._under_way: list[tuple[Stake[Bets], asyncio.Future[Answer[Bets]]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def carry(self, stake: Stake[Bets]) -> asyncio.Future[Answer[Bets]]:
+        """Puts the stake on the felt and on its way; what is returned tells whether the wallet has it."""
+        if len(self._waiting) >= WAITING_LIMIT:
+            raise refusals.overloaded(WAITING_LIMIT)
+        self._felt.put(stake)
+        answer: asyncio.Future[Answer[Bets]] = asyncio.get_running_loop().create_future()
+        self._waiting.append((stake, answer))
+        if self._task is None:
+            self._task = asyncio.create_task(self._carry_on())
+            self._task.add_done_callback(self._look_at)
+        return answer
+
+    @property
+    def stuck(self) -> bool:
+        """Whether carrying has failed for good."""
+        return self._task is not None and self._task.done()
+
+    async def arrived(self) -> None:
+        """Returns when the wallet has answered for every stake; raises what kept it from that."""
+        while (task := self._task) is not None:
+            await asyncio.shield(task)
+
+    def drop(self, why: Exception) -> None:
+        """The table is not ours any more: nobody here will learn what became of these."""
+        if self._task is not None:
+            self._task.cancel()
+        for _, answer in (*self._under_way, *self._waiting):
+            if not answer.done():
+                answer.set_exception(why)
+                # Whoever asked may be gone.
+                answer.exception()
+        self._waiting.clear()
+
+    def _look_at(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._say_stuck()
+
+    async def _carry_on(self) -> None:
+        await self._opened()
+        while self._waiting:
+            self._under_way, self._waiting = self._waiting[:TOGETHER_LIMIT], self._waiting[TOGETHER_LIMIT:]
+            orders = [self._order(stake) for stake, _ in self._under_way]
+            answers = await self._bank.place(self._round_id, orders)
+            placed: list[Stake[Bets]] = []
+            for (stake, asked), answer in zip(self._under_way, answers, strict=True):
+                if answer.HasField("placed"):
+                    stake.placed_at = _time(answer.placed)
+                    placed.append(stake)
+                    if not asked.done():
+                        asked.set_result((stake, answer.placed))
+                else:
+                    self._felt.lift(stake)
+                    if not asked.done():
+                        asked.set_exception(refused_from(answer.refused))
+                        asked.exception()
+            self._under_way = []
+            if placed:
+                self._say_placed(placed)
+        # A task that failed stays, so that `arrived` tells of it.
+        self._task = None
+
+    def _order(self, stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
+        return wallet_pb2.StakeOrder(
+            request_id=stake.stake_id,
+            account_id=stake.seat.account_id,
+            session_id=stake.seat.session_id,
+            amount_cents=stake.amount_cents,
+            detail=self._felt.rules.bets_message(stake.bets).SerializeToString(),
+        )
+
+
+def _time(placed: wallet_pb2.StakePlaced) -> datetime:
+    return placed.placed_at.ToDatetime(UTC)

@@ -1,0 +1,136 @@
+"""What the operator has laid down for the tables of a game, as this process knows it: read often, always at hand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable
+from typing import Generic
+
+from feltro.table.v1 import types_pb2
+from services.kit.clock import Clock
+from services.kit.database import DATABASE_FAILURES
+from services.kit.table.configurations import PLATFORM, Configurations
+from services.kit.table.game import Bets, Game, Outcome
+from services.kit.table.live_table import Configured
+from services.kit.table.refusals import TableRefused
+from services.kit.table.switches import Switches, SwitchState
+
+# How soon a process hears what another one was told.
+READ_EVERY_S = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+class LiveCatalogue(Generic[Bets, Outcome]):
+    """Configurations and switches in memory, for tables that cannot wait for a database to know what holds."""
+
+    def __init__(
+        self, game: Game[Bets, Outcome], configurations: Configurations, switches: Switches, clock: Clock
+    ) -> None:
+        self._game = game
+        self._configurations = configurations
+        self._switches = switches
+        self._clock = clock
+        self._versions: dict[str, list[types_pb2.ConfigurationVersion]] = {}
+        self._configured: dict[tuple[str, int], Configured[Bets, Outcome]] = {}
+        self._switched = SwitchState(None, {})
+        # What the platform has switched off itself holds from that moment, whatever the database is doing.
+        self._own: dict[str | None, str] = {}
+        self.changed: Callable[[], None] = lambda: None
+
+    async def refresh(self) -> None:
+        """Reads everything anew."""
+        now = self._clock.now()
+        versions: dict[str, list[types_pb2.ConfigurationVersion]] = {}
+        for version in [*await self._configurations.all_in_force(now), *await self._configurations.coming(now)]:
+            versions.setdefault(version.table_id, []).append(version)
+        switched = await self._switches.state()
+        if (versions, switched) != (self._versions, self._switched):
+            self._versions, self._switched = versions, switched
+            self.changed()
+
+    async def run(self) -> None:
+        """Reads for ever."""
+        away = False
+        while True:
+            await asyncio.sleep(READ_EVERY_S)
+            try:
+                await self.refresh()
+                away = False
+            except DATABASE_FAILURES as failed:
+                if not away:
+                    _log.warning("configurations cannot be read", extra={"error": str(failed)[:300]})
+                away = True
+
+    def house_ids(self) -> frozenset[str]:
+        """Every table that has rules in force."""
+        now = self._clock.now()
+        return frozenset(
+            table_id
+            for table_id, versions in self._versions.items()
+            if versions[0].effective_at.ToDatetime(now.tzinfo) <= now
+        )
+
+    def configured(self, house_id: str) -> Configured[Bets, Outcome]:
+        """The specific rules in force now."""
+        now = self._clock.now()
+        in_force = [v for v in self._versions.get(house_id, ()) if v.effective_at.ToDatetime(now.tzinfo) <= now]
+        if not in_force:
+            raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=house_id)
+        return self._read(in_force[-1])
+
+    async def version(self, house_id: str, version: int) -> Configured[Bets, Outcome]:
+        """The specific rules that a round was opened under."""
+        known = self._configured.get((house_id, version))
+        if known is not None:
+            return known
+        entered = await self._configurations.version(house_id, version)
+        if entered is None:
+            raise TableRefused("TABLE_UNKNOWN", "There is no such version of the rules.", table_id=house_id)
+        return self._read(entered)
+
+    def _read(self, version: types_pb2.ConfigurationVersion) -> Configured[Bets, Outcome]:
+        key = (version.table_id, version.version)
+        configured = self._configured.get(key)
+        if configured is None:
+            configured = self._configured[key] = Configured(version, self._game.rules(version.configuration))
+        return configured
+
+    def game_is_on(self) -> bool:
+        """Whether the game as a whole is switched on."""
+        return self._switched.game is None and None not in self._own
+
+    def closed_because(self, house_id: str) -> str | None:
+        return self._own.get(None) or self._own.get(house_id) or self._switched.why_off(house_id)
+
+    async def switch_off(self, house_id: str | None, reason: str) -> None:
+        """The platform's own switch: it holds at once, and is logged as soon as the database lets it."""
+        self._own[house_id] = reason
+        self.changed()
+        request_id = f"{PLATFORM}:{uuid.uuid4()}"
+        while True:
+            try:
+                await self._switches.set_switch(
+                    request_id=request_id,
+                    scope=types_pb2.SWITCH_SCOPE_GAME if house_id is None else types_pb2.SWITCH_SCOPE_TABLE,
+                    table_id=house_id or "",
+                    enabled=False,
+                    reason=reason,
+                    set_by=PLATFORM,
+                )
+                break
+            except DATABASE_FAILURES as failed:
+                _log.warning("a switch cannot be logged yet", extra={"error": str(failed)[:300]})
+                await asyncio.sleep(READ_EVERY_S)
+        await self._settle_own(house_id)
+
+    async def _settle_own(self, house_id: str | None) -> None:
+        """From here on the database's word holds, so that whoever mends the fault can switch on again."""
+        while house_id in self._own:
+            try:
+                self._switched = await self._switches.state()
+                del self._own[house_id]
+            except DATABASE_FAILURES:
+                await asyncio.sleep(READ_EVERY_S)

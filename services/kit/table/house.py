@@ -1,0 +1,326 @@
+"""A house: one configured table under one lease, with the tables of its players if it is an individual one.
+
+Whoever takes a house first shuts the former owner out, then ends every round it left: pays those whose outcome is
+journalled, gives the stakes of the others back. Only then does play go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol
+
+from feltro.table.v1 import events_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit import background
+from services.kit.clock import Clock
+from services.kit.randomness import Randomness
+from services.kit.refusal import Refused
+from services.kit.table import appearance, refusals
+from services.kit.table.bank import Bank, Wallet, insist
+from services.kit.table.game import Bets, Game, Outcome
+from services.kit.table.journal import Journal, Unfinished
+from services.kit.table.live_table import PAST_SHOWN, Configured, LiveTable, Surroundings, Voice
+from services.kit.table.refusals import TableRefused
+from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger
+
+# Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
+TABLES_LIMIT = 5_000
+SWEEP_EVERY_S = 30.0
+# How long the last words of a table may take to reach the bus.
+HEARD_WITHIN_S = 1.0
+# What a player of the demonstration gets, and gets again when it is gone.
+DEMO_CREDITS_CENTS = 100_000
+
+_log = logging.getLogger(__name__)
+
+
+class Catalogue(Protocol[Bets, Outcome]):
+    """What the operator has laid down for the tables of the game, as far as this process has heard."""
+
+    def configured(self, house_id: str) -> Configured[Bets, Outcome]:
+        """The specific rules in force now."""
+
+    async def version(self, house_id: str, version: int) -> Configured[Bets, Outcome]:
+        """Those that a round was opened under."""
+
+    def closed_because(self, house_id: str) -> str | None:
+        """Why the table is switched off, if it is."""
+
+    async def switch_off(self, house_id: str | None, reason: str) -> None:
+        """The platform's own switch: of one table, or of the whole game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources(Generic[Bets, Outcome]):
+    """What all houses of a process share."""
+
+    game: Game[Bets, Outcome]
+    catalogue: Catalogue[Bets, Outcome]
+    wallet: Wallet
+    journal: Journal
+    randomness: Randomness
+    clock: Clock
+    voice_of: Callable[[str, int], Awaitable[Voice]]
+    """Of a table, for the owner of this epoch."""
+
+
+@dataclass(slots=True)
+class _Running(Generic[Bets, Outcome]):
+    """A table and the task that runs it."""
+
+    table: LiveTable[Bets, Outcome]
+    task: asyncio.Task[None]
+
+
+class _Premises(Generic[Bets, Outcome]):
+    """The house as one of its tables sees it."""
+
+    def __init__(self, house_id: str, resources: Resources[Bets, Outcome]) -> None:
+        self._house_id = house_id
+        self._catalogue = resources.catalogue
+        self._wallet = resources.wallet
+
+    def configured(self) -> Configured[Bets, Outcome]:
+        return self._catalogue.configured(self._house_id)
+
+    def closed_because(self) -> str | None:
+        return self._catalogue.closed_because(self._house_id)
+
+    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
+        await self._catalogue.switch_off(None if whole_game else self._house_id, reason)
+
+    async def refill(self, player_id: str, request_id: str) -> None:
+        request = wallet_pb2.RefillDemoAccountRequest(
+            request_id=request_id, player_id=player_id, amount_cents=DEMO_CREDITS_CENTS
+        )
+        await insist(lambda: self._wallet.refill_demo_account(request))
+
+
+class LiveHouse(Generic[Bets, Outcome]):
+    """A house while this process owns it."""
+
+    def __init__(self, house_id: str, resources: Resources[Bets, Outcome]) -> None:
+        self.house_id = house_id
+        self._resources = resources
+        self._premises = _Premises(house_id, resources)
+        self._epoch = 0
+        self._tables: dict[str, _Running[Bets, Outcome]] = {}
+        self._voices: dict[str, Voice] = {}
+        self._opening = asyncio.Lock()
+        self._leaving = False
+        self._failed: asyncio.Event = asyncio.Event()
+        self.ready = asyncio.Event()
+
+    # -- what the process asks of it ---------------------------------------------------------------------------------
+
+    @property
+    def individual(self) -> bool:
+        return self._premises.configured().configuration.play == wallet_types.PLAY_INDIVIDUAL
+
+    def tables(self) -> Mapping[str, LiveTable[Bets, Outcome]]:
+        return {table_id: running.table for table_id, running in self._tables.items()}
+
+    def holds(self, table_id: str) -> bool:
+        """Whether a table of this id would stand in this house."""
+        return table_id == self.house_id or (
+            self.individual and table_id.startswith(f"{self.house_id}-") and len(table_id) == len(self.house_id) + 17
+        )
+
+    async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
+        """A table of this house, opened if need be."""
+        if self.individual and table_id == self.house_id:
+            raise TableRefused(
+                "TABLE_UNKNOWN",
+                "At an individual table everybody has a table of his own: enter it to learn its id.",
+                table_id=table_id,
+            )
+        return await self._opened(table_id)
+
+    async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
+        """The table at which this player plays in this house."""
+        return await self._opened(own_table_id(self.house_id, player_id) if self.individual else self.house_id)
+
+    def note_session(self, session: session_pb2.Session) -> None:
+        running = self._tables.get(session.table_id)
+        if running is not None:
+            running.table.note_session(session)
+
+    def wake(self) -> None:
+        """Configurations or switches have changed."""
+        for running in self._tables.values():
+            running.table.wake()
+
+    # -- its life ----------------------------------------------------------------------------------------------------
+
+    async def run(self, announce: Callable[[int], Awaitable[None]], leave: asyncio.Event, lost: asyncio.Event) -> None:
+        """Runs the house until it is to be left; then finishes the rounds under way.
+
+        A lost lease is no reason to drop them: the fences of wallet and journal keep a stale owner from changing
+        anything (G8), and as long as nobody has taken the house its players are served best if their round ends.
+        """
+        try:
+            self._epoch = await self._resources.journal.take(self.house_id)
+            await announce(self._epoch)
+            await self._end_what_was_left()
+            if not self.individual:
+                await self._opened(self.house_id)
+            self.ready.set()
+            await self._until_asked(leave, lost)
+            self._leaving = True
+            for running in self._tables.values():
+                running.table.leave()
+            await asyncio.gather(*(running.task for running in self._tables.values()))
+        finally:
+            self.ready.clear()
+            self._leaving = True
+            await background.end([running.task for running in self._tables.values()])
+            self._tables.clear()
+            await asyncio.gather(*(_hush(voice) for voice in self._voices.values()), return_exceptions=True)
+            self._voices.clear()
+
+    async def _until_asked(self, leave: asyncio.Event, lost: asyncio.Event) -> None:
+        waiting = [asyncio.create_task(event.wait()) for event in (leave, lost, self._failed)]
+        try:
+            while not any(event.is_set() for event in (leave, lost, self._failed)):
+                await asyncio.wait(waiting, timeout=SWEEP_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+                await self._sweep()
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    async def _sweep(self) -> None:
+        if not self.individual or self._leaving:
+            return
+        async with self._opening:
+            for table_id, running in list(self._tables.items()):
+                if running.table.deserted and not running.task.done():
+                    running.table.leave()
+                    await running.task
+                    del self._tables[table_id]
+                    await _hush(self._voices.pop(table_id))
+
+    async def _opened(self, table_id: str) -> LiveTable[Bets, Outcome]:
+        running = self._tables.get(table_id)
+        if running is None:
+            async with self._opening:
+                running = self._tables.get(table_id)
+                if running is None:
+                    running = await self._open(table_id)
+        return running.table
+
+    async def _open(self, table_id: str) -> _Running[Bets, Outcome]:
+        if self._leaving or not self._epoch:
+            raise refusals.unavailable("The table is just moving to another process")
+        if len(self._tables) >= TABLES_LIMIT:
+            raise refusals.overloaded(TABLES_LIMIT)
+        journal = self._resources.journal
+        bank = await self._admit(table_id)
+        voice = await self._voice(table_id)
+        past = await journal.past(table_id, PAST_SHOWN)
+        table: LiveTable[Bets, Outcome] = LiveTable(
+            table_id,
+            self.house_id,
+            self._epoch,
+            Surroundings(self._premises, bank, journal, self._resources.randomness, self._resources.clock, voice),
+            rounds_before=await journal.rounds_of(table_id),
+            past=[self._past_outcome(*outcome) for outcome in past],
+        )
+        for session in await bank.sessions():
+            table.note_session(session)
+        task = asyncio.create_task(table.run())
+        task.add_done_callback(self._look_at)
+        running = self._tables[table_id] = _Running(table, task)
+        return running
+
+    async def _voice(self, table_id: str) -> Voice:
+        if table_id not in self._voices:
+            self._voices[table_id] = await self._resources.voice_of(table_id, self._epoch)
+        return self._voices[table_id]
+
+    def _look_at(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._failed.set()
+
+    def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
+        rules = self._premises.configured().rules
+        message = rules.outcome_message(rules.read_outcome(outcome))
+        return appearance.past_outcome(round_id, drawn_at, appearance.packed(message))
+
+    # -- what a former owner left ------------------------------------------------------------------------------------
+
+    async def _admit(self, table_id: str) -> Bank:
+        """Opens the table at the wallet, which shuts the former owner out; ends rounds unknown to the journal."""
+        configuration = self._premises.configured().configuration
+        bank = Bank(self._resources.wallet, table_id, self._epoch)
+        answer = await bank.open_table(
+            configuration.game, configuration.regulation, configuration.mode, configuration.play
+        )
+        if answer.open_round_ids:
+            known = {left.opened.round_id for left in await self._resources.journal.unfinished(self.house_id)}
+            for round_id in set(answer.open_round_ids) - known:
+                _log.error("a round the journal does not know is made void", extra={"round_id": round_id})
+                await bank.void(round_id, OWNER_LOST)
+        return bank
+
+    async def _end_what_was_left(self) -> None:
+        banks: dict[str, Bank] = {}
+        for left in await self._resources.journal.unfinished(self.house_id):
+            table_id = left.opened.table_id
+            if table_id not in banks:
+                banks[table_id] = await self._admit(table_id)
+            event = await self._end_round(left, banks[table_id])
+            event.at.FromDatetime(self._resources.clock.now())
+            (await self._voice(table_id)).say(event)
+
+    async def _end_round(self, left: Unfinished, bank: Bank) -> events_pb2.TableEvent:
+        settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
+        round_id = left.opened.round_id
+        if left.drawn is not None:
+            version = left.opened.configuration_version
+            rules = (await self._resources.catalogue.version(self.house_id, version)).rules
+            result = await settlement.settle(left.drawn, rules)
+            _log.info("a round left behind is paid", extra={"round_id": round_id})
+            seats = {stake.player_id: stake.seat for stake in left.drawn.stakes}
+            return appearance.round_settled(round_id, seats, result.entry, self._resources.clock.now())
+        try:
+            ledger = await bank.round_in_ledger(round_id)
+        except Refused as refused:
+            if refused.reason != "ROUND_UNKNOWN":
+                raise
+            stakes = []
+        else:
+            stakes = stakes_in_ledger(ledger, await self._players(ledger))
+        await settlement.void(round_id, OWNER_LOST, stakes)
+        _log.info("a round left behind is void", extra={"round_id": round_id})
+        return appearance.round_void(round_id, OWNER_LOST)
+
+    async def _players(self, ledger: wallet_pb2.Round) -> dict[str, str]:
+        """Whose sessions they are that have stakes in a round."""
+        wallet = self._resources.wallet
+        players: dict[str, str] = {}
+        for session_id in {stake.session_id for stake in ledger.stakes}:
+            request = session_pb2.GetSessionRequest(session_id=session_id)
+            answer = await insist(lambda request=request: wallet.get_session(request))  # type: ignore[misc]
+            players[session_id] = answer.session.player_id
+        return players
+
+
+async def _hush(voice: Voice) -> None:
+    """Ends a voice. Whoever speaks next says how the table stands, so what does not leave in a moment is let go."""
+    try:
+        async with asyncio.timeout(HEARD_WITHIN_S):
+            await voice.flush()
+    except TimeoutError:
+        _log.warning("the last words of a table were not heard")
+    await voice.close()
+
+
+def own_table_id(house_id: str, player_id: str) -> str:
+    """The id of a player's own table: the house's, and sixteen digits that stand for the player."""
+    return f"{house_id}-{hashlib.blake2b(player_id.encode(), digest_size=8).hexdigest()}"

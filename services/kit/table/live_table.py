@@ -1,0 +1,532 @@
+"""One live table: a single task that opens rounds, closes them, draws, and sees to it that they end.
+
+All that changes at the table changes here, on one event loop (single writer). Nothing is acknowledged or said before it
+is durable (G5): stakes when the wallet has them, outcomes when the journal has them, ends when the wallet has paid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, Protocol
+
+from feltro.table.v1 import events_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.clock import Clock
+from services.kit.randomness import Randomness, SourceFailed, draw
+from services.kit.table import appearance, refusals
+from services.kit.table.bank import Bank
+from services.kit.table.felt import Seat
+from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.journal import Drawn, Journal, JournalStake, Opened, StaleOwner
+from services.kit.table.refusals import TableRefused
+from services.kit.table.round import Finished, Round
+from services.kit.table.settlement import Result, Settlement
+
+# How many outcomes a table shows (`804/2015:6.e` leaves the number open).
+PAST_SHOWN = 20
+# At an individual table that is handed over: how long a player with a bet on it may still launch the ball himself.
+LAUNCH_WITHIN_S = 10.0
+
+SOURCE_FAILED = "the source of randomness failed its health test"
+FAULT = "a fault of the platform"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Configured(Generic[Bets, Outcome]):
+    """A version of a table's specific rules, read by its game."""
+
+    version: types_pb2.ConfigurationVersion
+    rules: Rules[Bets, Outcome]
+
+    @property
+    def configuration(self) -> types_pb2.TableConfiguration:
+        return self.version.configuration
+
+
+class Voice(Protocol):
+    """How a table speaks to whoever watches it."""
+
+    on_behind: Callable[[], events_pb2.TableEvent] | None
+    """Gives a picture of the table, in place of events that could not leave."""
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event said."""
+
+    @property
+    def full(self) -> bool:
+        """So much waits for the bus that nothing more should be said for now."""
+
+    def say(self, *events: events_pb2.TableEvent) -> None: ...
+
+    async def flush(self) -> None:
+        """Returns when all that was said has left."""
+
+    async def close(self) -> None:
+        """Says nothing more."""
+
+
+class Premises(Protocol[Bets, Outcome]):
+    """What a table asks of the house it stands in."""
+
+    def configured(self) -> Configured[Bets, Outcome]:
+        """The specific rules in force now."""
+
+    def closed_because(self) -> str | None:
+        """Why no round may open, if so."""
+
+    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
+        """No table that shares the fault opens another round."""
+
+    async def refill(self, player_id: str, request_id: str) -> None:
+        """New credits for a player of the demonstration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings(Generic[Bets, Outcome]):
+    """Everything outside that a table deals with."""
+
+    premises: Premises[Bets, Outcome]
+    bank: Bank
+    journal: Journal
+    randomness: Randomness
+    clock: Clock
+    voice: Voice
+
+
+class LiveTable(Generic[Bets, Outcome]):
+    """A table under one lease."""
+
+    def __init__(
+        self,
+        table_id: str,
+        house_id: str,
+        epoch: int,
+        surroundings: Surroundings[Bets, Outcome],
+        *,
+        rounds_before: int,
+        past: list[types_pb2.PastOutcome],
+    ) -> None:
+        self.table_id = table_id
+        self.house_id = house_id
+        self._epoch = epoch
+        self._premises = surroundings.premises
+        self._bank = surroundings.bank
+        self._journal = surroundings.journal
+        self._randomness = surroundings.randomness
+        self._clock = surroundings.clock
+        self._voice = surroundings.voice
+        self._settlement: Settlement[Bets, Outcome] = Settlement(self._bank, self._journal, epoch)
+        self._number = rounds_before
+        self._past = deque(past, maxlen=PAST_SHOWN)
+        self._seats: dict[str, Seat] = {}
+        self._ending: set[str] = set()
+        self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_RESTING
+        self._round: Round[Bets, Outcome] | None = None
+        self._configured = self._premises.configured()
+        self._announce_next = False
+        # The version whose treatment of inactivity the wallet has been told.
+        self._policy_version = 0
+        self._leaving = False
+        self._changed = asyncio.Event()
+        self.last: Finished[Outcome] | None = None
+
+    # -- what others see ---------------------------------------------------------------------------------------------
+
+    @property
+    def individual(self) -> bool:
+        return self._configured.configuration.play == wallet_types.PLAY_INDIVIDUAL
+
+    @property
+    def deserted(self) -> bool:
+        """Nobody sits here and nothing lies on the felt."""
+        return not self._seats and (self._round is None or self._round.felt.empty)
+
+    @property
+    def seated(self) -> int:
+        return len(self._seats)
+
+    @property
+    def configured(self) -> Configured[Bets, Outcome]:
+        """The rules of the round under way, or of the next one."""
+        return self._configured
+
+    def snapshot(self) -> types_pb2.TableSnapshot:
+        return appearance.snapshot(
+            self.table_id,
+            self._voice.seq,
+            self._clock.now(),
+            self._phase,
+            self._configured.version,
+            self._round,
+            self._past,
+            len(self._seats),
+            self._premises.closed_because() or "",
+        )
+
+    def seat_of(self, player_id: str) -> Seat | None:
+        return self._seats.get(player_id)
+
+    @property
+    def next_round_id(self) -> str:
+        """The round that takes bets, or the one that will next."""
+        taking = self._round is not None and self._open(self._round)
+        return self._round.round_id if self._round is not None and taking else f"{self.table_id}.{self._number + 1}"
+
+    @property
+    def round(self) -> Round[Bets, Outcome] | None:
+        """The round under way."""
+        return self._round
+
+    # -- who sits here -----------------------------------------------------------------------------------------------
+
+    def note_session(self, session: session_pb2.Session) -> None:
+        """A session at this table has started, moved on or ended."""
+        if session.state == session_pb2.SESSION_STATE_ENDED:
+            self._unseat({session.session_id})
+            return
+        if session.state == session_pb2.SESSION_STATE_ENDING:
+            self._ending.add(session.session_id)
+        if session.state in {session_pb2.SESSION_STATE_INVITED, session_pb2.SESSION_STATE_WARNED}:
+            self._announce_next = not self.individual
+        known = self._seats.get(session.player_id)
+        if known is None or known.session_id != session.session_id:
+            taken = {seat.number for seat in self._seats.values()}
+            number = known.number if known else next(n for n in range(1, len(taken) + 2) if n not in taken)
+            self._seats[session.player_id] = Seat(number, session.player_id, session.account_id, session.session_id)
+            if known is None:
+                self._say(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
+        self.wake()
+
+    def _unseat(self, session_ids: set[str]) -> None:
+        for player_id, seat in list(self._seats.items()):
+            if seat.session_id in session_ids:
+                del self._seats[player_id]
+                self._say(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
+        self._ending -= session_ids
+        self.wake()
+
+    # -- what players do ---------------------------------------------------------------------------------------------
+
+    def taking_bets(self, round_id: str, player_id: str, request_id: str = "") -> tuple[Round[Bets, Outcome], Seat]:
+        """The round that takes bets and the player's seat; refused if this round does not, or he does not sit here.
+
+        A command that came in time and is sent again gets its answer for as long as the round is here (G3).
+        """
+        round_ = self._round
+        in_time = round_ is not None and (self._open(round_) or round_.knows(player_id, request_id))
+        if round_ is None or round_.round_id != round_id or not in_time:
+            current = "" if round_ is None else round_.round_id
+            closed_at = "" if round_ is None or round_.closes_at is None else round_.closes_at.isoformat()
+            raise refusals.betting_closed(round_id, current, closed_at)
+        seat = self._seats.get(player_id)
+        if seat is None:
+            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
+        if self._voice.full:
+            raise refusals.overloaded("events that wait for the bus")
+        return round_, seat
+
+    def _open(self, round_: Round[Bets, Outcome]) -> bool:
+        """Whether a bet that arrives now is in time (`804/2015:14`)."""
+        if self._phase != types_pb2.PHASE_BETTING or round_.launched or round_.void_reason:
+            return False
+        return round_.closes_at is None or self._clock.now() < round_.closes_at
+
+    async def spin(self, player_id: str, round_id: str) -> Finished[Outcome] | None:
+        """Launches the ball on the player's word (`804/2015:15`); None for a round that ended before the last one."""
+        if not self.individual:
+            raise TableRefused(
+                "WRONG_PLAY", "Here the round closes by the clock.", table_id=self.table_id, play="MULTI_PLAYER"
+            )
+        round_ = self._round
+        if round_ is None or round_.round_id != round_id:
+            return self.last if self.last is not None and self.last.round_id == round_id else None
+        if self._open(round_):
+            self.taking_bets(round_id, player_id)
+            if round_.felt.empty:
+                raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
+            round_.launched = True
+            self.wake()
+        return await asyncio.shield(round_.finished)
+
+    async def declare_void(self, round_id: str, reason: str) -> None:
+        """Makes the open round void for a malfunction; refused once it is decided (`804/2015:20`)."""
+        round_ = self._round
+        if round_ is None or round_.round_id != round_id or self._phase != types_pb2.PHASE_BETTING:
+            raise TableRefused("ROUND_DECIDED", "Only a round that takes bets can become void.", round_id=round_id)
+        round_.void_reason = reason
+        self.wake()
+        if round_.begun:
+            await asyncio.shield(round_.finished)
+
+    # -- the life of the table ---------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Something has changed: rules, switches, seats, bets."""
+        self._changed.set()
+
+    def leave(self) -> None:
+        """Finishes the round under way and opens no other."""
+        self._leaving = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Plays rounds until told to leave; `StaleOwner` when another process has taken the table."""
+        self._voice.on_behind = self._picture
+        self._say(self._picture())
+        try:
+            while await self._needed():
+                await self._play()
+        except StaleOwner:
+            _log.warning("the table has another owner", extra={"table_id": self.table_id, "epoch": self._epoch})
+            raise
+        finally:
+            if self._round is not None:
+                self._round.drop(refusals.unavailable("The table has just moved to another process"))
+
+    async def _needed(self) -> bool:
+        """Waits until a round may open; false when the table is to be left."""
+        said = self._phase == types_pb2.PHASE_DISABLED
+        while not self._leaving:
+            why = self._premises.closed_because()
+            if why is not None and not said:
+                said = True
+                self._phase = types_pb2.PHASE_DISABLED
+                self._say_switched(enabled=False, reason=why)
+            if why is None and said:
+                said = False
+                self._phase = types_pb2.PHASE_RESTING
+                self._say_switched(enabled=True, reason="")
+            if why is None and self._seats and not self._voice.full:
+                return True
+            if why is None:
+                self._phase = types_pb2.PHASE_RESTING
+            await self._wait(None if not self._voice.full else 0.1)
+        return False
+
+    def _say_switched(self, *, enabled: bool, reason: str) -> None:
+        self._say(events_pb2.TableEvent(table_switched=events_pb2.TableSwitched(enabled=enabled, reason=reason)))
+
+    async def _play(self) -> None:
+        """One round from its opening to the moment the next may open."""
+        self._configured = self._premises.configured()
+        round_ = await self._open_round()
+        try:
+            if not await self._take_bets(round_):
+                self._round = None
+                self._phase = types_pb2.PHASE_RESTING
+                return
+            self._phase = types_pb2.PHASE_CLOSED
+            self._say(appearance.betting_closed(round_.round_id))
+            await round_.all_arrived()
+            drawn = await self._draw(round_) if not round_.void_reason else None
+        except StaleOwner:
+            raise
+        except Exception:  # noqa: BLE001 - whatever it was, the stakes are not ours to keep
+            # A fault of ours harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
+            _log.exception("a round failed", extra={"round_id": round_.round_id})
+            round_.void_reason = round_.void_reason or FAULT
+            await self._premises.switch_off(FAULT, whole_game=False)
+            drawn = None
+        if drawn is None:
+            await self._void(round_)
+        else:
+            await self._note_drawn(round_, drawn)
+            await self._settle(round_, drawn)
+        self._round = None
+        await self._show_result(round_)
+
+    async def _open_round(self) -> Round[Bets, Outcome]:
+        configured, now = self._configured, self._clock.now()
+        number = self._number + 1
+        round_id = f"{self.table_id}.{number}"
+        opened = Opened(
+            round_id,
+            self.table_id,
+            self.house_id,
+            number,
+            configured.version.version,
+            now,
+            None if self.individual else now + self._window(),
+        )
+
+        async def note_opened() -> None:
+            await self._journal.opened(self._epoch, opened)
+            self._number = number
+
+        round_ = Round(
+            round_id,
+            configured.rules,
+            self._bank,
+            [seat.session_id for seat in self._seats.values()],
+            opened_at=now,
+            configuration_version=configured.version.version,
+            note_opened=note_opened,
+            say=self._say,
+            changed=self.wake,
+        )
+        if self._policy_version != configured.version.version:
+            await self._bank.set_policy(_policy(configured.configuration))
+            self._policy_version = configured.version.version
+        if self._announce_next:
+            await self._bank.announce(round_id)
+            self._announce_next = False
+        if not self.individual:
+            await round_.opened()
+            # The window begins when players can see it: it is never shorter than announced (`903-B/2015:6.1.4`).
+            round_.closes_at = self._clock.now() + self._window()
+        self._round = round_
+        self._phase = types_pb2.PHASE_BETTING
+        self._say(appearance.round_opened(round_))
+        return round_
+
+    def _window(self) -> timedelta:
+        return timedelta(milliseconds=self._configured.configuration.betting_window_ms)
+
+    async def _take_bets(self, round_: Round[Bets, Outcome]) -> bool:
+        """Returns when bets are closed; false for an individual round that nobody has bet in: it never was."""
+        must_close: Callable[[], bool] = self._individual_must_close(round_) if self.individual else lambda: False
+        while not (round_.stuck or round_.void_reason or round_.launched or must_close()):
+            if round_.closes_at is None:
+                await self._wait(LAUNCH_WITHIN_S if self._leaving else None)
+                continue
+            remaining_s = (round_.closes_at - self._clock.now()).total_seconds()
+            if remaining_s <= 0:
+                break
+            await self._wait(remaining_s)
+        return not (self.individual and round_.felt.empty and not round_.begun)
+
+    def _individual_must_close(self, round_: Round[Bets, Outcome]) -> Callable[[], bool]:
+        """An individual round waits for its player, but not for ever.
+
+        The platform launches the ball for one who has left with a bet on the felt (GLI-19 4.16), and where the table is
+        handed over.
+        """
+        given_up_at: datetime | None = None
+
+        def must_close() -> bool:
+            nonlocal given_up_at
+            if round_.felt.empty and not round_.begun:
+                return (
+                    self._leaving
+                    or not self._seats
+                    or self._premises.closed_because() is not None
+                    or self._premises.configured().version.version != round_.configuration_version
+                )
+            if any(seat.session_id in self._ending for seat in self._seats.values()) or not self._seats:
+                return True
+            if not self._leaving:
+                return False
+            if round_.felt.empty:
+                return True
+            if given_up_at is None:
+                given_up_at = self._clock.now() + timedelta(seconds=LAUNCH_WITHIN_S)
+            return self._clock.now() >= given_up_at
+
+        return must_close
+
+    async def _draw(self, round_: Round[Bets, Outcome]) -> Drawn | None:
+        """Draws; None if there is no number, which makes the round void (`804/2015:20`)."""
+        closed_at = self._clock.now()
+        try:
+            outcome, entropy = draw(self._randomness, round_.rules.draw)
+        except SourceFailed as failed:
+            _log.error(SOURCE_FAILED, extra={"error": str(failed)})
+            round_.void_reason = SOURCE_FAILED
+            await self._premises.switch_off(f"{SOURCE_FAILED}: {failed}", whole_game=True)
+            return None
+        return Drawn(
+            round_.round_id,
+            closed_at,
+            self._clock.now(),
+            entropy,
+            round_.rules.outcome_message(outcome).SerializeToString(),
+            round_.journal_stakes(),
+            round_.session_ids,
+        )
+
+    async def _note_drawn(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
+        """From the moment the journal has it the outcome stands (G6); before that nobody has seen it."""
+        await self._journal.drawn(self._epoch, drawn)
+        round_.outcome = round_.rules.read_outcome(drawn.outcome)
+        self._phase = types_pb2.PHASE_DRAWN
+        message = round_.rules.outcome_message(round_.outcome)
+        said = appearance.outcome_drawn(round_.round_id, message)
+        self._say(said)
+        self._past.appendleft(appearance.past_outcome(round_.round_id, drawn.drawn_at, said.outcome_drawn.outcome))
+
+    async def _settle(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
+        result = await self._settlement.settle(drawn, round_.rules)
+        shown_until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
+        seats = {stake.player_id: stake.seat for stake in drawn.stakes}
+        self._say(appearance.round_settled(round_.round_id, seats, result.entry, shown_until))
+        self._end(round_, result, drawn.stakes)
+
+    async def _void(self, round_: Round[Bets, Outcome]) -> None:
+        if round_.begun:
+            stakes = round_.journal_stakes()
+            result = await self._settlement.void(round_.round_id, round_.void_reason, stakes)
+            self._say(appearance.round_void(round_.round_id, round_.void_reason))
+            self._end(round_, result, stakes)
+        else:
+            round_.drop(refusals.unavailable("The round came to nothing"))
+
+    def _end(self, round_: Round[Bets, Outcome], result: Result, stakes: Sequence[JournalStake]) -> None:
+        self._phase = types_pb2.PHASE_SHOWN
+        self.last = Finished(round_.round_id, round_.outcome, result.entry, tuple(stakes), result.balances)
+        round_.finish(self.last)
+        self._announce_next = result.sessions.announce_next_round
+        self._ending |= set(result.sessions.ending_session_ids)
+        self._unseat(set(result.sessions.ended_session_ids))
+
+    async def _show_result(self, round_: Round[Bets, Outcome]) -> None:
+        """Leaves the result on show (`903-B/2015:6.2.3`), and gives new credits to whoever has none left."""
+        until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
+        await self._refill(round_)
+        while not self._leaving and (remaining_s := (until - self._clock.now()).total_seconds()) > 0:
+            await self._wait(remaining_s)
+
+    async def _refill(self, round_: Round[Bets, Outcome]) -> None:
+        if self._configured.configuration.mode != wallet_types.MODE_DEMO or self.last is None:
+            return
+        players = {stake.account_id: stake.player_id for stake in self.last.stakes}
+        for account_id, balance in self.last.balances.items():
+            if balance.free_cents < round_.rules.minimum_cents and account_id in players:
+                await self._premises.refill(players[account_id], f"{round_.round_id}:refill:{account_id}")
+
+    # -- small things ------------------------------------------------------------------------------------------------
+
+    def _picture(self) -> events_pb2.TableEvent:
+        event = events_pb2.TableEvent(table_taken=events_pb2.TableTaken(snapshot=self.snapshot()))
+        # It includes itself.
+        event.table_taken.snapshot.seq += 1
+        event.at.FromDatetime(self._clock.now())
+        return event
+
+    def _say(self, event: events_pb2.TableEvent) -> None:
+        event.at.FromDatetime(self._clock.now())
+        self._voice.say(event)
+
+    async def _wait(self, seconds: float | None) -> None:
+        """Until something changes, or so long."""
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+
+def _policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
+    """The table's own treatment of inactivity, or the regulation's numbers."""
+    if configuration.HasField("inactivity"):
+        return configuration.inactivity
+    return session_pb2.InactivityPolicy(invite=True)

@@ -1,0 +1,63 @@
+"""Pages of what only grows, newest first: how large they are, and the token that names where the next one begins."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from services.kit.table.refusals import invalid
+
+DEFAULT_PAGE, PAGE_LIMIT = 50, 500
+_HIGHEST = 2**63 - 1
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Some of it, and how to ask for what is older."""
+
+    items: list[Item]
+    next_page_token: str
+    """Empty on the last page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What is asked for: so many, all below a position."""
+
+    size: int = DEFAULT_PAGE
+    before: int = _HIGHEST
+
+    @property
+    def rows(self) -> int:
+        """One more than fits, to see whether there is a next page."""
+        return self.size + 1
+
+    def page(self, found: list[tuple[int, Item]]) -> Page[Item]:
+        """The page, from up to `rows` items with their positions, highest first."""
+        token = _token(found[self.size - 1][0]) if len(found) > self.size else ""
+        return Page([item for _, item in found[: self.size]], token)
+
+
+def page_request(page_size: int, page_token: str) -> PageRequest:
+    """As it comes in over gRPC."""
+    if not 0 <= page_size <= PAGE_LIMIT:
+        raise invalid("page_size", f"has to be from 0 to {PAGE_LIMIT}.")
+    return PageRequest(page_size or DEFAULT_PAGE, _position(page_token) if page_token else _HIGHEST)
+
+
+def _token(position: int) -> str:
+    return base64.urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
+
+
+def _position(token: str) -> int:
+    try:
+        position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (ValueError, binascii.Error):
+        position = 0
+    if not 0 < position <= _HIGHEST:
+        raise invalid("page_token", "is not one that these tables have given out.")
+    return position

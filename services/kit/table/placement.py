@@ -1,0 +1,496 @@
+"""Decides which houses this replica runs, together with the other replicas of its game: each house has one owner (G8).
+
+A house is what is placed: one configured table. A lease in the bucket `feltro_tables` says who runs it, and counts for
+as long as its owner's heartbeat is seen in `feltro_replicas`: to renew costs the same for one house as for a thousand.
+Leases are written by compare-and-set. An owner that could not renew gives its houses up before anyone can take them;
+should clock, bus or machine betray us all the same, journal and wallet refuse the epoch of every stale write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from nats.aio.client import Client as Nats
+from nats.js.api import KeyValueConfig, StorageType
+from prometheus_client import Counter, Gauge
+
+from feltro.table.v1.placement_pb2 import Lease, Replica
+from services.kit import background
+from services.kit.table import sharing
+from services.kit.table.leases import Bucket, Noted, Overtaken, elapsed
+from services.kit.table.outages import BUS_FAILURES, Outage
+
+TABLES_BUCKET = "feltro_tables"
+REPLICAS_BUCKET = "feltro_replicas"
+HEARTBEAT_EVERY_S = 0.6
+# A replica whose heartbeat was not seen for so long is gone, and its houses are free.
+LIVES_FOR_S = 2.5
+# By how much sooner it gives its houses up itself.
+GIVES_UP_EARLIER_S = 0.5
+# How long a view of the others is too new to claim by: who starts or returns at the same time shows himself first.
+SETTLES_S = 0.7
+# How often it is looked whether time alone has changed something.
+LOOK_EVERY_S = 0.2
+GUARD_EVERY_S = 0.1
+HOUSES_EVERY_S = 1.0
+HOUSES_WITHIN_S = 5.0
+TRY_AGAIN_AFTER_S = 0.1
+GIVE_EVERY_S = 1.0
+# How long a house that was given away is left to others.
+GIVEN_AWAY_FOR_S = 2.0
+# How long a house that has ended is not claimed again here, doubling while it goes on ending soon.
+REST_S = 0.5
+REST_AT_MOST_S = 5.0
+STEADY_AFTER_S = 10.0
+# How long a replica at which houses fail, and none is open, is given none.
+FAILING_FOR_S = 30.0
+# Claims that are under way together (G11).
+CLAIMS_AT_ONCE = 16
+
+_log = logging.getLogger(__name__)
+_HOUSES = Gauge("feltro_houses", "Houses that this process runs")
+_TAKEOVERS = Counter("feltro_house_takeovers", "Houses taken from a process that was gone")
+
+
+class House(Protocol):
+    """What a replica does with a house it has."""
+
+    async def run(self, announce: Callable[[int], Awaitable[None]], leave: asyncio.Event, lost: asyncio.Event) -> None:
+        """Runs the house until it is asked to leave, between rounds, or the house is lost, at once.
+
+        `announce` tells the others the epoch once the house has opened. To return or to raise gives the house back.
+        """
+
+
+@dataclass(slots=True, eq=False)
+class _Tenure:
+    """Our time with a house."""
+
+    lease: Lease
+    revision: int = 0
+    # The lease as it was last written, and when.
+    written: Lease | None = None
+    written_at: float = 0.0
+    given_away: bool = False
+    leave: asyncio.Event = field(default_factory=asyncio.Event)
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    # None while the claim is under way.
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def house_id(self) -> str:
+        return self.lease.house_id
+
+
+class Placement:
+    """One replica's part in it. `replica_id` is never used again by another process."""
+
+    def __init__(
+        self,
+        bus: Nats,
+        game: str,
+        replica_id: str,
+        address: str,
+        house_ids: Callable[[], Awaitable[Collection[str]]],
+        open_house: Callable[[str], House],
+        clock: Callable[[], float] = elapsed,
+    ) -> None:
+        self._game = game
+        self._replica_id = replica_id
+        self._address = address
+        self._house_ids = house_ids
+        self._open_house = open_house
+        self._clock = clock
+        self._woken = asyncio.Event()
+        self._beaten = asyncio.Event()
+        self._given_back = asyncio.Event()
+        self._outages = {what: Outage(_log, what) for what in ("heartbeat", "leases", "replicas", "claims", "houses")}
+        self._leases = Bucket(
+            bus,
+            KeyValueConfig(bucket=TABLES_BUCKET, history=1, storage=StorageType.FILE),
+            partial(self._noticed, "leases"),
+            clock,
+        )
+        self._replicas = Bucket(
+            bus,
+            KeyValueConfig(bucket=REPLICAS_BUCKET, history=1, storage=StorageType.MEMORY, ttl=LIVES_FOR_S),
+            partial(self._noticed, "replicas"),
+            clock,
+        )
+        self._houses: frozenset[str] = frozenset()
+        self._tenures: dict[str, _Tenure] = {}
+        # Until when nobody can have taken our houses; None when somebody may have.
+        self._safe_until: float | None = None
+        self._draining = False
+        self._left = False
+        self._free_since: dict[str, float] = {}
+        # Until when, and for how long, a house is not claimed here.
+        self._rests: dict[str, tuple[float, float]] = {}
+        self._gave_at = float("-inf")
+        self._failed_at = float("-inf")
+
+    async def run(self) -> None:
+        """Takes part until it is cancelled, whatever happens to the bus in the meantime."""
+        work = [
+            self._keep_alive(),
+            self._guard(),
+            self._watch(self._leases, "leases"),
+            self._watch(self._replicas, "replicas"),
+            self._ask_for_houses(),
+            self._place(),
+        ]
+        tasks = [asyncio.create_task(part) for part in work]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            running = [tenure.task for tenure in self._tenures.values() if tenure.task is not None]
+            await background.end([*tasks, *running])
+
+    async def leave(self) -> None:
+        """Takes no house any more, and returns when every house was left between rounds and given back.
+
+        `run` must go on meanwhile: until then the houses are ours.
+        """
+        self._draining = True
+        self._beaten.set()
+        for tenure in self._tenures.values():
+            tenure.leave.set()
+        while self._tenures:
+            self._given_back.clear()
+            await self._given_back.wait()
+        self._left = True
+        with suppress(*BUS_FAILURES):
+            await self._replicas.remove(self._key(self._replica_id))
+
+    def owner(self, house_id: str) -> Lease | None:
+        """Who runs a house, as far as is known here."""
+        if self.mine(house_id):
+            return self._tenures[house_id].lease
+        lease = self._lease(self._leases.entries.get(house_id))
+        if lease is None or lease.replica_id == self._replica_id or self._seems_gone(lease.replica_id):
+            return None
+        return lease
+
+    def mine(self, house_id: str) -> bool:
+        """Whether this replica has the house, and nobody else can have it yet."""
+        tenure = self._tenures.get(house_id)
+        return tenure is not None and tenure.task is not None and self._safe() and not tenure.lost.is_set()
+
+    # -- being alive ---------------------------------------------------------------------------------------------------
+
+    async def _keep_alive(self) -> None:
+        while not self._left:
+            self._beaten.clear()
+            started = self._clock()
+            try:
+                await self._replicas.put(self._key(self._replica_id), self._alive(started).SerializeToString())
+            except BUS_FAILURES as failed:
+                self._outages["heartbeat"].failed(failed)
+                await asyncio.sleep(TRY_AGAIN_AFTER_S)
+                continue
+            self._outages["heartbeat"].over()
+            # What was lost in the meantime stays lost.
+            self._safe()
+            # Others count from when they saw it, which was later.
+            self._safe_until = started + LIVES_FOR_S - GIVES_UP_EARLIER_S
+            await _set_within(self._beaten, HEARTBEAT_EVERY_S - (self._clock() - started))
+
+    def _alive(self, now: float) -> Replica:
+        opened = sum(tenure.lease.epoch > 0 for tenure in self._tenures.values())
+        return Replica(
+            replica_id=self._replica_id,
+            game=self._game,
+            address=self._address,
+            draining=self._draining,
+            houses=opened,
+            failing=not opened and now - self._failed_at < FAILING_FOR_S,
+        )
+
+    def _safe(self) -> bool:
+        """Whether nobody can have taken our houses. Once somebody can, they are lost."""
+        if self._safe_until is None:
+            return False
+        if self._clock() < self._safe_until:
+            return True
+        self._safe_until = None
+        if self._tenures:
+            _log.error("houses are given up: the heartbeat could not be renewed", extra={"houses": len(self._tenures)})
+        for tenure in self._tenures.values():
+            tenure.lost.set()
+        return False
+
+    async def _guard(self) -> None:
+        while True:
+            self._safe()
+            await asyncio.sleep(GUARD_EVERY_S)
+
+    # -- seeing --------------------------------------------------------------------------------------------------------
+
+    async def _watch(self, bucket: Bucket, what: str) -> None:
+        while True:
+            try:
+                await bucket.watch()
+            except BUS_FAILURES as failed:
+                self._outages[what].failed(failed)
+            await asyncio.sleep(TRY_AGAIN_AFTER_S)
+
+    def _noticed(self, what: str) -> None:
+        self._outages[what].over()
+        self._woken.set()
+
+    async def _ask_for_houses(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(HOUSES_WITHIN_S):
+                    houses = frozenset(await self._house_ids())
+            except Exception as failed:  # noqa: BLE001 - whatever it is, the houses that are known go on
+                self._outages["houses"].failed(failed)
+            else:
+                self._outages["houses"].over()
+                if houses != self._houses:
+                    self._houses = houses
+                    self._woken.set()
+            await asyncio.sleep(HOUSES_EVERY_S)
+
+    def _key(self, replica_id: str) -> str:
+        return f"{self._game}.{replica_id}"
+
+    @staticmethod
+    def _lease(noted: Noted | None) -> Lease | None:
+        return Lease.FromString(noted.value) if noted is not None and noted.value else None
+
+    def _seems_gone(self, replica_id: str) -> bool:
+        """Whether no heartbeat was seen for so long that the replica has given its houses up."""
+        noted = self._replicas.entries.get(self._key(replica_id))
+        if noted is not None and not noted.value:
+            return True
+        seen_at = noted.seen_at if noted is not None else self._replicas.watched_since
+        return seen_at is not None and self._clock() - seen_at >= LIVES_FOR_S
+
+    async def _is_gone(self, replica_id: str) -> bool:
+        """The same, asked of the bucket: our own view may have stood still."""
+        if not self._seems_gone(replica_id):
+            return False
+        known = self._replicas.entries.get(self._key(replica_id))
+        there = await self._replicas.read(self._key(replica_id))
+        return not there.value or (known is not None and known.revision == there.revision)
+
+    def _sharing(self) -> list[str]:
+        """The replicas that take houses, this one included."""
+        others = [Replica.FromString(noted.value) for noted in self._replicas.entries.values() if noted.value]
+        return [self._replica_id] + [
+            other.replica_id
+            for other in others
+            if other.game == self._game
+            and other.replica_id != self._replica_id
+            and not (other.draining or other.failing)
+            and not self._seems_gone(other.replica_id)
+        ]
+
+    # -- placing -------------------------------------------------------------------------------------------------------
+
+    async def _place(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                if self._may_act():
+                    await self._mend()
+                if self._may_act() and self._settled() and not self._draining:
+                    await self._claim_free()
+                    self._give_one()
+            except BUS_FAILURES as failed:
+                self._outages["claims"].failed(failed)
+                await asyncio.sleep(TRY_AGAIN_AFTER_S)
+            else:
+                await _set_within(self._woken, LOOK_EVERY_S)
+
+    def _may_act(self) -> bool:
+        return self._safe() and self._leases.in_view and self._replicas.in_view
+
+    def _settled(self) -> bool:
+        began = (self._leases.watched_since, self._replicas.watched_since)
+        return all(since is not None and self._clock() - since >= SETTLES_S for since in began)
+
+    async def _mend(self) -> None:
+        """Brings what is written in line with what we run: what was lost on the way, and what nobody runs."""
+        for house_id, noted in list(self._leases.entries.items()):
+            lease, tenure = self._lease(noted), self._tenures.get(house_id)
+            ours = lease is not None and lease.replica_id == self._replica_id
+            if tenure is None and ours:
+                with suppress(Overtaken):
+                    await self._leases.remove(house_id, over=noted.revision)
+            elif tenure is not None and lease is not None and not ours and noted.revision > tenure.revision > 0:
+                self._lose(tenure)
+        for tenure in list(self._tenures.values()):
+            if tenure.task is not None and not tenure.lost.is_set() and not self._is_written(tenure):
+                await self._write(tenure)
+
+    def _is_written(self, tenure: _Tenure) -> bool:
+        if tenure.written is not tenure.lease:
+            return False
+        if tenure.written_at >= (self._leases.watched_since or 0.0):
+            return True
+        # The watch began later: what it does not show is not there. The bus may have lost it.
+        lease = self._lease(self._leases.entries.get(tenure.house_id))
+        return lease is not None and lease.replica_id == self._replica_id
+
+    async def _write(self, tenure: _Tenure) -> None:
+        try:
+            await self._write_over(tenure, tenure.revision)
+        except Overtaken:
+            there = await self._leases.read(tenure.house_id)
+            other = self._lease(there)
+            if other is not None and other.replica_id != self._replica_id:
+                self._lose(tenure)
+            # Otherwise it was ours, with its acknowledgement lost, or is gone: it is written again, over that.
+            tenure.revision = there.revision
+            tenure.written = None
+
+    async def _write_over(self, tenure: _Tenure, revision: int) -> None:
+        lease = tenure.lease
+        tenure.revision = await self._leases.write(tenure.house_id, lease.SerializeToString(), revision)
+        tenure.written, tenure.written_at = lease, self._clock()
+        self._outages["claims"].over()
+
+    def _lose(self, tenure: _Tenure) -> None:
+        if not tenure.lost.is_set():
+            _log.error("a house was taken by another replica", extra={"house_id": tenure.house_id})
+            tenure.lost.set()
+
+    async def _claim_free(self) -> None:
+        now = self._clock()
+        free = [house_id for house_id in self._houses if house_id not in self._tenures and self._looks_free(house_id)]
+        self._free_since = {house_id: self._free_since.get(house_id, now) for house_id in free}
+        chosen = sharing.claims(
+            self._replica_id,
+            {house_id: since for house_id, since in self._free_since.items() if not self._rests_now(house_id, now)},
+            now,
+            houses=len(self._houses),
+            replicas=len(self._sharing()),
+            mine=sum(not tenure.leave.is_set() for tenure in self._tenures.values()),
+        )
+        for first in range(0, len(chosen), CLAIMS_AT_ONCE):
+            await asyncio.gather(*(self._claim(house_id) for house_id in chosen[first : first + CLAIMS_AT_ONCE]))
+
+    def _looks_free(self, house_id: str) -> bool:
+        lease = self._lease(self._leases.entries.get(house_id))
+        if lease is None:
+            return True
+        return lease.game == self._game and lease.replica_id != self._replica_id and self._seems_gone(lease.replica_id)
+
+    def _rests_now(self, house_id: str, now: float) -> bool:
+        return house_id in self._rests and now < self._rests[house_id][0]
+
+    async def _claim(self, house_id: str) -> None:
+        tenure = _Tenure(self._new_lease(house_id, epoch=0))
+        self._tenures[house_id] = tenure
+        won = False
+        try:
+            won = await self._win(tenure)
+        except BUS_FAILURES as failed:
+            # Should it be written all the same, `_mend` takes it away again.
+            self._outages["claims"].failed(failed)
+        finally:
+            if not won:
+                self._drop(tenure)
+        if not won:
+            return
+        if self._draining:
+            tenure.leave.set()
+        tenure.task = asyncio.create_task(self._keep_house(tenure))
+        _HOUSES.inc()
+
+    def _new_lease(self, house_id: str, epoch: int) -> Lease:
+        return Lease(
+            house_id=house_id, game=self._game, replica_id=self._replica_id, address=self._address, epoch=epoch
+        )
+
+    async def _win(self, tenure: _Tenure) -> bool:
+        """Writes the lease if the house is free indeed; false if it is not, or another claimant was faster."""
+        there = await self._leases.read(tenure.house_id)
+        lease = self._lease(there)
+        if lease is not None and (lease.game != self._game or not await self._is_gone(lease.replica_id)):
+            return False
+        if self._draining or not self._may_act():
+            return False
+        try:
+            await self._write_over(tenure, there.revision)
+        except Overtaken:
+            return False
+        if lease is not None:
+            _TAKEOVERS.inc()
+            _log.warning("a house is taken over", extra={"house_id": tenure.house_id, "from": lease.replica_id})
+        return True
+
+    # -- having a house ------------------------------------------------------------------------------------------------
+
+    async def _keep_house(self, tenure: _Tenure) -> None:
+        began = self._clock()
+        try:
+            await self._open_house(tenure.house_id).run(partial(self._announce, tenure), tenure.leave, tenure.lost)
+        except Exception:  # noqa: BLE001 - whatever it is, it must not reach the other houses
+            _log.exception("a house has failed", extra={"house_id": tenure.house_id})
+            self._failed_at = self._clock()
+        self._let_rest(tenure, began)
+        try:
+            await self._leases.remove(tenure.house_id, over=tenure.revision)
+        except Overtaken:
+            _log.debug("a house that ended is somebody else's already", extra={"house_id": tenure.house_id})
+        except BUS_FAILURES as failed:
+            self._outages["claims"].failed(failed)
+        finally:
+            _HOUSES.dec()
+            self._drop(tenure)
+
+    async def _announce(self, tenure: _Tenure, epoch: int) -> None:
+        tenure.lease = self._new_lease(tenure.house_id, epoch)
+        try:
+            await self._write(tenure)
+        except BUS_FAILURES as failed:
+            # The house runs all the same; it is written when the bus is back.
+            self._outages["claims"].failed(failed)
+
+    def _let_rest(self, tenure: _Tenure, began: float) -> None:
+        now = self._clock()
+        _, last = self._rests.get(tenure.house_id, (0.0, 0.0))
+        rest = REST_S if now - began >= STEADY_AFTER_S else min(max(2 * last, REST_S), REST_AT_MOST_S)
+        self._rests[tenure.house_id] = (now + max(rest, GIVEN_AWAY_FOR_S if tenure.given_away else 0.0), rest)
+
+    def _drop(self, tenure: _Tenure) -> None:
+        del self._tenures[tenure.house_id]
+        self._given_back.set()
+        self._woken.set()
+
+    def _give_one(self) -> None:
+        """Asks a house to leave for a replica that has too few, one at a time."""
+        now = self._clock()
+        if now - self._gave_at < GIVE_EVERY_S:
+            return
+        counts = dict.fromkeys(self._sharing(), 0)
+        for house_id in self._houses:
+            lease = self._lease(self._leases.entries.get(house_id))
+            if lease is not None and lease.replica_id in counts:
+                counts[lease.replica_id] += 1
+        staying = [tenure.house_id for tenure in self._tenures.values() if not tenure.leave.is_set()]
+        counts[self._replica_id] = len(staying)
+        leaving = len(self._tenures) - len(staying)
+        if sharing.gives_one(self._replica_id, counts, houses=len(self._houses), leaving=leaving):
+            given = self._tenures[sharing.in_order_of(self._replica_id, staying)[-1]]
+            given.given_away = True
+            given.leave.set()
+            self._gave_at = now
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> None:
+    """Waits for an event, but no longer than that."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(max(seconds, 0.0)):
+            await event.wait()

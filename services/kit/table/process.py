@@ -1,0 +1,225 @@
+"""A game service as a process: puts the runtime's parts together, starts them, and stops them in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import signal
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+import grpc
+import nats
+from nats.aio.client import Client as Nats
+from prometheus_client import start_http_server
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from services.kit import background, database
+from services.kit.clock import Clock, SystemClock
+from services.kit.grpc_server import GrpcServer, Service
+from services.kit.identity import TokenVerifier
+from services.kit.randomness import Randomness, SourceFailed
+from services.kit.refusal import Refused
+from services.kit.table import refusals, seeds
+from services.kit.table.bank import WalletSilent
+from services.kit.table.catalogue import LiveCatalogue
+from services.kit.table.configurations import Configurations
+from services.kit.table.game import Bets, Game, Outcome
+from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
+from services.kit.table.hall import Hall
+from services.kit.table.house import Resources
+from services.kit.table.journal import Journal, StaleOwner
+from services.kit.table.placement import Placement
+from services.kit.table.postgres_journal import PostgresJournal
+from services.kit.table.round_history import RoundHistory
+from services.kit.table.settings import GameSettings
+from services.kit.table.switches import Switches
+from services.kit.table.table_bus import TableBus
+from services.kit.table.table_service import TableService
+
+READING_CONNECTIONS = 8
+_NATS_RECONNECT_S = 0.5
+_CHANNEL_OPTIONS = [
+    ("grpc.enable_retries", 0),
+    ("grpc.max_reconnect_backoff_ms", 500),
+    ("grpc.max_receive_message_length", 16 * 1024 * 1024),
+]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Generic[Bets, Outcome]):
+    """What a game is, to the process that runs it."""
+
+    game: Game[Bets, Outcome]
+    services: Callable[[Hall[Bets, Outcome], Journal], Sequence[Service]]
+    """Its own services, beside the desk that all games have."""
+
+
+def explain(failed: Exception) -> Refused | None:
+    """Failures that a caller can do something about: send the same request again."""
+    if isinstance(failed, StaleOwner):
+        return refusals.unavailable("The table has just moved to another process")
+    if isinstance(failed, WalletSilent):
+        return refusals.unavailable("The wallet does not answer")
+    if isinstance(failed, database.DATABASE_FAILURES):
+        return refusals.unavailable("The database does not answer")
+    return None
+
+
+async def _connect_bus(url: str, name: str) -> Nats:
+    async def lost(error: Exception) -> None:
+        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
+
+    return await nats.connect(
+        url,
+        name=name,
+        error_cb=lost,
+        allow_reconnect=True,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=_NATS_RECONNECT_S,
+        connect_timeout=2,
+        pending_size=8 * 1024 * 1024,
+    )
+
+
+class GameProcess(Generic[Bets, Outcome]):
+    """One replica of a game service."""
+
+    def __init__(
+        self,
+        settings: GameSettings,
+        offer: Offer[Bets, Outcome],
+        clock: Clock,
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._settings = settings
+        self._offer = offer
+        self._clock = clock
+        self._randomness = randomness or Randomness()
+        self.ready = asyncio.Event()
+        self.port = 0
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Serves until `stopped` is set, then hands its tables over and ends."""
+        settings, name = self._settings, self._offer.game.name
+        url = str(settings.database_url)
+        writing = database.connect(url, f"feltro-{name} journal", 2)
+        reading = database.connect(url, f"feltro-{name}", READING_CONNECTIONS)
+        bus = await _connect_bus(str(settings.nats_url), name)
+        try:
+            async with grpc.aio.insecure_channel(settings.wallet_address, options=_CHANNEL_OPTIONS) as channel:
+                await self._serve(writing, reading, bus, channel, stopped)
+        finally:
+            await bus.close()
+            await writing.dispose()
+            await reading.dispose()
+
+    async def _serve(
+        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: grpc.aio.Channel, stopped: asyncio.Event
+    ) -> None:
+        settings, game, clock = self._settings, self._offer.game, self._clock
+        journal = PostgresJournal(writing, reading)
+        configurations, switches = Configurations(reading, clock), Switches(reading, clock)
+        if settings.tables is not None:
+            await configurations.seed(seeds.read(settings.tables), game)
+        catalogue: LiveCatalogue[Bets, Outcome] = LiveCatalogue(game, configurations, switches, clock)
+        await catalogue.refresh()
+        wallet = GrpcWallet(channel, ServiceToken(settings.token_file).metadata)
+        table_bus = TableBus(bus)
+        resources = Resources(
+            game=game,
+            catalogue=catalogue,
+            wallet=wallet,
+            journal=journal,
+            randomness=self._randomness,
+            clock=clock,
+            voice_of=lambda table_id, epoch: table_bus.open(table_id, 0, epoch),
+        )
+
+        def address_of(house_id: str) -> str | None:
+            lease = placement.owner(house_id)
+            return None if lease is None else lease.address
+
+        hall: Hall[Bets, Outcome] = Hall(resources, catalogue.house_ids, address_of)
+        server = GrpcServer(
+            settings.listen,
+            TokenVerifier(settings.issuer_jwks, settings.issuer_audience),
+            [
+                TableService(game, hall, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
+                *self._offer.services(hall, journal),
+            ],
+            refusals.DOMAIN,
+            explain,
+        )
+        self.port = server.port
+        host = settings.listen.rpartition(":")[0]
+        placement = Placement(
+            bus,
+            game.name,
+            secrets.token_hex(8),
+            settings.advertise or f"{host}:{server.port}",
+            _answering(catalogue.house_ids),
+            hall.open_house,
+        )
+        catalogue.changed = lambda: self._heard_of_change(hall, catalogue)
+        await hall.listen(bus)
+        work: list[Coroutine[None, None, None]] = [journal.run(), catalogue.run(), placement.run()]
+        tasks = [asyncio.create_task(part) for part in work]
+        await server.start()
+        await server.say(serving=True)
+        self.ready.set()
+        _log.info("the game is served", extra={"game": game.name, "listen": settings.listen, "port": server.port})
+        try:
+            await self._until(stopped, tasks)
+            try:
+                async with asyncio.timeout(settings.leave_within_s):
+                    await placement.leave()
+            except TimeoutError:
+                _log.warning("tables were left in the middle of a round: whoever takes them ends it")
+        finally:
+            await server.stop(settings.stop_grace_s)
+            await background.end(tasks)
+            _log.info("the game has stopped", extra={"game": game.name})
+
+    @staticmethod
+    async def _until(stopped: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
+        waiting = asyncio.create_task(stopped.wait())
+        try:
+            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {waiting}:
+                # None of them ends by itself: a process without it runs no tables (G12).
+                task.result()
+                raise RuntimeError("a part of the game service has ended")
+        finally:
+            waiting.cancel()
+
+    def _heard_of_change(self, hall: Hall[Bets, Outcome], catalogue: LiveCatalogue[Bets, Outcome]) -> None:
+        """Whoever switches the game on again after the source of randomness failed wants it tested anew."""
+        if self._randomness.failure is not None and catalogue.game_is_on():
+            try:
+                self._randomness.restart()
+            except SourceFailed as failed:
+                _log.error("the source of randomness still fails", extra={"error": str(failed)})
+        hall.wake()
+
+
+def _answering(house_ids: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
+    async def answer() -> frozenset[str]:
+        return house_ids()
+
+    return answer
+
+
+async def serve(settings: GameSettings, offer: Offer[Bets, Outcome]) -> None:
+    """Runs the process until SIGTERM or SIGINT."""
+    host, _, port = settings.metrics_listen.rpartition(":")
+    start_http_server(int(port), host)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await GameProcess(settings, offer, SystemClock()).run(stopped)

@@ -1,0 +1,136 @@
+"""Why a round paid what it paid: recomputed from the journal alone, and held against the ledger (G10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic
+
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.randomness import Tape, TapeExhausted
+from services.kit.table.appearance import packed, stamp
+from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.journal import Ending, JournalStake
+from services.kit.table.round_history import RoundRecord
+
+_LEDGER_STATES = {
+    Ending.SETTLED: wallet_types.ROUND_STATE_SETTLED,
+    Ending.VOID: wallet_types.ROUND_STATE_VOID,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Replay(Generic[Bets, Outcome]):
+    """One round: what the journal says, the rules it was played by, and what the ledger says."""
+
+    record: RoundRecord
+    version: types_pb2.ConfigurationVersion
+    rules: Rules[Bets, Outcome]
+    ledger: wallet_pb2.Round | None
+
+    def answer(self) -> table_pb2.ReplayRoundResponse:
+        differences: list[str] = []
+        outcome = self._outcome(differences)
+        answer = table_pb2.ReplayRoundResponse(
+            round=self._round(),
+            entropy=b"" if self.record.drawn is None else self.record.drawn.entropy,
+            computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
+            configuration=self.version,
+        )
+        answer.stakes.extend(self._stake(stake, outcome, differences) for stake in self.record.stakes)
+        self._compare_ends(differences)
+        answer.differences.extend(differences)
+        return answer
+
+    def _outcome(self, differences: list[str]) -> Outcome | None:
+        """Drawn once more from the same entropy."""
+        drawn = self.record.drawn
+        if drawn is None:
+            return None
+        try:
+            tape = Tape(drawn.entropy)
+            outcome = self.rules.draw(tape)
+        except TapeExhausted:
+            differences.append("the entropy in the journal is too short for a draw")
+            return None
+        if tape.used != len(drawn.entropy):
+            differences.append(f"the draw uses {tape.used} of {len(drawn.entropy)} bytes of entropy")
+        if self.rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
+            differences.append("the entropy gives another outcome than the journal has")
+        return outcome
+
+    def _stake(self, stake: JournalStake, outcome: Outcome | None, differences: list[str]) -> table_pb2.ReplayedStake:
+        bets = self.rules.read_bets(stake.bets)
+        computed = stake.amount_cents if outcome is None else self.rules.payout_cents(outcome, bets)
+        journal = dict(self.record.ended.payouts).get(stake.stake_id, 0) if self.record.ended is not None else 0
+        kept = self._kept(stake.stake_id)
+        ledger = 0 if kept is None else self._paid(kept)
+        if self.rules.cents(bets) != stake.amount_cents:
+            differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
+        if self.record.ended is not None and computed != journal:
+            differences.append(f"stake {stake.stake_id}: {computed} computed, {journal} in the journal")
+        if self.record.ended is not None and self.ledger is not None and computed != ledger:
+            differences.append(f"stake {stake.stake_id}: {computed} computed, {ledger} in the ledger")
+        if kept is not None and kept.placed_cents - kept.cancelled_cents != stake.amount_cents:
+            differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
+        return table_pb2.ReplayedStake(
+            stake_id=stake.stake_id,
+            player_id=stake.player_id,
+            amount_cents=stake.amount_cents,
+            results=None if outcome is None else packed(self.rules.results_message(outcome, bets)),
+            computed_payout_cents=computed,
+            journal_payout_cents=journal,
+            ledger_payout_cents=ledger,
+        )
+
+    def _kept(self, stake_id: str) -> wallet_types.Stake | None:
+        if self.ledger is None:
+            return None
+        return next((stake for stake in self.ledger.stakes if stake.stake_id == stake_id), None)
+
+    @staticmethod
+    def _paid(stake: wallet_types.Stake) -> int:
+        if stake.state == wallet_types.STAKE_STATE_RETURNED:
+            return stake.placed_cents - stake.cancelled_cents
+        return stake.payout_cents
+
+    def _compare_ends(self, differences: list[str]) -> None:
+        ended = self.record.ended
+        if ended is not None and ended.ending is Ending.VOID and self.record.drawn is not None:
+            differences.append("void in the journal, although it was drawn")
+        if self.ledger is None:
+            if ended is not None:
+                differences.append("the ledger does not know the round")
+            return
+        expected = wallet_types.ROUND_STATE_OPEN if ended is None else _LEDGER_STATES[ended.ending]
+        if self.ledger.state != expected:
+            differences.append(
+                f"{wallet_types.RoundState.Name(expected)} in the journal, "
+                f"{wallet_types.RoundState.Name(self.ledger.state)} in the ledger"
+            )
+        known = {stake.stake_id for stake in self.record.stakes}
+        counted = {s.stake_id for s in self.ledger.stakes if s.state != wallet_types.STAKE_STATE_CANCELLED}
+        if self.record.drawn is not None or ended is not None:
+            differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
+            differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
+
+    def _round(self) -> table_pb2.TableRound:
+        opened, drawn, ended = self.record.opened, self.record.drawn, self.record.ended
+        status = types_pb2.ROUND_STATUS_IN_PROGRESS
+        if ended is not None:
+            settled = ended.ending is Ending.SETTLED
+            status = types_pb2.ROUND_STATUS_SETTLED if settled else types_pb2.ROUND_STATUS_VOID
+        outcome = None
+        if drawn is not None:
+            outcome = packed(self.rules.outcome_message(self.rules.read_outcome(drawn.outcome)))
+        return table_pb2.TableRound(
+            round_id=opened.round_id,
+            status=status,
+            opened_at=stamp(opened.opened_at),
+            drawn_at=None if drawn is None else stamp(drawn.drawn_at),
+            ended_at=None if ended is None else stamp(ended.ended_at),
+            outcome=outcome,
+            void_reason="" if ended is None else ended.void_reason,
+            configuration_version=opened.configuration_version,
+        )

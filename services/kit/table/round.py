@@ -1,0 +1,251 @@
+"""A round while it takes bets: the commands of players, each acting once, and their way to the wallet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar, cast
+
+from feltro.table.v1 import events_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.refusal import Refused
+from services.kit.table import appearance, refusals
+from services.kit.table.bank import Bank
+from services.kit.table.carrier import Carrier
+from services.kit.table.felt import Felt, Seat, Stake
+from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.journal import Ended, JournalStake
+from services.kit.table.refusals import TableRefused
+
+# Commands of one round that are remembered so that none acts twice (G3, G11).
+COMMANDS_LIMIT = 20_000
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[Outcome]):
+    """A round that has ended, as its table remembers it."""
+
+    round_id: str
+    outcome: Outcome | None
+    entry: Ended
+    stakes: tuple[JournalStake, ...]
+    balances: dict[str, wallet_types.Balance]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Bets]):
+    """A stake that counts, and what its player has down now."""
+
+    stake: Stake[Bets]
+    said: wallet_pb2.StakePlaced
+    on_felt: Bets | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack(Generic[Bets]):
+    """What counts no more, and what still does."""
+
+    cents: int
+    balance: wallet_types.Balance
+    on_felt: Bets | None
+
+
+class Round(Generic[Bets, Outcome]):
+    """One round."""
+
+    def __init__(
+        self,
+        round_id: str,
+        rules: Rules[Bets, Outcome],
+        bank: Bank,
+        session_ids: list[str],
+        *,
+        opened_at: datetime,
+        configuration_version: int,
+        note_opened: Callable[[], Awaitable[None]],
+        say: Callable[[events_pb2.TableEvent], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self.round_id = round_id
+        self.rules = rules
+        self.session_ids = session_ids
+        self.opened_at = opened_at
+        self.configuration_version = configuration_version
+        self.closes_at: datetime | None = None
+        self.launched = False
+        self.void_reason = ""
+        self.outcome: Outcome | None = None
+        # Whether the round is in the journal, or may be.
+        self.begun = False
+        self.felt: Felt[Bets, Outcome] = Felt(rules)
+        self.finished: asyncio.Future[Finished[Outcome]] = asyncio.get_running_loop().create_future()
+        self._bank = bank
+        self._note_opened = note_opened
+        self._say = say
+        self._changed = changed
+        self._opened = False
+        self._carrier = Carrier(bank, round_id, self.felt, self.opened, self._say_placed, changed)
+        self._commands: dict[tuple[str, str], tuple[object, asyncio.Future[object]]] = {}
+        self._taking_back: set[asyncio.Task[object]] = set()
+        self._stakes_made = 0
+
+    @property
+    def stuck(self) -> bool:
+        """Stakes cannot be carried to the wallet any more."""
+        return self._carrier.stuck
+
+    async def opened(self) -> None:
+        """Journals the opening before the first stake goes to the wallet."""
+        if not self._opened:
+            self.begun = True
+            await self._note_opened()
+            self._opened = True
+
+    async def place(self, seat: Seat, request_id: str, bets: Bets) -> Placed[Bets]:
+        """Puts bets down, all or none; they count when this returns."""
+        placed = self._once(seat, request_id, bets, lambda: self._carry(seat, request_id, bets))
+        stake, said = await asyncio.shield(placed)
+        return Placed(stake, said, self.felt.bets_of(seat.player_id))
+
+    async def take_back(self, seat: Seat, request_id: str, bets: Bets | None) -> TakenBack[Bets]:
+        """Takes bets up again, or all of the player's."""
+
+        def begin() -> asyncio.Future[TakenBack[Bets]]:
+            task = asyncio.create_task(self._take_back(seat, bets))
+            self._taking_back.add(cast("asyncio.Task[object]", task))
+            task.add_done_callback(lambda done: self._taking_back.discard(cast("asyncio.Task[object]", done)))
+            return task
+
+        return await asyncio.shield(self._once(seat, request_id, ("back", bets), begin))
+
+    def knows(self, player_id: str, request_id: str) -> bool:
+        """Whether this command has been heard before."""
+        return (player_id, request_id) in self._commands
+
+    def _once(
+        self, seat: Seat, request_id: str, content: object, begin: Callable[[], asyncio.Future[_Answer]]
+    ) -> asyncio.Future[_Answer]:
+        """The answer under way or given to this command, or that of a new one (G3, `903-B/2015:6.1.1`)."""
+        key = (seat.player_id, request_id)
+        known = self._commands.get(key)
+        if known is not None:
+            said_before, answer = known
+            if said_before != content:
+                raise TableRefused(
+                    "REQUEST_REUSED",
+                    "The request id was used for something else: choose a new one.",
+                    request_id=request_id,
+                )
+            return cast("asyncio.Future[_Answer]", answer)
+        if len(self._commands) >= COMMANDS_LIMIT:
+            raise refusals.overloaded(COMMANDS_LIMIT)
+        begun = begin()
+        self._commands[key] = (content, cast("asyncio.Future[object]", begun))
+        return begun
+
+    def _carry(
+        self, seat: Seat, request_id: str, bets: Bets
+    ) -> asyncio.Future[tuple[Stake[Bets], wallet_pb2.StakePlaced]]:
+        self._stakes_made += 1
+        stake_id = f"{self.round_id}:{self._stakes_made}"
+        return self._carrier.carry(Stake(stake_id, request_id, seat, bets, self.rules.cents(bets)))
+
+    async def _take_back(self, seat: Seat, bets: Bets | None) -> TakenBack[Bets]:
+        """Stakes are taken back whole; what of them should stay is put down again as one."""
+        stakes, rest = self._chosen(seat, bets)
+        for stake in stakes:
+            stake.going = True
+        taken, balance = 0, wallet_types.Balance()
+        for stake in stakes:
+            answer = await self._bank.cancel(self.round_id, stake.stake_id)
+            balance = answer.balance
+            taken += stake.amount_cents
+            self.felt.lift(stake)
+        gone = stakes[0].bets
+        for stake in stakes[1:]:
+            gone = self.rules.add(gone, stake.bets)
+        self._say(appearance.bets_taken_back(self.round_id, seat, taken, self.rules.bets_message(gone)))
+        if rest is not None:
+            try:
+                _, said = await self._carry(seat, "", rest)
+            except Refused:
+                # Taken back and not put down again: the answer and the felt say so.
+                pass
+            else:
+                taken -= self.rules.cents(rest)
+                balance = said.balance
+        return TakenBack(taken, balance, self.felt.bets_of(seat.player_id))
+
+    def _chosen(self, seat: Seat, bets: Bets | None) -> tuple[list[Stake[Bets]], Bets | None]:
+        """The newest stakes that hold these bets, and what else they hold."""
+        stakes = [stake for stake in self.felt.stakes_of(seat.player_id) if not stake.going]
+        if bets is None and stakes:
+            return stakes, None
+        chosen: list[Stake[Bets]] = []
+        held: Bets | None = None
+        missing = TableRefused("NOT_ON_FELT", "There is nothing of yours to take back.", place="", amount_cents=0)
+        for stake in reversed(stakes if bets is not None else []):
+            chosen.append(stake)
+            held = self.rules.add(held, stake.bets)
+            try:
+                rest = self.rules.take(held, cast("Bets", bets))
+            except TableRefused as refused:
+                missing = refused
+                continue
+            # What stays has to be a bet that could be placed.
+            return chosen, None if rest is None else self.rules.add(None, rest)
+        raise missing
+
+    async def all_arrived(self) -> None:
+        """Returns when the wallet has answered for everything that was begun in time."""
+        while True:
+            await self._carrier.arrived()
+            if not self._taking_back:
+                return
+            await asyncio.wait(self._taking_back)
+
+    def journal_stakes(self) -> list[JournalStake]:
+        """The stakes that count, as the journal keeps them."""
+        return [
+            JournalStake(
+                stake.stake_id,
+                stake.request_id,
+                stake.seat.player_id,
+                stake.seat.account_id,
+                stake.seat.session_id,
+                stake.seat.number,
+                stake.amount_cents,
+                self.rules.bets_message(stake.bets).SerializeToString(),
+                stake.placed_at,
+            )
+            for stake in self.felt.counted()
+            if stake.placed_at is not None
+        ]
+
+    def finish(self, finished: Finished[Outcome]) -> None:
+        # Nothing is on its way any more, unless carrying had failed.
+        self._carrier.drop(refusals.unavailable("The bet came to nothing"))
+        if not self.finished.done():
+            self.finished.set_result(finished)
+
+    def drop(self, why: Refused) -> None:
+        """Nobody here will learn what becomes of the round."""
+        self._carrier.drop(why)
+        for task in self._taking_back:
+            task.cancel()
+        if not self.finished.done():
+            self.finished.set_exception(why)
+            self.finished.exception()
+
+    def _say_placed(self, stakes: list[Stake[Bets]]) -> None:
+        for stake in stakes:
+            self._say(
+                appearance.bets_placed(
+                    self.round_id, stake.seat, stake.amount_cents, self.rules.bets_message(stake.bets)
+                )
+            )

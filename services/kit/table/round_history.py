@@ -1,0 +1,216 @@
+"""What the journal has recorded, looked up: rounds of a table, rounds of a player, and one round with everything.
+
+Any replica answers. A stake is in the journal from the moment its round is closed; until then it is only at the table
+and in the ledger, so a round that still takes bets shows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from services.kit.table.journal import Drawn, Ended, Ending, JournalStake, Opened, Share
+from services.kit.table.paging import Page, PageRequest
+
+_OF_TABLE = text("""
+SELECT rounds.number, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
+       rounds.opened_at, rounds.closes_at, draws.drawn_at, draws.outcome,
+       endings.ending, endings.ended_at, endings.void_reason
+FROM rounds
+LEFT JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+WHERE rounds.table_id = :table_id AND rounds.number < :before ORDER BY rounds.number DESC LIMIT :rows
+""")
+_OF_PLAYER = text("""
+SELECT DISTINCT round_no FROM stakes
+WHERE player_id = :player_id AND round_no < :before ORDER BY round_no DESC LIMIT :rows
+""")
+# By the shares, which know the table; and the few rounds that have no shares yet.
+_OF_PLAYER_AT_TABLE = text("""
+(
+    SELECT round_no FROM shares
+    WHERE player_id = :player_id AND table_id = :table_id AND round_no < :before ORDER BY round_no DESC LIMIT :rows
+) UNION (
+    SELECT open_rounds.round_no FROM open_rounds JOIN rounds ON rounds.round_no = open_rounds.round_no
+    WHERE rounds.table_id = :table_id AND open_rounds.round_no < :before AND EXISTS (
+        SELECT FROM stakes WHERE stakes.player_id = :player_id AND stakes.round_no = open_rounds.round_no)
+) ORDER BY round_no DESC LIMIT :rows
+""")
+_INCOMPLETE = text("""
+SELECT open_rounds.round_no FROM open_rounds JOIN rounds ON rounds.round_no = open_rounds.round_no
+WHERE open_rounds.round_no < :before AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id) AND EXISTS (
+    SELECT FROM stakes WHERE stakes.player_id = :player_id AND stakes.round_no = open_rounds.round_no)
+ORDER BY open_rounds.round_no DESC LIMIT :rows
+""")
+_ROUNDS = text("""
+SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
+       rounds.opened_at, rounds.closes_at, draws.drawn_at, draws.outcome,
+       endings.ending, endings.ended_at, endings.void_reason
+FROM rounds
+LEFT JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+WHERE rounds.round_no = ANY(:round_nos) ORDER BY rounds.round_no DESC
+""")
+_STAKES = text("""
+SELECT stakes.round_no, payouts.payout_cents, stakes.stake_id, stakes.request_id, stakes.player_id, stakes.account_id,
+       stakes.session_id, stakes.seat, stakes.amount_cents, stakes.bets, stakes.placed_at
+FROM stakes
+LEFT JOIN payouts ON payouts.round_no = stakes.round_no AND payouts.stake_id = stakes.stake_id
+WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR stakes.player_id = :player_id)
+ORDER BY stakes.round_no, stakes.position
+""")
+_SHARES = text("""
+SELECT round_no, player_id, session_id, staked_cents, payout_cents, balance_before_cents, balance_after_cents
+FROM shares
+WHERE round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR player_id = :player_id)
+ORDER BY round_no, session_id
+""")
+_REPLAY = text("""
+SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
+       rounds.opened_at, rounds.closes_at, draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome,
+       draws.session_ids, endings.ending, endings.ended_at, endings.void_reason
+FROM rounds
+LEFT JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+WHERE rounds.round_id = :round_id
+""")
+_PAYOUTS = text("SELECT stake_id, payout_cents FROM payouts WHERE round_no = :round_no ORDER BY stake_id")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRound:
+    """A round without its players. Without an ending it is in progress."""
+
+    round_id: str
+    table_id: str
+    house_id: str
+    """Whose specific rules it was played by."""
+    number: int
+    configuration_version: int
+    opened_at: datetime
+    closes_at: datetime | None
+    drawn_at: datetime | None
+    outcome: bytes | None
+    ending: Ending | None
+    ended_at: datetime | None
+    void_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStake:
+    """A stake and what came back; nothing is known of that until the round has ended."""
+
+    stake: JournalStake
+    payout_cents: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRound:
+    """A round as one player lived it (`804/2015:24`)."""
+
+    round: RecordedRound
+    stakes: list[RecordedStake]
+    """His, in the order of placing."""
+    share: Share | None
+    """What it meant to him, once it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """All that the journal holds of a round (G10)."""
+
+    opened: Opened
+    drawn: Drawn | None
+    ended: Ended | None
+
+    @property
+    def stakes(self) -> Sequence[JournalStake]:
+        """Those that were drawn for, or those that went back without an outcome."""
+        if self.drawn is not None:
+            return self.drawn.stakes
+        return () if self.ended is None else self.ended.returned_stakes
+
+
+class RoundHistory:
+    """Reads of the journal."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def list_table_rounds(self, table_id: str, page: PageRequest) -> Page[RecordedRound]:
+        """Newest first."""
+        values = {"table_id": table_id, "before": page.before, "rows": page.rows}
+        async with self._engine.connect() as connection:
+            rows = await connection.execute(_OF_TABLE, values)
+            return page.page([(row[0], _round(row)) for row in rows])
+
+    async def list_player_rounds(
+        self, player_id: str, page: PageRequest, *, table_id: str | None = None, incomplete_only: bool = False
+    ) -> Page[PlayerRound]:
+        """Newest first. Incomplete are those without an end in which a stake of his is known."""
+        values = {"player_id": player_id, "table_id": table_id, "before": page.before, "rows": page.rows}
+        if incomplete_only:
+            statement = _INCOMPLETE
+        elif table_id is not None:
+            statement = _OF_PLAYER_AT_TABLE
+        else:
+            statement = _OF_PLAYER
+            del values["table_id"]
+        async with self._snapshot() as connection:
+            round_nos = [row[0] for row in await connection.execute(statement, values)]
+            return page.page(await _lived(connection, round_nos, player_id))
+
+    async def round_for_replay(self, round_id: str) -> RoundRecord | None:
+        """Everything, None if there is no such round."""
+        async with self._snapshot() as connection:
+            row = (await connection.execute(_REPLAY, {"round_id": round_id})).one_or_none()
+            if row is None:
+                return None
+            whole = {"round_nos": [row[0]], "player_id": None}
+            stakes = [JournalStake(*stake[2:]) for stake in await connection.execute(_STAKES, whole)]
+            shares = [Share(*share[1:]) for share in await connection.execute(_SHARES, whole)]
+            paid = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
+        return _record(row, stakes, shares, paid)
+
+    @asynccontextmanager
+    async def _snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """Several statements see the same moment: a round and its stakes are never from before and after its end."""
+        async with self._engine.connect() as connection:
+            yield await connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+async def _lived(connection: AsyncConnection, round_nos: list[int], player_id: str) -> list[tuple[int, PlayerRound]]:
+    his = {"round_nos": round_nos, "player_id": player_id}
+    stakes: dict[int, list[RecordedStake]] = {round_no: [] for round_no in round_nos}
+    for row in await connection.execute(_STAKES, his):
+        stakes[row[0]].append(RecordedStake(JournalStake(*row[2:]), row[1]))
+    shares = {row[0]: Share(*row[1:]) for row in await connection.execute(_SHARES, his)}
+    return [
+        (row[0], PlayerRound(_round(row), stakes[row[0]], shares.get(row[0])))
+        for row in await connection.execute(_ROUNDS, {"round_nos": round_nos})
+    ]
+
+
+def _round(row: Sequence[Any]) -> RecordedRound:
+    ending, ended_at, void_reason = row[10:]
+    fields = (*row[1:10], None if ending is None else Ending(ending), ended_at, void_reason or "")
+    return RecordedRound(*fields)
+
+
+def _record(row: Sequence[Any], stakes: list[JournalStake], shares: list[Share], paid: dict[str, int]) -> RoundRecord:
+    closed_at, drawn_at, entropy, outcome, session_ids, ending, ended_at, void_reason = row[8:]
+    drawn = None if closed_at is None else Drawn(row[1], closed_at, drawn_at, entropy, outcome, stakes, session_ids)
+    ended = None
+    if ending is not None:
+        # In the order of placing; whatever was paid for a stake that is not there comes last.
+        known = [stake.stake_id for stake in stakes if stake.stake_id in paid]
+        payouts = [(stake_id, paid[stake_id]) for stake_id in dict.fromkeys([*known, *paid])]
+        returned = stakes if drawn is None else ()
+        ended = Ended(row[1], Ending(ending), ended_at, void_reason, payouts, shares, returned)
+    return RoundRecord(Opened(*row[1:8]), drawn, ended)

@@ -1,0 +1,274 @@
+"""The TableService at its gRPC edge: the same desk for the tables of every game."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Generic
+
+from google.protobuf.message import Message
+
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.clock import Clock
+from services.kit.identity import Caller
+from services.kit.refusal import Refused
+from services.kit.table import edge, refusals
+from services.kit.table.appearance import packed, stamp
+from services.kit.table.bank import Wallet
+from services.kit.table.catalogue import LiveCatalogue
+from services.kit.table.configurations import Configurations
+from services.kit.table.felt import Seat
+from services.kit.table.game import Bets, Game, Outcome, Rules
+from services.kit.table.hall import Hall
+from services.kit.table.journal import Ending
+from services.kit.table.live_table import LiveTable
+from services.kit.table.paging import page_request
+from services.kit.table.refusals import TableRefused
+from services.kit.table.replay import Replay
+from services.kit.table.round_history import PlayerRound, RecordedRound, RoundHistory
+from services.kit.table.switches import Switches
+
+REASON_CHARACTERS_LIMIT = 500
+LANGUAGES = ("pt", "en")
+
+
+class TableService(Generic[Bets, Outcome]):
+    """One method per rpc; see table.proto for what each promises."""
+
+    descriptor = table_pb2.DESCRIPTOR.services_by_name["TableService"]
+
+    def __init__(
+        self,
+        game: Game[Bets, Outcome],
+        hall: Hall[Bets, Outcome],
+        catalogue: LiveCatalogue[Bets, Outcome],
+        configurations: Configurations,
+        switches: Switches,
+        history: RoundHistory,
+        wallet: Wallet,
+        clock: Clock,
+    ) -> None:
+        self._game = game
+        self._hall = hall
+        self._catalogue = catalogue
+        self._configurations = configurations
+        self._switches = switches
+        self._history = history
+        self._wallet = wallet
+        self._clock = clock
+
+    # -- finding and entering --------------------------------------------------------------------------------------
+
+    async def list_tables(self, request: table_pb2.ListTablesRequest, caller: Caller) -> table_pb2.ListTablesResponse:
+        self._verify_game(request.game)
+        answer = table_pb2.ListTablesResponse(at=stamp(self._clock.now()))
+        for house_id in sorted(self._catalogue.house_ids()):
+            version = self._catalogue.configured(house_id).version
+            if request.mode in {0, version.configuration.mode}:
+                answer.tables.add(
+                    table_id=house_id,
+                    configuration=version.configuration,
+                    configuration_version=version.version,
+                    enabled=self._catalogue.closed_because(house_id) is None,
+                )
+        return answer
+
+    async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
+        table = await self._hall.table(edge.table_id(request.table_id))
+        if table.individual and not (caller.scopes & {"operator", "game"}):
+            _verify_own(table, caller)
+        return table_pb2.GetTableResponse(table=table.snapshot(), own=_own(table, table.seat_of(caller.subject)))
+
+    async def get_rules(self, request: table_pb2.GetRulesRequest, caller: Caller) -> table_pb2.GetRulesResponse:
+        house_id = self._hall.house_id_of(edge.table_id(request.table_id))
+        version = self._catalogue.configured(house_id).version
+        language = request.language if request.language in LANGUAGES else LANGUAGES[0]
+        return table_pb2.GetRulesResponse(
+            text=self._game.players_text(version.configuration, language),
+            language=language,
+            configuration_version=version.version,
+        )
+
+    async def enter_table(self, request: table_pb2.EnterTableRequest, caller: Caller) -> table_pb2.EnterTableResponse:
+        edge.table_id(request.table_id)
+        edge.request_id(request.request_id)
+        table, started = await self._hall.enter(edge.player_id(caller.subject), request)
+        return table_pb2.EnterTableResponse(
+            table=table.snapshot(),
+            own=_own(table, table.seat_of(caller.subject)),
+            session=started.session,
+            previous_session_started_at=(
+                started.previous_session_started_at if started.HasField("previous_session_started_at") else None
+            ),
+            previous_session_ended_at=(
+                started.previous_session_ended_at if started.HasField("previous_session_ended_at") else None
+            ),
+        )
+
+    # -- looking rounds up -----------------------------------------------------------------------------------------
+
+    async def list_table_rounds(
+        self, request: table_pb2.ListTableRoundsRequest, caller: Caller
+    ) -> table_pb2.ListTableRoundsResponse:
+        house_id = self._hall.house_id_of(edge.table_id(request.table_id))
+        rules = self._catalogue.configured(house_id).rules
+        page = await self._history.list_table_rounds(
+            request.table_id, page_request(request.page_size, request.page_token)
+        )
+        return table_pb2.ListTableRoundsResponse(
+            rounds=[_table_round(round_, rules) for round_ in page.items], next_page_token=page.next_page_token
+        )
+
+    async def list_player_rounds(
+        self, request: table_pb2.ListPlayerRoundsRequest, caller: Caller
+    ) -> table_pb2.ListPlayerRoundsResponse:
+        self._verify_game(request.game)
+        edge.may_see(caller, edge.player_id(request.player_id))
+        page = await self._history.list_player_rounds(
+            request.player_id,
+            page_request(request.page_size, request.page_token),
+            table_id=edge.table_id(request.table_id) if request.table_id else None,
+            incomplete_only=request.incomplete_only,
+        )
+        rounds = [await self._player_round(round_) for round_ in page.items]
+        return table_pb2.ListPlayerRoundsResponse(rounds=rounds, next_page_token=page.next_page_token)
+
+    async def _player_round(self, lived: PlayerRound) -> table_pb2.PlayerRound:
+        round_ = lived.round
+        configured = await self._catalogue.version(round_.house_id, round_.configuration_version)
+        rules, configuration = configured.rules, configured.configuration
+        outcome = None if round_.outcome is None else rules.read_outcome(round_.outcome)
+        answer = table_pb2.PlayerRound(
+            round=_table_round(round_, rules),
+            table_id=round_.table_id,
+            regulation=configuration.regulation,
+            mode=configuration.mode,
+            session_id=lived.stakes[0].stake.session_id if lived.stakes else "",
+            staked_cents=sum(recorded.stake.amount_cents for recorded in lived.stakes),
+            payout_cents=sum(recorded.payout_cents or 0 for recorded in lived.stakes),
+        )
+        for recorded in lived.stakes:
+            bets = rules.read_bets(recorded.stake.bets)
+            answer.stakes.add(
+                stake_id=recorded.stake.stake_id,
+                placed_at=stamp(recorded.stake.placed_at),
+                amount_cents=recorded.stake.amount_cents,
+                payout_cents=recorded.payout_cents or 0,
+                bets=packed(rules.bets_message(bets)),
+                results=None if outcome is None else packed(rules.results_message(outcome, bets)),
+            )
+        if lived.share is not None:
+            answer.balance_before_cents = lived.share.balance_before_cents
+            answer.balance_after_cents = lived.share.balance_after_cents
+        return answer
+
+    async def replay_round(
+        self, request: table_pb2.ReplayRoundRequest, caller: Caller
+    ) -> table_pb2.ReplayRoundResponse:
+        self._verify_game(request.game)
+        record = await self._history.round_for_replay(edge.round_id(request.round_id))
+        if record is None:
+            raise TableRefused("ROUND_UNKNOWN", "There is no such round.", round_id=request.round_id)
+        configured = await self._catalogue.version(record.opened.house_id, record.opened.configuration_version)
+        ledger: wallet_pb2.Round | None
+        try:
+            ledger = (await self._wallet.get_round(wallet_pb2.GetRoundRequest(round_id=request.round_id))).round
+        except Refused as refused:
+            if refused.reason != "ROUND_UNKNOWN":
+                raise
+            ledger = None
+        return Replay(record, configured.version, configured.rules, ledger).answer()
+
+    # -- the operator's hand ---------------------------------------------------------------------------------------
+
+    async def configure_table(
+        self, request: table_pb2.ConfigureTableRequest, caller: Caller
+    ) -> table_pb2.ConfigureTableResponse:
+        version = await self._configurations.enter(
+            request_id=edge.request_id(request.request_id),
+            table_id=request.table_id,
+            configuration=request.configuration,
+            approval_reference=request.approval_reference,
+            effective_at=request.effective_at.ToDatetime(UTC) if request.HasField("effective_at") else None,
+            entered_by=caller.subject,
+            game=self._game,
+        )
+        await self._catalogue.refresh()
+        return table_pb2.ConfigureTableResponse(version=version)
+
+    async def list_configurations(
+        self, request: table_pb2.ListConfigurationsRequest, caller: Caller
+    ) -> table_pb2.ListConfigurationsResponse:
+        versions = await self._configurations.versions(edge.table_id(request.table_id))
+        if not versions:
+            raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=request.table_id)
+        return table_pb2.ListConfigurationsResponse(versions=versions)
+
+    async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
+        self._verify_game(request.game)
+        switch = await self._switches.set_switch(
+            request_id=edge.request_id(request.request_id),
+            scope=request.scope,
+            table_id=request.table_id,
+            enabled=request.enabled,
+            reason=request.reason,
+            set_by=caller.subject,
+        )
+        await self._catalogue.refresh()
+        return table_pb2.SetSwitchResponse(switch=switch)
+
+    async def list_switches(
+        self, request: table_pb2.ListSwitchesRequest, caller: Caller
+    ) -> table_pb2.ListSwitchesResponse:
+        self._verify_game(request.game)
+        page = await self._switches.log(page_request(request.page_size, request.page_token))
+        return table_pb2.ListSwitchesResponse(switches=page.items, next_page_token=page.next_page_token)
+
+    async def void_open_round(
+        self, request: table_pb2.VoidOpenRoundRequest, caller: Caller
+    ) -> table_pb2.VoidOpenRoundResponse:
+        table = await self._hall.table(edge.table_id(request.table_id))
+        reason = edge.words("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        await table.declare_void(edge.round_id(request.round_id), reason)
+        return table_pb2.VoidOpenRoundResponse()
+
+    def _verify_game(self, game: str) -> None:
+        if game != self._game.name:
+            raise refusals.invalid("game", f"has to be `{self._game.name}` here.")
+
+
+def _verify_own(table: LiveTable[Bets, Outcome], caller: Caller) -> None:
+    if table.seat_of(caller.subject) is None:
+        raise TableRefused("NOT_YOURS", "This is another player's table, or you have left it: enter it anew.")
+
+
+def _own(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
+    if seat is None:
+        return None
+    own = table_pb2.OwnSeat(seat=seat.number, session_id=seat.session_id, account_id=seat.account_id)
+    round_ = table.round
+    if round_ is not None:
+        for stake in round_.felt.stakes_of(seat.player_id):
+            bets: Message = round_.rules.bets_message(stake.bets)
+            own.stakes.add(stake_id=stake.stake_id, amount_cents=stake.amount_cents, bets=packed(bets))
+    return own
+
+
+def _table_round(round_: RecordedRound, rules: Rules[Bets, Outcome]) -> table_pb2.TableRound:
+    status = types_pb2.ROUND_STATUS_IN_PROGRESS
+    if round_.ending is not None:
+        settled = round_.ending is Ending.SETTLED
+        status = types_pb2.ROUND_STATUS_SETTLED if settled else types_pb2.ROUND_STATUS_VOID
+    outcome = None
+    if round_.outcome is not None:
+        outcome = packed(rules.outcome_message(rules.read_outcome(round_.outcome)))
+    return table_pb2.TableRound(
+        round_id=round_.round_id,
+        status=status,
+        opened_at=stamp(round_.opened_at),
+        drawn_at=None if round_.drawn_at is None else stamp(round_.drawn_at),
+        ended_at=None if round_.ended_at is None else stamp(round_.ended_at),
+        outcome=outcome,
+        void_reason=round_.void_reason,
+        configuration_version=round_.configuration_version,
+    )
