@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from uuid import uuid4
 
 import grpc
-import psutil
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2_grpc
 
 from feltro.wallet.v1 import (
     complaint_pb2_grpc,
@@ -24,101 +20,26 @@ from feltro.wallet.v1 import (
     wallet_pb2_grpc,
 )
 from services.kit.refusal import error_info, status_of
-from stack.ephemeral import free_port
 from stack.issuer import DevelopmentIssuer
-from stack.leash import Leash
+from tests.service_process import CHANNEL_OPTIONS, ServiceProcess
 
-ROOT = Path(__file__).resolve().parent.parent
 REAL = types_pb2.MODE_REAL
 DEMO = types_pb2.MODE_DEMO
-READY_WITHIN_S = 20.0
 
 
 @dataclass
-class WalletProcess:
-    """One `python -m services.wallet`; it may be killed and started again on the same address.
+class WalletProcess(ServiceProcess):
+    """One `python -m services.wallet`."""
 
-    It is on a leash: a test run that is killed leaves no wallet behind.
-    """
+    name = "wallet"
 
-    database_url: str
-    nats_url: str
-    home: Path
-    environment: dict[str, str] = field(default_factory=dict)
-    port: int = field(default_factory=free_port)
-    metrics_port: int = field(default_factory=free_port)
-    leash: Leash | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        self.issuer = DevelopmentIssuer(self.home)
-        self.issuer.prepare()
-        self.log = self.home / f"wallet-{self.port}.log"
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        variables = {
-            "FELTRO_ENVIRONMENT": "development",
-            "FELTRO_LOG_LEVEL": "warning",
-            "FELTRO_WALLET_LISTEN": self.address,
-            "FELTRO_WALLET_METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
-            "FELTRO_WALLET_DATABASE_URL": self.database_url,
-            "FELTRO_NATS_URL": self.nats_url,
-            "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
-            "FELTRO_ISSUER_AUDIENCE": "feltro",
-            "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
-            # A leash runs its command elsewhere: what is tested is the wallet beside this file, whatever is installed.
-            "PYTHONPATH": str(ROOT),
-        }
-        command = [sys.executable, "-m", "services.wallet"]
-        self.leash = Leash(command, log=self.log, environment={**variables, **self.environment})
-
-    async def ready(self) -> None:
-        """Returns when the wallet says that it serves; fails with its log when it does not."""
-        async with grpc.aio.insecure_channel(self.address) as channel:
-            stub = health_pb2_grpc.HealthStub(channel)
-            request = health_pb2.HealthCheckRequest()
-            try:
-                answer = await stub.Check(request, wait_for_ready=True, timeout=READY_WITHIN_S)
-            except grpc.aio.AioRpcError as failed:
-                raise AssertionError(
-                    f"the wallet is not ready: {failed.code()}\n{self.log.read_text()[-4000:]}"
-                ) from None
-            if answer.status != health_pb2.HealthCheckResponse.SERVING:
-                raise AssertionError(f"the wallet does not serve:\n{self.log.read_text()[-4000:]}")
-
-    def kill(self) -> None:
-        """SIGKILL: nothing is said or written any more."""
-        if self.leash is None:
-            return
-        leash, self.leash = self.leash, None
-        for wallet in _commands_on(leash):
-            wallet.kill()
-        leash.let_go()
-
-    def stop(self) -> int:
-        """SIGTERM, and its exit status."""
-        if self.leash is None:
-            return 0
-        leash, self.leash = self.leash, None
-        return leash.let_go()
+    def variables(self) -> dict[str, str]:
+        return {"FELTRO_WALLET_SESSION_CLOCK": "advanceable"}
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[WalletClient]:
-        options = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
-        async with grpc.aio.insecure_channel(self.address, options=options) as channel:
+        async with grpc.aio.insecure_channel(self.address, options=CHANNEL_OPTIONS) as channel:
             yield WalletClient(channel, self.issuer)
-
-
-def _commands_on(leash: Leash) -> list[psutil.Process]:
-    """The command that a leash holds, which may be about to be started; none if it has ended."""
-    while not leash.ended:
-        if found := psutil.Process(leash.pid).children():
-            return found
-        time.sleep(0.001)
-    return []
 
 
 @dataclass(frozen=True)

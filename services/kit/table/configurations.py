@@ -112,28 +112,25 @@ class Configurations:
                 "effective_at": effective_at or now,
                 "entered_by": entered_by,
                 "entered_at": now,
+                "request_id": request_id,
+                "digest": content,
             }
-            await connection.execute(_ENTER, entered | {"request_id": request_id, "digest": content})
+            await connection.execute(_ENTER, entered)
         return _message(entered)
 
     async def seed(self, seeds: Iterable[Seed], game: Game[Any, Any]) -> list[types_pb2.ConfigurationVersion]:
         """Enters those whose table has no rules yet, and returns them. A table once entered is the operator's."""
         entered: list[types_pb2.ConfigurationVersion] = []
         for seed in seeds:
-            if await self.versions(seed.table_id):
-                continue
-            entered.append(
-                await self.enter(
-                    # No caller's id has a space in it.
-                    request_id=f"seed {seed.table_id}",
-                    table_id=seed.table_id,
-                    configuration=seed.configuration,
-                    approval_reference=seed.approval_reference,
-                    effective_at=None,
-                    entered_by=PLATFORM,
-                    game=game,
-                )
-            )
+            specific_rules.verify(seed.table_id, seed.configuration, approval_reference=seed.approval_reference)
+            _verify_for(game, seed.configuration)
+            async with self._engine.begin() as connection:
+                await connection.execute(_LOCK, {"key": _ONE_AT_A_TIME})
+                # Asked under the lock: the rules of a deployment never follow those of an operator.
+                if (await connection.execute(_VERSIONS, {"table_id": seed.table_id})).first() is None:
+                    row = _seeded(seed, self._clock.now())
+                    await connection.execute(_ENTER, row)
+                    entered.append(_message(row))
         return entered
 
     async def versions(self, table_id: str) -> list[types_pb2.ConfigurationVersion]:
@@ -161,6 +158,21 @@ class Configurations:
     async def _read(self, statement: TextClause, **values: object) -> list[types_pb2.ConfigurationVersion]:
         async with self._engine.connect() as connection:
             return [_version(row) for row in await connection.execute(statement, values)]
+
+
+def _seeded(seed: Seed, now: datetime) -> dict[str, object]:
+    return {
+        "table_id": seed.table_id,
+        "version": 1,
+        "configuration": seed.configuration.SerializeToString(deterministic=True),
+        "approval_reference": seed.approval_reference,
+        "effective_at": now,
+        "entered_by": PLATFORM,
+        "entered_at": now,
+        # No caller's id has a space in it.
+        "request_id": f"seed {seed.table_id}",
+        "digest": _digest(seed.table_id, seed.configuration, seed.approval_reference, None),
+    }
 
 
 def _verify_for(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> None:

@@ -178,8 +178,9 @@ class LiveTable(Generic[Bets, Outcome]):
     @property
     def next_round_id(self) -> str:
         """The round that takes bets, or the one that will next."""
-        taking = self._round is not None and self._open(self._round)
-        return self._round.round_id if self._round is not None and taking else f"{self.table_id}.{self._number + 1}"
+        if self._round is not None and self._open(self._round):
+            return self._round.round_id
+        return f"{self.table_id}.{self._number + 1}"
 
     @property
     def round(self) -> Round[Bets, Outcome] | None:
@@ -233,6 +234,11 @@ class LiveTable(Generic[Bets, Outcome]):
         if self._voice.full:
             raise refusals.overloaded("events that wait for the bus")
         return round_, seat
+
+    @property
+    def takes_bets(self) -> bool:
+        """Whether there is a round and a bet that comes now is in time."""
+        return self._round is not None and self._open(self._round)
 
     def _open(self, round_: Round[Bets, Outcome]) -> bool:
         """Whether a bet that arrives now is in time (`804/2015:14`)."""

@@ -481,8 +481,9 @@ class Placement:
                 counts[lease.replica_id] += 1
         staying = [tenure.house_id for tenure in self._tenures.values() if not tenure.leave.is_set()]
         counts[self._replica_id] = len(staying)
-        leaving = len(self._tenures) - len(staying)
-        if sharing.gives_one(self._replica_id, counts, houses=len(self._houses), leaving=leaving):
+        free = sum(house_id not in self._tenures and self._looks_free(house_id) for house_id in self._houses)
+        to_come = len(self._tenures) - len(staying) + free
+        if sharing.gives_one(self._replica_id, counts, houses=len(self._houses), to_come=to_come):
             given = self._tenures[sharing.in_order_of(self._replica_id, staying)[-1]]
             given.given_away = True
             given.leave.set()

@@ -305,10 +305,11 @@ class PostgresJournal:
                 return await self._write(await self._connect(), group)
             except DATABASE_FAILURES as failed:
                 await self._disconnect()
-                crossings += _state(failed) == _UNIQUE_VIOLATION
-                if _of_the_entries(failed) and not 0 < crossings <= CROSSINGS_LIMIT:
+                crossed = _state(failed) == _UNIQUE_VIOLATION
+                crossings += crossed
+                if _of_the_entries(failed) and not (crossed and crossings <= CROSSINGS_LIMIT):
                     raise
-                _RETRIES.labels("crossed" if crossings else "database").inc()
+                _RETRIES.labels("crossed" if crossed else "database").inc()
                 _log.warning("a group of journal entries is written again", extra={"error": str(failed)[:300]})
             except BaseException:
                 await self._disconnect()

@@ -22,7 +22,7 @@ from services.kit.grpc_server import GrpcServer, Service
 from services.kit.identity import TokenVerifier
 from services.kit.randomness import Randomness, SourceFailed
 from services.kit.refusal import Refused
-from services.kit.table import refusals, seeds
+from services.kit.table import postgres_journal, refusals, seeds
 from services.kit.table.bank import WalletSilent
 from services.kit.table.catalogue import LiveCatalogue
 from services.kit.table.configurations import Configurations
@@ -107,7 +107,7 @@ class GameProcess(Generic[Bets, Outcome]):
         """Serves until `stopped` is set, then hands its tables over and ends."""
         settings, name = self._settings, self._offer.game.name
         url = str(settings.database_url)
-        writing = database.connect(url, f"feltro-{name} journal", 2)
+        writing = database.connect(url, f"feltro-{name} journal", 1, settings=postgres_journal.SESSION_SETTINGS)
         reading = database.connect(url, f"feltro-{name}", READING_CONNECTIONS)
         bus = await _connect_bus(str(settings.nats_url), name)
         try:

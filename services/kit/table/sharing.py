@@ -24,14 +24,14 @@ def claims(
     return within + beyond
 
 
-def gives_one(replica_id: str, counts: Mapping[str, int], *, houses: int, leaving: int) -> bool:
+def gives_one(replica_id: str, counts: Mapping[str, int], *, houses: int, to_come: int) -> bool:
     """Whether a replica gives one more house away, to one that has less than everybody is sure of.
 
-    `counts` says how many houses each replica that takes any has, those of ours excepted that are `leaving`. Only who
-    has most gives, so that not all give at once.
+    `counts` says how many houses each replica that takes any has, those of ours excepted that are leaving; these and
+    the free ones are still `to_come` to somebody. Only who has most gives, so that not all give at once.
     """
     sure = houses // len(counts)
     missing = sum(max(0, sure - count) for other, count in counts.items() if other != replica_id)
-    if leaving >= missing or counts[replica_id] <= sure:
+    if to_come >= missing or counts[replica_id] <= sure:
         return False
     return replica_id == max(counts, key=lambda other: (counts[other], other))

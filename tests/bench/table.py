@@ -1,0 +1,372 @@
+"""`make bench-table`: live tables with bots on the real wallet, beside the same wallet without tables in the same run.
+
+Ends in lines `ratio <name> <value>`. The tables, their bots and the load generator of the wallet share the machine with
+what they measure. Bots sit in the process of the tables: what is measured is the runtime and not a way to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import grpc
+import nats
+import psutil
+import uvloop
+
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit import background, database
+from services.kit.clock import SystemClock
+from services.kit.randomness import Randomness
+from services.kit.refusal import Refused
+from services.kit.table import postgres_journal
+from services.kit.table.grpc_wallet import GrpcWallet
+from services.kit.table.house import LiveHouse, Resources
+from services.kit.table.journal import Drawn
+from services.kit.table.live_table import Configured, LiveTable
+from services.kit.table.postgres_journal import PostgresJournal
+from services.kit.table.table_bus import TableBus
+from services.roulette.engine import Bets, Outcome
+from services.roulette.game import RouletteGame, RouletteRules
+from stack import ephemeral
+from stack.postgres import EmbeddedPostgres
+from tests.bench import wallet as wallet_bench
+from tests.bench.share import CpuShares
+from tests.roulette_under_test import configuration
+from tests.wallet_under_test import WalletClient, WalletProcess
+
+OWNER, WALLET_USER, ROULETTE_USER = "feltro_owner", "feltro_wallet", "feltro_roulette"
+WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
+TABLES, BOTS_PER_TABLE = 200, 25
+INDIVIDUAL_TABLES = 200
+WINDOW_MS = 3_000
+MONEY_CENTS = 10**10
+SESSIONS_AT_ONCE = 64
+WARM_UP_S = 4.0
+
+
+class BenchCatalogue:
+    """Every house has the rules it is asked for by its name."""
+
+    def __init__(self, game: RouletteGame) -> None:
+        self._multi = _configured(game, wallet_types.PLAY_MULTI_PLAYER)
+        self._individual = _configured(game, wallet_types.PLAY_INDIVIDUAL)
+
+    def configured(self, house_id: str) -> Configured[Bets, Outcome]:
+        return self._individual if house_id.startswith("solo") else self._multi
+
+    async def version(self, house_id: str, version: int) -> Configured[Bets, Outcome]:
+        return self.configured(house_id)
+
+    def closed_because(self, house_id: str) -> str | None:
+        return None
+
+    async def switch_off(self, house_id: str | None, reason: str) -> None:
+        raise RuntimeError(f"a table switched itself off: {reason}")
+
+
+def _configured(game: RouletteGame, play: wallet_types.Play.ValueType) -> Configured[Bets, Outcome]:
+    entered = types_pb2.ConfigurationVersion(
+        table_id="bench", version=1, configuration=configuration(play=play, window_ms=WINDOW_MS, minimum_cents=2)
+    )
+    return Configured(entered, game.rules(entered.configuration))
+
+
+class CountingJournal(PostgresJournal):
+    """Counts the rounds that are drawn, and keeps their entropy if somebody wants it."""
+
+    rounds = 0
+    draws: BinaryIO | None = None
+
+    async def drawn(self, epoch: int, entry: Drawn) -> None:
+        await super().drawn(epoch, entry)
+        self.rounds += 1
+        if self.draws is not None:
+            self.draws.write(entry.entropy)
+
+
+@dataclass
+class Count:
+    """What the bots have done."""
+
+    stakes: int = 0
+    late: int = 0
+    latencies_s: list[float] | None = None
+
+
+class Casino:
+    """Houses and bots in this process."""
+
+    def __init__(self, resources: Resources[Bets, Outcome], client: WalletClient) -> None:
+        self.resources = resources
+        self._client = client
+        self._leave = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def open(self, house_ids: Sequence[str]) -> list[LiveHouse[Bets, Outcome]]:
+        houses = [LiveHouse(house_id, self.resources) for house_id in house_ids]
+
+        async def announce(_epoch: int) -> None:
+            return
+
+        self._tasks += [asyncio.create_task(house.run(announce, self._leave, asyncio.Event())) for house in houses]
+        for house in houses:
+            await house.ready.wait()
+        return houses
+
+    async def sit_down(self, table: LiveTable[Bets, Outcome], player_ids: Sequence[str]) -> None:
+        """Accounts, money and sessions."""
+        await self._client.sit_down_all(player_ids, table.table_id, MONEY_CENTS)
+        for session in await self.resources.wallet.table_sessions(table.table_id):
+            table.note_session(session)
+
+    async def leave(self) -> None:
+        self._leave.set()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def bet(table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: Count) -> None:
+    """A bot at a multi-player table: the next bet as soon as the last one counts."""
+    places = list(_rules(table).offers)
+    made = 0
+    while True:
+        round_ = table.round
+        if round_ is None or not table.takes_bets:
+            await asyncio.sleep(0.02)
+            continue
+        bets = {chance.choice(places): 2}
+        made += 1
+        started = time.perf_counter()
+        try:
+            open_round, seat = table.taking_bets(round_.round_id, player_id, f"r{made}")
+            await open_round.place(seat, f"r{made}", bets)
+        except Refused:
+            count.late += 1
+            continue
+        count.stakes += 1
+        if count.latencies_s is not None:
+            count.latencies_s.append(time.perf_counter() - started)
+
+
+async def play_alone(table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: Count) -> None:
+    """A bot at his own table: a bet, the ball, and again."""
+    places = list(_rules(table).offers)
+    while True:
+        round_id = table.next_round_id
+        round_ = table.round
+        if round_ is None or not table.takes_bets:
+            await asyncio.sleep(0)
+            continue
+        open_round, seat = table.taking_bets(round_id, player_id, "r")
+        await open_round.place(seat, "r", {chance.choice(places): 2})
+        count.stakes += 1
+        await table.spin(player_id, round_id)
+
+
+def _rules(table: LiveTable[Bets, Outcome]) -> RouletteRules:
+    rules = table.configured.rules
+    if not isinstance(rules, RouletteRules):
+        raise TypeError("not a roulette")
+    return rules
+
+
+@dataclass
+class Phase:
+    """What one phase of play came to."""
+
+    name: str
+    seconds: float
+    stakes: int
+    rounds: int
+    cpu_s: dict[str, float]
+    shares: dict[str, float]
+    latencies_s: list[float]
+
+    def say(self) -> None:
+        ordered = sorted(self.latencies_s) or [0.0]
+        p50, p99 = ordered[len(ordered) // 2] * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3
+        stakes, rounds = self.stakes / self.seconds, self.rounds / self.seconds
+        print(f"  {self.name:<58}{stakes:>9.0f} stakes/s {rounds:>6.0f} rounds/s", flush=True)
+        if self.latencies_s:
+            print(f"      a bet counts after p50 {p50:.1f} ms, p99 {p99:.1f} ms")
+        each = ", ".join(f"{who} {seconds / self.stakes * 1e6:.0f}" for who, seconds in self.cpu_s.items())
+        print(f"      CPU µs per stake: {each}")
+        parts = ", ".join(f"{what} {share:.0%}" for what, share in self.shares.items())
+        print(f"      of the tables' process: {parts}", flush=True)
+
+
+async def phase(
+    name: str, seconds: float, bots: Sequence[asyncio.Task[None]], count: Count, journal: CountingJournal
+) -> Phase:
+    """Lets the bots play, warm-up not counted."""
+    await asyncio.sleep(WARM_UP_S)
+    stakes, rounds, used = count.stakes, journal.rounds, wallet_bench.cpu_seconds()
+    count.latencies_s = []
+    started = time.perf_counter()
+    with CpuShares() as looking:
+        while time.perf_counter() - started < seconds:
+            await asyncio.sleep(0.1)
+            for bot in bots:
+                if bot.done():
+                    bot.result()
+    took = time.perf_counter() - started
+    cpu = {
+        "tables and bots" if who == "load generator" else who: used_now - used.get(who, 0.0)
+        for who, used_now in wallet_bench.cpu_seconds().items()
+    }
+    measured = Phase(
+        name, took, count.stakes - stakes, journal.rounds - rounds, cpu, looking.shares(), count.latencies_s
+    )
+    measured.say()
+    return measured
+
+
+def make_database(postgres: EmbeddedPostgres) -> None:
+    postgres.ensure_database(ROULETTE_DATABASE, OWNER, ROULETTE_USER)
+    environment = {**os.environ, "FELTRO_ROULETTE_OWNER_URL": postgres.url(OWNER, ROULETTE_DATABASE)}
+    subprocess.run([sys.executable, "-m", "services.kit.command", "migrate", "roulette"], check=True, env=environment)
+
+
+@asynccontextmanager
+async def casino(
+    postgres: EmbeddedPostgres, nats_url: str, process: WalletProcess, draws: BinaryIO | None
+) -> AsyncIterator[tuple[Casino, CountingJournal]]:
+    """The tables' own parts of the platform, as a game service has them."""
+    make_database(postgres)
+    url = postgres.url(ROULETTE_USER, ROULETTE_DATABASE)
+    writing = database.connect(url, "bench journal", 1, settings=postgres_journal.SESSION_SETTINGS)
+    reading = database.connect(url, "bench", 8)
+    journal = CountingJournal(writing, reading)
+    journal.draws = draws
+    bus = await nats.connect(nats_url)
+    table_bus, game = TableBus(bus), RouletteGame()
+    task = asyncio.create_task(journal.run())
+    try:
+        async with process.client() as client, grpc.aio.insecure_channel(process.address) as channel:
+            resources = Resources(
+                game=game,
+                catalogue=BenchCatalogue(game),
+                wallet=GrpcWallet(channel, lambda: client.game),
+                journal=journal,
+                randomness=Randomness(),
+                clock=SystemClock(),
+                voice_of=lambda table_id, epoch: table_bus.open(table_id, 0, epoch),
+            )
+            made = Casino(resources, client)
+            yield made, journal
+            await made.leave()
+    finally:
+        await background.end([task])
+        await bus.close()
+        await writing.dispose()
+        await reading.dispose()
+
+
+async def play(
+    made: Casino, journal: CountingJournal, tables: int, bots_per_table: int, seconds: float
+) -> tuple[Phase, float]:
+    """Multi-player tables; also the memory of one of them."""
+    gc.collect()
+    memory = psutil.Process().memory_info().rss
+    houses = await made.open([f"multi-{number}" for number in range(tables)])
+    gc.collect()
+    each = (psutil.Process().memory_info().rss - memory) / tables
+    count, bots = Count(), []
+    seated: list[tuple[LiveTable[Bets, Outcome], str]] = []
+    for number, house in enumerate(houses):
+        table = await house.table_for("")
+        players = [f"bot-{number}-{bot}" for bot in range(bots_per_table)]
+        await made.sit_down(table, players)
+        seated += [(table, player) for player in players]
+        if number % 20 == 0:
+            print(f"      {len(seated)} of {tables * bots_per_table} bots sit", flush=True)
+    for number, (table, player) in enumerate(seated):
+        bots.append(asyncio.create_task(bet(table, player, random.Random(number), count)))
+    name = f"{tables} multi-player tables, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
+    measured = await phase(name, seconds, bots, count, journal)
+    print(f"      memory of a table, empty: {each / 1024:.0f} KiB; {count.late} bets came late")
+    await background.end(bots)
+    return measured, each
+
+
+async def play_individually(made: Casino, journal: CountingJournal, tables: int, seconds: float) -> Phase:
+    (house,) = await made.open(["solo"])
+    count, bots = Count(), []
+    for number in range(tables):
+        player = f"solo-{number}"
+        table = await house.table_for(player)
+        await made.sit_down(table, [player])
+        bots.append(asyncio.create_task(play_alone(table, player, random.Random(number), count)))
+    measured = await phase(f"{tables} individual tables", seconds, bots, count, journal)
+    await background.end(bots)
+    return measured
+
+
+async def bench(options: argparse.Namespace, draws: BinaryIO | None) -> dict[str, float]:
+    """All phases in one run on one server."""
+    with ephemeral.postgres() as postgres, ephemeral.nats() as bus, tempfile.TemporaryDirectory() as home:
+        postgres.ensure_database(WALLET_DATABASE, OWNER, WALLET_USER)
+        wallet_bench.migrate(postgres.url(OWNER, WALLET_DATABASE))
+        quiet = {"FELTRO_WALLET_AUDIT_EVERY_S": "86400"}
+        process = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, Path(home), quiet)
+        process.start()
+        try:
+            await process.ready()
+            async with casino(postgres, bus.url, process, draws) as (made, journal):
+                multi, memory = await play(made, journal, options.tables, options.bots, options.seconds)
+                individual = await play_individually(made, journal, INDIVIDUAL_TABLES, options.seconds)
+            await wallet_bench.drained(postgres.url(OWNER, WALLET_DATABASE))
+            postgres.sql("CHECKPOINT")
+            alone = await ledger_alone(process, options.seconds)
+        finally:
+            process.kill()
+    return {
+        "table-stakes-to-wallet-batch": multi.stakes / multi.seconds / alone,
+        "table-cpu-to-all": multi.cpu_s["tables and bots"] / sum(multi.cpu_s.values()),
+        "individual-rounds-to-wallet-batch": individual.rounds / individual.seconds / alone,
+        "table-memory-kib": memory / 1024,
+    }
+
+
+async def ledger_alone(process: WalletProcess, seconds: float) -> float:
+    """(c) of `make bench-wallet`: the same wallet without tables."""
+    async with process.client() as client:
+        tables = await wallet_bench.Tables.open(client)
+        callers = wallet_bench.TABLES * wallet_bench.CALLS_PER_TABLE
+        await wallet_bench.measure("(warming up)", callers, seconds / 4, tables.many)
+        measured = await wallet_bench.measure("PlaceStakes alone: (c) of bench-wallet", callers, seconds, tables.many)
+        return measured.rate
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench-table", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=12.0, help="of each phase")
+    parser.add_argument("--tables", type=int, default=TABLES, help="multi-player tables")
+    parser.add_argument("--bots", type=int, default=BOTS_PER_TABLE, help="at each of them")
+    parser.add_argument("--draws", type=Path, help="a file to which the entropy of every draw is appended")
+    options = parser.parse_args()
+    if options.draws is None:
+        ratios = uvloop.run(bench(options, None))
+    else:
+        with options.draws.open("ab") as draws:
+            ratios = uvloop.run(bench(options, draws))
+    for name, value in ratios.items():
+        print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

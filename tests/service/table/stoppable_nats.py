@@ -1,0 +1,47 @@
+"""A NATS of one test that can be stopped and started again, with what it had stored or without."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from stack.ephemeral import READY_SECONDS, free_port
+from stack.leash import Leash
+from stack.nats import EmbeddedNats
+
+
+class StoppableNats:
+    """On one port for as long as it lives, and running from the start."""
+
+    def __init__(self) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="feltro-nats-"))
+        self._server = EmbeddedNats(self._home / "jetstream", free_port())
+        self._leash: Leash | None = None
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    def start(self) -> None:
+        self._leash = Leash(self._server.command(), log=self._home / "log")
+        self._server.wait_ready(READY_SECONDS)
+
+    def stop(self, *, forget: bool = False) -> None:
+        if self._leash is not None:
+            self._leash.let_go()
+            self._leash = None
+        if forget:
+            shutil.rmtree(self._server.home)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        shutil.rmtree(self._home)

@@ -1,0 +1,176 @@
+"""Rounds looked up: of a table, of a player, and one with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from services.kit.table.journal import Ending
+from services.kit.table.paging import DEFAULT_PAGE, PAGE_LIMIT, Page, PageRequest, page_request
+from services.kit.table.postgres_journal import PostgresJournal
+from services.kit.table.refusals import TableRefused
+from services.kit.table.round_history import PlayerRound, RecordedRound, RoundHistory
+from tests.service.table.rounds import drawn, opened, play, settled, stakes, void
+
+
+@pytest.fixture
+def history(engine: AsyncEngine) -> RoundHistory:
+    return RoundHistory(engine)
+
+
+def ids(page: Page[RecordedRound]) -> list[str]:
+    return [found.round_id for found in page.items]
+
+
+def lived(page: Page[PlayerRound]) -> list[str]:
+    return [found.round.round_id for found in page.items]
+
+
+async def pages(look_up: Callable[[PageRequest], Awaitable[Page[PlayerRound]]], size: int) -> list[list[str]]:
+    seen, token = [], ""
+    while True:
+        page = await look_up(page_request(size, token))
+        seen.append(lived(page))
+        token = page.next_page_token
+        if not token:
+            return seen
+
+
+async def test_the_rounds_of_a_table(journal: PostgresJournal, history: RoundHistory) -> None:
+    for house in ("t1", "t2"):
+        await journal.take(house)
+    await play(journal, 1, opened("t1", 1, version=3), ["ana"], outcome=b"17")
+    await play(journal, 1, opened("t2", 1), ["ana"])
+    await journal.opened(1, opened("t1", 2))
+    await journal.ended(1, void("t1.2"))
+    await journal.opened(1, opened("t1", 3))
+    await journal.drawn(1, drawn("t1.3", outcome=b"5"))
+    await journal.opened(1, opened("t1", 4))
+    page = await history.list_table_rounds("t1", PageRequest())
+    assert page.next_page_token == ""
+    assert [(found.round_id, found.ending, found.outcome, found.void_reason) for found in page.items] == [
+        ("t1.4", None, None, ""),
+        ("t1.3", None, b"5", ""),
+        ("t1.2", Ending.VOID, None, "a fault"),
+        ("t1.1", Ending.SETTLED, b"17", ""),
+    ]
+    entry, draw = opened("t1", 1, version=3), drawn("t1.1")
+    assert page.items[-1] == RecordedRound(
+        "t1.1", "t1", "t1", 1, 3, entry.opened_at, entry.closes_at, draw.drawn_at, b"17",
+        Ending.SETTLED, settled(draw).ended_at, "",
+    )  # fmt: skip
+    first = await history.list_table_rounds("t1", page_request(3, ""))
+    second = await history.list_table_rounds("t1", page_request(3, first.next_page_token))
+    assert (ids(first), ids(second), second.next_page_token) == (["t1.4", "t1.3", "t1.2"], ["t1.1"], "")
+
+
+@pytest.mark.rule("804/2015:24")
+async def test_the_last_round_of_a_player_with_his_bets_and_balances(
+    journal: PostgresJournal, history: RoundHistory
+) -> None:
+    epoch = await journal.take("t1")
+    await play(journal, epoch, opened("t1", 1), ["ana"])
+    await play(journal, epoch, opened("t1", 2), ["ana", "rui", "ana"])
+    await play(journal, epoch, opened("t1", 3), ["rui"])
+    last = (await history.list_player_rounds("ana", page_request(1, ""))).items[0]
+    draw = drawn("t1.2", ["ana", "rui", "ana"])
+    assert last.round.round_id == "t1.2"
+    assert [(found.stake, found.payout_cents) for found in last.stakes] == [(draw.stakes[0], 0), (draw.stakes[2], 0)]
+    assert last.share == settled(draw).shares[0]
+
+
+async def test_the_rounds_of_a_player_in_pages(journal: PostgresJournal, history: RoundHistory) -> None:
+    for house in ("t1", "t2"):
+        await journal.take(house)
+    for number in range(1, 6):
+        await play(journal, 1, opened("t1", number), ["ana", "ana", "rui"])
+        await play(journal, 1, opened("t2", number), ["rui" if number % 2 else "ana"])
+    await journal.opened(1, opened("t1", 6))
+    await journal.drawn(1, drawn("t1.6", ["ana"]))
+    await journal.opened(1, opened("t2", 6))
+    await journal.ended(1, void("t2.6", ["ana", "rui"]))
+
+    async def all_of(page: PageRequest) -> Page[PlayerRound]:
+        return await history.list_player_rounds("ana", page)
+
+    async def at_t1(page: PageRequest) -> Page[PlayerRound]:
+        return await history.list_player_rounds("ana", page, table_id="t1")
+
+    async def at_t2(page: PageRequest) -> Page[PlayerRound]:
+        return await history.list_player_rounds("ana", page, table_id="t2")
+
+    assert await pages(all_of, 4) == [
+        ["t2.6", "t1.6", "t1.5", "t2.4"], ["t1.4", "t1.3", "t2.2", "t1.2"], ["t1.1"],
+    ]  # fmt: skip
+    assert await pages(at_t1, 3) == [["t1.6", "t1.5", "t1.4"], ["t1.3", "t1.2", "t1.1"]]
+    assert await pages(at_t2, 2) == [["t2.6", "t2.4"], ["t2.2"]]
+    assert lived(await history.list_player_rounds("eva", PageRequest())) == []
+
+
+async def test_incomplete_are_the_rounds_whose_stakes_are_locked(
+    journal: PostgresJournal, history: RoundHistory
+) -> None:
+    for house in ("t1", "t2", "t3"):
+        await journal.take(house)
+    await play(journal, 1, opened("t1", 1), ["ana"])
+    for table in ("t1", "t2"):
+        await journal.opened(1, opened(table, 2))
+        await journal.drawn(1, drawn(f"{table}.2", ["ana", "rui"]))
+    # Bets may be on the felt here, but no stake is known before the round closes.
+    await journal.opened(1, opened("t3", 1))
+
+    incomplete = await history.list_player_rounds("ana", PageRequest(), incomplete_only=True)
+    assert lived(incomplete) == ["t2.2", "t1.2"]
+    assert all(found.share is None and found.stakes[0].payout_cents is None for found in incomplete.items)
+    at_t1 = await history.list_player_rounds("ana", PageRequest(), table_id="t1", incomplete_only=True)
+    assert lived(at_t1) == ["t1.2"]
+    first = await history.list_player_rounds("ana", page_request(1, ""), incomplete_only=True)
+    second = await history.list_player_rounds("ana", page_request(1, first.next_page_token), incomplete_only=True)
+    assert (lived(first), lived(second), second.next_page_token) == (["t2.2"], ["t1.2"], "")
+
+    await journal.ended(1, settled(drawn("t2.2", ["ana", "rui"])))
+    assert lived(await history.list_player_rounds("ana", PageRequest(), incomplete_only=True)) == ["t1.2"]
+
+
+@pytest.mark.guarantee("G10")
+async def test_g10_everything_about_a_round(journal: PostgresJournal, history: RoundHistory) -> None:
+    epoch = await journal.take("t1")
+    entry, draw = opened("t1", 1, version=7), drawn("t1.1", ["ana", "rui", "ana"])
+    assert await history.round_for_replay("t1.1") is None
+    await journal.opened(epoch, entry)
+    record = await history.round_for_replay("t1.1")
+    assert record is not None
+    assert (record.opened, record.drawn, record.ended, record.stakes) == (entry, None, None, ())
+    await journal.drawn(epoch, draw)
+    record = await history.round_for_replay("t1.1")
+    assert record is not None
+    assert (record.drawn, record.ended, record.stakes) == (draw, None, draw.stakes)
+    await journal.ended(epoch, settled(draw))
+    record = await history.round_for_replay("t1.1")
+    assert record is not None
+    assert (record.opened, record.drawn, record.ended) == (entry, draw, settled(draw))
+
+
+@pytest.mark.guarantee("G10")
+async def test_g10_everything_about_a_void_round(journal: PostgresJournal, history: RoundHistory) -> None:
+    epoch = await journal.take("t1")
+    await journal.opened(epoch, opened("t1", 1))
+    await journal.ended(epoch, void("t1.1", ["ana", "rui"]))
+    record = await history.round_for_replay("t1.1")
+    assert record is not None
+    assert (record.drawn, record.ended) == (None, void("t1.1", ["ana", "rui"]))
+    assert record.stakes == stakes("t1.1", ["ana", "rui"])
+
+
+@pytest.mark.guarantee("G11")
+def test_g11_pages_have_a_limit() -> None:
+    assert page_request(0, "").size == DEFAULT_PAGE
+    assert page_request(PAGE_LIMIT, "").size == PAGE_LIMIT
+    for size in (-1, PAGE_LIMIT + 1):
+        with pytest.raises(TableRefused, match="page_size"):
+            page_request(size, "")
+    for token in ("MA", "x", "é", "LTE", "OTIyMzM3MjAzNjg1NDc3NTgwOA"):
+        with pytest.raises(TableRefused, match="page_token"):
+            page_request(0, token)
