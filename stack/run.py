@@ -284,6 +284,7 @@ Try it, in another terminal:
   ana=$({feltro} call WalletService/OpenAccount '{player}' --field balance.account_id)
   {feltro} call WalletService/Deposit "{{\\"account_id\\": \\"$ana\\", \\"amount_cents\\": 5000}}"
   {feltro} call WalletService/GetBalance "{{\\"account_id\\": \\"$ana\\"}}" --scope player --subject ana
+  {feltro} call ListTables '{{"game": "roulette"}}'          (README.md plays a round)
 
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
 

@@ -41,6 +41,7 @@ from services.kit.table.table_service import TableService
 
 READING_CONNECTIONS = 8
 _NATS_RECONNECT_S = 0.5
+_NATS_PING_S = 2
 _CHANNEL_OPTIONS = [
     ("grpc.enable_retries", 0),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -82,6 +83,9 @@ async def _connect_bus(url: str, name: str) -> Nats:
         max_reconnect_attempts=-1,
         reconnect_time_wait=_NATS_RECONNECT_S,
         connect_timeout=2,
+        # A connection that has silently died is noticed before long.
+        ping_interval=_NATS_PING_S,
+        max_outstanding_pings=2,
         pending_size=8 * 1024 * 1024,
     )
 
