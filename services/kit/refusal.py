@@ -42,7 +42,9 @@ def refused_from(status: Status) -> Refused:
     """The refusal that another service sent, as it was: reason, sentence, facts and domain."""
     info = error_info(status)
     code = _CODES.get(status.code, grpc.StatusCode.UNKNOWN)
-    refused = Refused("" if info is None else info.reason, code, status.message, None if info is None else info.metadata)
+    refused = Refused(
+        "" if info is None else info.reason, code, status.message, None if info is None else info.metadata
+    )
     refused.domain = "" if info is None else info.domain
     return refused
 

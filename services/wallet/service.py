@@ -12,8 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background, database
 from services.kit.clock import Clock, SystemClock
-from services.kit.grpc_server import GrpcServer, Service
+from services.kit.grpc_server import GrpcServer
 from services.kit.identity import TokenVerifier
+from services.kit.methods import Service
 from services.kit.refusal import Refused
 from services.wallet import group_commit, refusals
 from services.wallet.audit import AuditWatch

@@ -13,8 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
-from services.kit.grpc_server import GrpcServer, MethodMissing
+from services.kit.grpc_server import GrpcServer
 from services.kit.identity import Caller, TokenVerifier
+from services.kit.methods import MethodMissing
 from services.kit.refusal import Refused, error_info, status_of
 from stack.issuer import DevelopmentIssuer
 

@@ -263,7 +263,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         )
         if answer.open_round_ids:
             known = {left.opened.round_id for left in await self._resources.journal.unfinished(self.house_id)}
-            for round_id in set(answer.open_round_ids) - known:
+            for round_id in sorted(set(answer.open_round_ids) - known):
                 _log.error("a round the journal does not know is made void", extra={"round_id": round_id})
                 await bank.void(round_id, OWNER_LOST)
         return bank
@@ -304,7 +304,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         """Whose sessions they are that have stakes in a round."""
         wallet = self._resources.wallet
         players: dict[str, str] = {}
-        for session_id in {stake.session_id for stake in ledger.stakes}:
+        for session_id in dict.fromkeys(stake.session_id for stake in ledger.stakes):
             request = session_pb2.GetSessionRequest(session_id=session_id)
             answer = await insist(lambda request=request: wallet.get_session(request))  # type: ignore[misc]
             players[session_id] = answer.session.player_id

@@ -18,8 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background, database
 from services.kit.clock import Clock, SystemClock
-from services.kit.grpc_server import GrpcServer, Service
+from services.kit.grpc_server import GrpcServer
 from services.kit.identity import TokenVerifier
+from services.kit.methods import Service
 from services.kit.randomness import Randomness, SourceFailed
 from services.kit.refusal import Refused
 from services.kit.table import postgres_journal, refusals, seeds

@@ -166,10 +166,9 @@ class Round(Generic[Bets, Outcome]):
             balance = answer.balance
             taken += stake.amount_cents
             self.felt.lift(stake)
-        gone = stakes[0].bets
-        for stake in stakes[1:]:
-            gone = self.rules.add(gone, stake.bets)
-        self._say(appearance.bets_taken_back(self.round_id, seat, taken, self.rules.bets_message(gone)))
+            # One by one: whoever looks in between sees what has been said, and nothing else.
+            gone = self.rules.bets_message(stake.bets)
+            self._say(appearance.bets_taken_back(self.round_id, seat, stake.amount_cents, gone))
         if rest is not None:
             try:
                 _, said = await self._carry(seat, "", rest)

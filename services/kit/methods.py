@@ -1,0 +1,138 @@
+"""The methods of a process, whatever way a call comes in: who may make it, what it is given, and what it answers.
+
+Access rules are read from the protos, refusals are told apart from faults, and every call is counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol, cast
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+from prometheus_client import Counter, Histogram
+
+from feltro.access.v1 import access_pb2
+from services.kit.identity import Caller, TokenInvalid, TokenVerifier
+from services.kit.refusal import Refused
+
+_log = logging.getLogger(__name__)
+_CALLS = Counter("feltro_grpc_calls", "Calls by method and outcome", ["method", "code"])
+_SECONDS = Histogram(
+    "feltro_grpc_seconds",
+    "Time to answer",
+    ["method"],
+    buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0),
+)
+
+# A method returns its response message, or the bytes of one where a stored answer has to go out as it was (G3).
+Answer = Message | bytes
+# The refusal that a failure of database or bus means to a caller, or None if it is a fault of ours.
+Explain = Callable[[Exception], Refused | None]
+Implementation = Callable[[Message, Caller], Awaitable[Answer]]
+
+
+class Service(Protocol):
+    """An implementation: for each method `DoThing` of its descriptor an `async def do_thing(request, caller)`."""
+
+    descriptor: ServiceDescriptor
+
+
+_FAULT = "The service has failed and it is not known whether anything was done: send the same request again."
+
+
+class MethodMissing(Exception):
+    """A service does not implement what its proto declares."""
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class _Guard:
+    """The access rule of one method."""
+
+    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier) -> None:
+        rule = method.GetOptions().Extensions[access_pb2.access]
+        self._scopes = frozenset(
+            access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes if scope
+        )
+        self._expired_accepted = rule.expired_token_accepted
+        self._verifier = verifier
+
+    def admit(self, token: str) -> Caller:
+        try:
+            caller = self._verifier.verify(token)
+        except TokenInvalid as invalid:
+            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
+        if not self._scopes & caller.scopes:
+            needed = " or ".join(sorted(self._scopes)) or "nobody"
+            sentence = f"This call needs a token of scope {needed}."
+            raise Refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
+        if not self._expired_accepted and caller.expired(self._verifier.now()):
+            raise Refused("TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one.")
+        return caller
+
+
+class Method:
+    """One method."""
+
+    def __init__(
+        self,
+        implementation: Service,
+        method: MethodDescriptor,
+        verifier: TokenVerifier,
+        domain: str,
+        explain: Explain,
+    ) -> None:
+        """`domain` is that of the refusals; `explain` turns failures that callers can do something about into them."""
+        function = getattr(implementation, _snake_case(method.name), None)
+        if function is None:
+            raise MethodMissing(f"{type(implementation).__name__} does not implement {method.full_name}.")
+        self.path = f"{method.containing_service.full_name}/{method.name}"
+        self._implemented = cast("Implementation", function)
+        self._guard = _Guard(method, verifier)
+        self._request_class = GetMessageClass(method.input_type)
+        self._name = method.full_name
+        self._domain = domain
+        self._explain = explain
+        self._succeeded = _CALLS.labels(method.full_name, "OK")
+        self._seconds = _SECONDS.labels(method.full_name)
+
+    async def answer(self, request: bytes, token: str) -> bytes:
+        """The answer to one call, or the refusal it got."""
+        started = time.perf_counter()
+        try:
+            caller = self._guard.admit(token)
+            answer = await self._implemented(self._read(request), caller)
+        except Refused as refused:
+            raise self._counted(refused) from None
+        except Exception as failed:  # noqa: BLE001 - whatever it was, the caller is told
+            refusal = self._explain(failed)
+            if refusal is None:
+                _log.exception("a call failed", extra={"method": self._name})
+                # What went wrong is for the log: an error may hold what nobody was to see (G7).
+                refusal = Refused("", grpc.StatusCode.INTERNAL, _FAULT)
+            raise self._counted(refusal) from None
+        self._succeeded.inc()
+        self._seconds.observe(time.perf_counter() - started)
+        return answer if isinstance(answer, bytes) else answer.SerializeToString()
+
+    def _read(self, request: bytes) -> Message:
+        try:
+            return self._request_class.FromString(request)
+        except DecodeError:
+            sentence = "The request is not a message of this method."
+            raise Refused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence) from None
+
+    def _counted(self, refused: Refused) -> Refused:
+        if refused.domain == Refused.domain:
+            # One that another service gave, passed on, keeps the domain of its reason.
+            refused.domain = self._domain
+        _CALLS.labels(self._name, refused.code.name).inc()
+        return refused

@@ -1,0 +1,110 @@
+"""Carries many calls over one stream: those of a moment travel together, and so do their answers (relay.proto)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import grpc
+from google.protobuf.descriptor import ServiceDescriptor
+from google.rpc.status_pb2 import Status
+
+from feltro.relay.v1 import relay_pb2
+from services.kit import background
+from services.kit.methods import Method
+from services.kit.refusal import Refused
+
+_DESCRIPTOR: ServiceDescriptor = relay_pb2.DESCRIPTOR.services_by_name["RelayService"]
+RELAY_SERVICE = _DESCRIPTOR.full_name
+# Calls under way on one stream; more are refused (G11).
+UNDER_WAY_LIMIT = 5_000
+# Answers that leave together, and how many may wait to leave before no more calls are read.
+TOGETHER_LIMIT = 1_000
+WAITING_LIMIT = 10_000
+
+_ALL_UNDER_WAY: set[asyncio.Task[None]] = set()
+_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+class _Stream:
+    """One stream of calls."""
+
+    def __init__(self, methods: Mapping[str, Method], context: _Context) -> None:
+        self._methods = methods
+        self._context = context
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._answers: list[relay_pb2.Answer] = []
+        self._answered = asyncio.Event()
+        self._room = asyncio.Event()
+        self._no_more = False
+
+    async def read(self, requests: AsyncIterator[bytes]) -> None:
+        """Begins every call that comes; ends when the other side says no more and all are answered."""
+        async for message in requests:
+            for call in relay_pb2.RelayRequest.FromString(message).calls:
+                self._begin(call)
+            while len(self._answers) > WAITING_LIMIT:
+                self._room.clear()
+                await self._room.wait()
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+        self._no_more = True
+        self._answered.set()
+
+    async def write(self) -> None:
+        """Sends what is answered, as much together as there is; ends after the last answer."""
+        while not self._no_more:
+            await self._answered.wait()
+            self._answered.clear()
+            while self._answers:
+                leaving, self._answers = self._answers[:TOGETHER_LIMIT], self._answers[TOGETHER_LIMIT:]
+                self._room.set()
+                await self._context.write(relay_pb2.RelayResponse(answers=leaving).SerializeToString())
+
+    def _begin(self, call: relay_pb2.Call) -> None:
+        method = self._methods.get(call.method)
+        if method is None:
+            sentence = f"There is no method {call.method} here."
+            self._refuse(call.call_id, Refused("", grpc.StatusCode.UNIMPLEMENTED, sentence))
+            return
+        if len(self._under_way) >= UNDER_WAY_LIMIT:
+            sentence = "Too many calls are under way on this stream: try again in a moment."
+            facts = {"limit": str(UNDER_WAY_LIMIT)}
+            self._refuse(call.call_id, Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts))
+            return
+        task = asyncio.create_task(self._carry_out(method, call))
+        self._under_way.add(task)
+        # The other side may go: what it asked for is done all the same, and it will ask again to be told.
+        _ALL_UNDER_WAY.add(task)
+        task.add_done_callback(self._under_way.discard)
+        task.add_done_callback(_ALL_UNDER_WAY.discard)
+
+    async def _carry_out(self, method: Method, call: relay_pb2.Call) -> None:
+        try:
+            response = await method.answer(call.request, call.token)
+        except Refused as refused:
+            self._refuse(call.call_id, refused)
+            return
+        self._answers.append(relay_pb2.Answer(call_id=call.call_id, response=response))
+        self._answered.set()
+
+    def _refuse(self, call_id: int, refused: Refused) -> None:
+        code: int = refused.code.value[0]
+        status = refused.status() if refused.reason else Status(code=code, message=refused.sentence)
+        self._answers.append(relay_pb2.Answer(call_id=call_id, refused=status))
+        self._answered.set()
+
+
+def relay_handler(methods: Mapping[str, Method]) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """The one method of the RelayService, over these methods by their paths."""
+
+    async def relay(requests: AsyncIterator[bytes], context: _Context) -> None:
+        stream = _Stream(methods, context)
+        writing = asyncio.create_task(stream.write())
+        try:
+            await stream.read(requests)
+            await writing
+        finally:
+            await background.end([writing])
+
+    return grpc.stream_stream_rpc_method_handler(relay)
