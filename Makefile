@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run audit test lint protos proto-lint lock logs compliance rng-report clean-data bench-wallet bench-table ci environment
+.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report clean-data bench-wallet bench-table ci environment
 
 IN := .venv/bin/python
 
@@ -40,6 +40,9 @@ logs: environment ## follow the logs of every process
 
 audit: protos ## check the ledger of the platform that runs here (`feltro audit`)
 	@$(IN) -m stack.audit $(ARGS)
+
+replay: protos ## compute a round again here, or `ARGS=--all` (`feltro replay`)
+	@$(IN) -m stack.replay $(ARGS)
 
 compliance: protos ## which rule is proved by which test (docs/compliance.md)
 	@$(IN) -m tools.compliance $(ARGS)

@@ -292,7 +292,7 @@ import os
 from services.kit.randomness import Randomness
 randomness = Randomness()
 child = os.fork()
-print(randomness.take(32).hex(), flush=True)
+os.write(1, (randomness.take(32).hex() + "\\n").encode())
 if child:
     os.waitpid(child, 0)
 """
