@@ -27,6 +27,10 @@ class Caller:
         return now > self.expires_at + CLOCK_SKEW_S
 
 
+# Who calls what is there for everybody, and does not say who he is.
+NOBODY = Caller("", frozenset(), 0.0)
+
+
 class TokenInvalid(Exception):
     """There is no token, or it is not one of the issuer's."""
 

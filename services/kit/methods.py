@@ -18,7 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from prometheus_client import Counter, Histogram
 
 from feltro.access.v1 import access_pb2
-from services.kit.identity import Caller, TokenInvalid, TokenVerifier
+from services.kit.identity import NOBODY, Caller, TokenInvalid, TokenVerifier
 from services.kit.refusal import Refused
 
 _log = logging.getLogger(__name__)
@@ -63,9 +63,14 @@ class _Guard:
             access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes if scope
         )
         self._expired_accepted = rule.expired_token_accepted
+        self._public = rule.public
         self._verifier = verifier
 
     def admit(self, token: str) -> Caller:
+        if self._public and not token:
+            return NOBODY
+        if not token:
+            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
         try:
             caller = self._verifier.verify(token)
         except TokenInvalid as invalid:

@@ -75,7 +75,7 @@ class TableService(Generic[Bets, Outcome]):
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
         table = await self._hall.table(edge.table_id(request.table_id))
-        if table.individual and not (caller.scopes & {"operator", "game"}):
+        if table.individual and not caller.scopes & {"operator", "game"}:
             _verify_own(table, caller)
         return table_pb2.GetTableResponse(table=table.snapshot(), own=_own(table, table.seat_of(caller.subject)))
 
