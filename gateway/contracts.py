@@ -1,0 +1,196 @@
+"""What the platform offers, read from the protos: methods with their bindings, access, routes and words.
+
+Nothing here or behind it names a service: a new proto package is offered by being there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from urllib.parse import unquote
+
+from google.api import annotations_pb2, http_pb2
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, MethodDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from feltro.access.v1 import access_pb2
+
+OURS = "feltro."
+# What the gateway offers in its own way, or not at all.
+_NOT_OFFERED = frozenset({"feltro.relay.v1.RelayService"})
+
+_VARIABLE = re.compile(r"\{([a-z_.]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One way to call a method over HTTP."""
+
+    verb: str
+    template: str
+    """As in the proto, such as `/v1/tables/{table_id}:enter`."""
+    body: str
+    """`*`: the request's remaining fields; a field's name; or nothing."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(_VARIABLE.findall(self.template))
+
+    def pattern(self) -> re.Pattern[str]:
+        """Matches the raw path; a variable is one segment, without the `:verb` that may follow it."""
+        parts: list[str] = []
+        position = 0
+        for found in _VARIABLE.finditer(self.template):
+            parts.append(re.escape(self.template[position : found.start()]))
+            parts.append(f"(?P<{found[1].replace('.', '__')}>[^/]+?)")
+            position = found.end()
+        parts.append(re.escape(self.template[position:]))
+        return re.compile("".join(parts))
+
+
+class Method:
+    """One unary method."""
+
+    def __init__(self, descriptor: MethodDescriptor, words: Mapping[str, str]) -> None:
+        self.descriptor = descriptor
+        self.service: str = descriptor.containing_service.full_name
+        self.name: str = descriptor.name
+        self.path = f"{self.service}/{self.name}"
+        self.rpc_name = f"{descriptor.containing_service.name}.{self.name}"
+        """How a WebSocket names it: `RouletteService.PlaceBets`."""
+        self.request_class: type[Message] = GetMessageClass(descriptor.input_type)
+        self.response_class: type[Message] = GetMessageClass(descriptor.output_type)
+        self.words = words.get(descriptor.full_name, "")
+        options = descriptor.GetOptions()
+        access = options.Extensions[access_pb2.access]
+        self.public: bool = access.public
+        self.expired_token_accepted: bool = access.expired_token_accepted
+        self.scopes = frozenset(
+            access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in access.scopes if scope
+        )
+        route = options.Extensions[access_pb2.route]
+        self.table_field: str = route.table
+        self.game_field: str = route.game
+        self.bindings = tuple(_bindings(options.Extensions[annotations_pb2.http]))
+        self.keyed = "request_id" in descriptor.input_type.fields_by_name
+        """Whether it is a command that acts once (G3)."""
+
+    def routed_by(self, request: Message) -> tuple[str, str]:
+        """The table and the game that a request names; empty where it names none."""
+        return _value(request, self.table_field), _value(request, self.game_field)
+
+    @property
+    def safe(self) -> bool:
+        """Whether sending it again can do nothing that was not asked for."""
+        return self.keyed or all(binding.verb == "GET" for binding in self.bindings)
+
+
+class Contracts:
+    """Everything that is offered."""
+
+    def __init__(self) -> None:
+        declared = descriptor_pb2.FileDescriptorSet()
+        declared.ParseFromString((resources.files("feltro") / "descriptors.binpb").read_bytes())
+        self._words = dict(_all_words(declared))
+        self.methods = [
+            Method(method, self._words)
+            for file in self._files(declared)
+            for service in file.services_by_name.values()
+            if service.full_name not in _NOT_OFFERED
+            for method in service.methods
+            if not method.client_streaming and not method.server_streaming
+        ]
+
+    @cached_property
+    def by_rpc_name(self) -> Mapping[str, Method]:
+        return {method.rpc_name: method for method in self.methods}
+
+    def words(self, full_name: str) -> str:
+        """The comment of a message, field, enum, value, service or method."""
+        return self._words.get(full_name, "")
+
+    @staticmethod
+    def _files(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[FileDescriptor]:
+        pool = descriptor_pool.Default()
+        for file in declared.file:
+            if file.package.startswith(OURS):
+                # Registers its messages with the default pool, so that an Any of theirs can be read.
+                _import(file.name)
+                yield pool.FindFileByName(file.name)
+
+
+def _import(proto: str) -> None:
+    __import__(proto.removesuffix(".proto").replace("/", ".") + "_pb2")
+
+
+def _bindings(rule: http_pb2.HttpRule) -> Iterator[Binding]:
+    for one in (rule, *rule.additional_bindings):
+        verb = one.WhichOneof("pattern")
+        if verb in {"get", "put", "post", "delete", "patch"}:
+            yield Binding(verb.upper(), getattr(one, verb), one.body)
+
+
+def _value(request: Message, path: str) -> str:
+    if not path:
+        return ""
+    value: object = request
+    for name in path.split("."):
+        value = getattr(value, name)
+    return str(value)
+
+
+def fields_of(message: Descriptor) -> list[FieldDescriptor]:
+    return list(message.fields)
+
+
+def path_values(match: re.Match[str]) -> dict[str, str]:
+    """Field path to value, decoded."""
+    return {name.replace("__", "."): unquote(value) for name, value in match.groupdict().items()}
+
+
+def _all_words(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[tuple[str, str]]:
+    """Comments by full name."""
+    for file in declared.file:
+        if not file.package.startswith(OURS):
+            continue
+        for location in file.source_code_info.location:
+            words = (location.leading_comments or location.trailing_comments).strip()
+            name = _name_at(file, list(location.path))
+            if words and name:
+                yield f"{file.package}.{name}", re.sub(r"\n ?", "\n", words)
+
+
+# Field numbers of descriptor.proto on the way to what a comment is about.
+_STEPS = {
+    "FileDescriptorProto": {
+        4: ("message_type", "DescriptorProto"),
+        5: ("enum_type", "EnumDescriptorProto"),
+        6: ("service", "ServiceDescriptorProto"),
+    },
+    "DescriptorProto": {
+        2: ("field", "FieldDescriptorProto"),
+        3: ("nested_type", "DescriptorProto"),
+        4: ("enum_type", "EnumDescriptorProto"),
+        8: ("oneof_decl", "OneofDescriptorProto"),
+    },
+    "EnumDescriptorProto": {2: ("value", "EnumValueDescriptorProto")},
+    "ServiceDescriptorProto": {2: ("method", "MethodDescriptorProto")},
+}
+
+
+def _name_at(file: descriptor_pb2.FileDescriptorProto, path: list[int]) -> str:
+    """The name, below its package, of what a path of numbers leads to; nothing for anything else."""
+    kind, here, names = "FileDescriptorProto", file, list[str]()
+    for number, index in zip(path[::2], path[1::2], strict=False):
+        step = _STEPS.get(kind, {}).get(number)
+        if step is None:
+            return ""
+        here = getattr(here, step[0])[index]
+        kind = step[1]
+        names.append(here.name)
+    return ".".join(names) if names and len(path) % 2 == 0 else ""
