@@ -56,6 +56,7 @@ WINDOW_MS = 3_000
 MONEY_CENTS = 10**10
 SESSIONS_AT_ONCE = 64
 WARM_UP_S = 4.0
+LOOK_EVERY_S = 0.05
 
 
 class BenchCatalogue:
@@ -138,14 +139,31 @@ class Casino:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def bet(table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: Count) -> None:
+async def call_bots(table: LiveTable[Bets, Outcome], open_for_bets: asyncio.Event) -> None:
+    """Wakes the bots of a table while it takes bets: bots that look for themselves would cost more than their bets."""
+    while True:
+        if table.takes_bets:
+            open_for_bets.set()
+        else:
+            open_for_bets.clear()
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def bet(
+    table: LiveTable[Bets, Outcome],
+    open_for_bets: asyncio.Event,
+    player_id: str,
+    chance: random.Random,
+    count: Count,
+) -> None:
     """A bot at a multi-player table: the next bet as soon as the last one counts."""
     places = list(_rules(table).offers)
     made = 0
     while True:
+        await open_for_bets.wait()
         round_ = table.round
         if round_ is None or not table.takes_bets:
-            await asyncio.sleep(0.02)
+            open_for_bets.clear()
             continue
         bets = {chance.choice(places): 2}
         made += 1
@@ -166,9 +184,8 @@ async def play_alone(table: LiveTable[Bets, Outcome], player_id: str, chance: ra
     places = list(_rules(table).offers)
     while True:
         round_id = table.next_round_id
-        round_ = table.round
-        if round_ is None or not table.takes_bets:
-            await asyncio.sleep(0)
+        if not table.takes_bets:
+            await asyncio.sleep(LOOK_EVERY_S / 10)
             continue
         open_round, seat = table.taking_bets(round_id, player_id, "r")
         await open_round.place(seat, "r", {chance.choice(places): 2})
@@ -285,16 +302,18 @@ async def play(
     gc.collect()
     each = (psutil.Process().memory_info().rss - memory) / tables
     count, bots = Count(), []
-    seated: list[tuple[LiveTable[Bets, Outcome], str]] = []
+    seated: list[tuple[LiveTable[Bets, Outcome], asyncio.Event, str]] = []
     for number, house in enumerate(houses):
         table = await house.table_for("")
         players = [f"bot-{number}-{bot}" for bot in range(bots_per_table)]
         await made.sit_down(table, players)
-        seated += [(table, player) for player in players]
+        gate = asyncio.Event()
+        bots.append(asyncio.create_task(call_bots(table, gate)))
+        seated += [(table, gate, player) for player in players]
         if number % 20 == 0:
             print(f"      {len(seated)} of {tables * bots_per_table} bots sit", flush=True)
-    for number, (table, player) in enumerate(seated):
-        bots.append(asyncio.create_task(bet(table, player, random.Random(number), count)))
+    for number, (table, gate, player) in enumerate(seated):
+        bots.append(asyncio.create_task(bet(table, gate, player, random.Random(number), count)))
     name = f"{tables} multi-player tables, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
     measured = await phase(name, seconds, bots, count, journal)
     print(f"      memory of a table, empty: {each / 1024:.0f} KiB; {count.late} bets came late")
