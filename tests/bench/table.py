@@ -380,7 +380,7 @@ def main() -> int:
     if options.draws is None:
         ratios = uvloop.run(bench(options, None))
     else:
-        with options.draws.open("ab") as draws:
+        with options.draws.open("ab", buffering=0) as draws:
             ratios = uvloop.run(bench(options, draws))
     for name, value in ratios.items():
         print(f"ratio {name} {value:.2f}")

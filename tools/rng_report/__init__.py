@@ -1,0 +1,1 @@
+"""Statistical evidence about the platform's randomness (`make rng-report`)."""
