@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from feltro.roulette.v1 import roulette_pb2
 from services.kit.identity import Caller
 from services.kit.table import edge, refusals
 from services.kit.table.appearance import stamp
 from services.kit.table.hall import Hall
 from services.kit.table.journal import Ending, Journal, JournalStake
-from services.kit.table.live_table import LiveTable
+from services.kit.table.live_table import Configured, LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round import Finished, Placed
 from services.roulette.engine import Bets, Outcome
@@ -29,14 +31,13 @@ class RouletteService:
     async def get_layout(
         self, request: roulette_pb2.GetLayoutRequest, caller: Caller
     ) -> roulette_pb2.GetLayoutResponse:
-        table = await self._hall.table(edge.table_id(request.table_id))
-        return _rules(table).layout()
+        return _rules(self._hall.configured(edge.table_id(request.table_id))).layout()
 
     async def place_bets(
         self, request: roulette_pb2.PlaceBetsRequest, caller: Caller
     ) -> roulette_pb2.PlaceBetsResponse:
         table, round_id, request_id = await self._asked(request)
-        placed = await self._placed_before(table, round_id, caller.subject, request_id)
+        placed = await self._placed_before(table, round_id, caller.subject, request_id, request.bets)
         if placed is None:
             round_, seat = table.taking_bets(round_id, caller.subject, request_id)
             bets = _rules(table).read_request(request.bets)
@@ -92,13 +93,22 @@ class RouletteService:
         return table, edge.round_id(request.round_id), edge.request_id(request.request_id)
 
     async def _placed_before(
-        self, table: RouletteTable, round_id: str, player_id: str, request_id: str
+        self,
+        table: RouletteTable,
+        round_id: str,
+        player_id: str,
+        request_id: str,
+        asked: Sequence[roulette_pb2.Bet] | None = None,
     ) -> roulette_pb2.PlaceBetsResponse | None:
-        """The answer to a command of an earlier round that is sent again (G3)."""
+        """The answer to a command of an earlier round that is sent again; refused if it asks for other bets (G3)."""
         if table.round is not None and table.round.round_id == round_id:
             return None
         stake = await self._journal.placed(round_id, player_id, request_id)
-        return None if stake is None else _placed_long_ago(round_id, stake)
+        if stake is None:
+            return None
+        if asked is not None and not _same(_rules(table), asked, stake):
+            raise refusals.request_reused(request_id)
+        return _placed_long_ago(round_id, stake)
 
     async def _last_bets(self, table: RouletteTable, player_id: str) -> Bets:
         rules = _rules(table)
@@ -112,11 +122,18 @@ class RouletteService:
         return bets
 
 
-def _rules(table: RouletteTable) -> RouletteRules:
-    rules = table.configured.rules
+def _rules(rules_of: RouletteTable | Configured[Bets, Outcome]) -> RouletteRules:
+    rules = rules_of.rules if isinstance(rules_of, Configured) else rules_of.configured.rules
     if not isinstance(rules, RouletteRules):
         raise refusals.unavailable("The table is not a roulette")
     return rules
+
+
+def _same(rules: RouletteRules, asked: Sequence[roulette_pb2.Bet], stake: JournalStake) -> bool:
+    try:
+        return rules.read_take_back(asked) == rules.read_bets(stake.bets)
+    except TableRefused:
+        return False
 
 
 def _on_felt(rules: RouletteRules, bets: Bets | None) -> roulette_pb2.Bets:

@@ -39,9 +39,15 @@ class LiveCatalogue(Generic[Bets, Outcome]):
         # What the platform has switched off itself holds from that moment, whatever the database is doing.
         self._own: dict[str | None, str] = {}
         self.changed: Callable[[], None] = lambda: None
+        # One reads after the other: what was read before a switch must not come after it.
+        self._reading = asyncio.Lock()
 
     async def refresh(self) -> None:
         """Reads everything anew."""
+        async with self._reading:
+            await self._refresh()
+
+    async def _refresh(self) -> None:
         now = self._clock.now()
         versions: dict[str, list[types_pb2.ConfigurationVersion]] = {}
         for version in [*await self._configurations.all_in_force(now), *await self._configurations.coming(now)]:
@@ -130,7 +136,8 @@ class LiveCatalogue(Generic[Bets, Outcome]):
         """From here on the database's word holds, so that whoever mends the fault can switch on again."""
         while house_id in self._own:
             try:
-                self._switched = await self._switches.state()
-                del self._own[house_id]
+                async with self._reading:
+                    self._switched = await self._switches.state()
+                    del self._own[house_id]
             except DATABASE_FAILURES:
                 await asyncio.sleep(READ_EVERY_S)

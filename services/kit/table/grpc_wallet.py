@@ -9,6 +9,7 @@ from typing import TypeVar
 import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
+from services.kit import trace
 from services.kit.refusal import error_info, refused_from, status_of
 from services.kit.table.bank import WalletSilent
 from services.kit.table.journal import StaleOwner
@@ -47,9 +48,16 @@ class GrpcWallet:
         self._sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
         self._metadata = metadata
 
-    async def _ask(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
+    async def _ask_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
+        """Where one call of a player causes it, and nothing else travels along: it is a part of his trace."""
+        header = trace.traceparent()
+        return await self._ask(call, request, (("traceparent", header),) if header else ())
+
+    async def _ask(
+        self, call: Callable[..., Awaitable[_Answer]], request: object, more: tuple[tuple[str, str], ...] = ()
+    ) -> _Answer:
         try:
-            return await call(request, metadata=self._metadata(), timeout=ANSWERS_WITHIN_S)
+            return await call(request, metadata=self._metadata() + more, timeout=ANSWERS_WITHIN_S)
         except grpc.aio.AioRpcError as failed:
             status = status_of(failed)
             info = None if status is None else error_info(status)
@@ -107,15 +115,15 @@ class GrpcWallet:
             request.page_token = page.next_page_token
 
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse:
-        return await self._ask(self._sessions.StartSession, request)
+        return await self._ask_for_caller(self._sessions.StartSession, request)
 
     async def get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse:
-        return await self._ask(self._sessions.GetSession, request)
+        return await self._ask_for_caller(self._sessions.GetSession, request)
 
     async def find_account(self, request: wallet_pb2.FindAccountRequest) -> wallet_pb2.FindAccountResponse:
-        return await self._ask(self._ledger.FindAccount, request)
+        return await self._ask_for_caller(self._ledger.FindAccount, request)
 
     async def refill_demo_account(
         self, request: wallet_pb2.RefillDemoAccountRequest
     ) -> wallet_pb2.RefillDemoAccountResponse:
-        return await self._ask(self._ledger.RefillDemoAccount, request)
+        return await self._ask_for_caller(self._ledger.RefillDemoAccount, request)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic
 
 import nats.errors
@@ -21,7 +23,7 @@ from services.kit.table import refusals
 from services.kit.table.bank import WalletSilent
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.house import DEMO_CREDITS_CENTS, LiveHouse, Resources
-from services.kit.table.live_table import LiveTable
+from services.kit.table.live_table import Configured, LiveTable
 from services.kit.table.refusals import TableRefused
 
 _SESSIONS = "feltro.wallet.sessions"
@@ -43,6 +45,8 @@ class Hall(Generic[Bets, Outcome]):
         self._known = known
         self._address_of = address_of
         self._houses: dict[str, LiveHouse[Bets, Outcome]] = {}
+        # Players whose session is being started, by table; several times over if they ask several times at once.
+        self._coming: Counter[tuple[str, str]] = Counter()
 
     def open_house(self, house_id: str) -> LiveHouse[Bets, Outcome]:
         """For placement: this process has been given the house."""
@@ -86,6 +90,12 @@ class Hall(Generic[Bets, Outcome]):
     async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
         return await self.house(table_id).table(table_id)
 
+    def configured(self, table_id: str) -> Configured[Bets, Outcome]:
+        """The specific rules by which a table of this process plays, whether anybody sits there or not."""
+        house = self.house(table_id)
+        table = house.tables().get(table_id)
+        return self._resources.catalogue.configured(house.house_id) if table is None else table.configured
+
     # -- coming and going --------------------------------------------------------------------------------------------
 
     async def enter(
@@ -94,23 +104,39 @@ class Hall(Generic[Bets, Outcome]):
         """Sits a player down."""
         house = self.house(request.table_id)
         table = await house.table_for(player_id)
-        configuration = table.configured.configuration
-        seated = table.seat_of(player_id)
-        if seated is None:
-            why = self._resources.catalogue.closed_because(house.house_id)
-            if why is not None:
-                raise TableRefused("TABLE_DISABLED", "The table is closed.", table_id=request.table_id, why=why)
-            if not table.individual and table.seated >= configuration.seats:
-                raise TableRefused(
-                    "TABLE_FULL", "All seats are taken.", table_id=request.table_id, seats=configuration.seats
-                )
-        try:
-            account_id = await self._account(player_id, table, request.request_id)
-            started = await self._start_session(account_id, table.table_id, request)
-        except WalletSilent as silent:
-            raise refusals.unavailable("The wallet does not answer") from silent
-        table.note_session(started.session)
+        if table.seat_of(player_id) is None:
+            self._verify_room(house.house_id, table)
+        with self._on_his_way(table.table_id, player_id):
+            try:
+                account_id = await self._account(player_id, table, request.request_id)
+                started = await self._start_session(account_id, table.table_id, request)
+            except WalletSilent as silent:
+                raise refusals.unavailable("The wallet does not answer") from silent
+            table.note_session(started.session)
         return table, started
+
+    def _verify_room(self, house_id: str, table: LiveTable[Bets, Outcome]) -> None:
+        """Refused if nobody may sit down there now. Whoever is on his way to a seat has it already."""
+        why = self._resources.catalogue.closed_because(house_id)
+        if why is not None:
+            raise TableRefused("TABLE_DISABLED", "The table is closed.", table_id=house_id, why=why)
+        if table.individual:
+            return
+        seats = table.configured.configuration.seats
+        coming = [player for table_id, player in self._coming if table_id == table.table_id]
+        if table.seated + sum(table.seat_of(player) is None for player in coming) >= seats:
+            raise TableRefused("TABLE_FULL", "All seats are taken.", table_id=house_id, seats=seats)
+
+    @contextmanager
+    def _on_his_way(self, table_id: str, player_id: str) -> Iterator[None]:
+        coming = (table_id, player_id)
+        self._coming[coming] += 1
+        try:
+            yield
+        finally:
+            self._coming[coming] -= 1
+            if not self._coming[coming]:
+                del self._coming[coming]
 
     async def _account(self, player_id: str, table: LiveTable[Bets, Outcome], request_id: str) -> str:
         """The player's account; at a demonstration table he is given one, and credits where he has none left."""

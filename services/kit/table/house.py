@@ -99,7 +99,11 @@ class _Premises(Generic[Bets, Outcome]):
         request = wallet_pb2.RefillDemoAccountRequest(
             request_id=request_id, player_id=player_id, amount_cents=DEMO_CREDITS_CENTS
         )
-        await insist(lambda: self._wallet.refill_demo_account(request))
+        try:
+            await insist(lambda: self._wallet.refill_demo_account(request))
+        except Refused as refused:
+            # Such as a blocked player: that is between him and the wallet, and no reason to stop the table (G9).
+            _log.info("no new credits", extra={"player_id": player_id, "reason": refused.reason})
 
 
 class LiveHouse(Generic[Bets, Outcome]):
@@ -112,6 +116,8 @@ class LiveHouse(Generic[Bets, Outcome]):
         self._epoch = 0
         self._tables: dict[str, _Running[Bets, Outcome]] = {}
         self._voices: dict[str, Voice] = {}
+        # What was heard of sessions at a table that is being opened, and may be newer than what was read of them.
+        self._heard_meanwhile: dict[str, list[session_pb2.Session]] = {}
         self._opening = asyncio.Lock()
         self._leaving = False
         self._failed: asyncio.Event = asyncio.Event()
@@ -134,13 +140,17 @@ class LiveHouse(Generic[Bets, Outcome]):
 
     async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
         """A table of this house, opened if need be."""
-        if self.individual and table_id == self.house_id:
+        if self.individual and table_id not in self._tables and not await self._somebody_sits_at(table_id):
+            # Only entering makes a table: whoever makes up ids opens none (G11).
             raise TableRefused(
                 "TABLE_UNKNOWN",
                 "At an individual table everybody has a table of his own: enter it to learn its id.",
                 table_id=table_id,
             )
         return await self._opened(table_id)
+
+    async def _somebody_sits_at(self, table_id: str) -> bool:
+        return table_id != self.house_id and bool(await Bank(self._resources.wallet, table_id, self._epoch).sessions())
 
     async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
         """The table at which this player plays in this house."""
@@ -150,6 +160,8 @@ class LiveHouse(Generic[Bets, Outcome]):
         running = self._tables.get(session.table_id)
         if running is not None:
             running.table.note_session(session)
+        elif session.table_id in self._heard_meanwhile:
+            self._heard_meanwhile[session.table_id].append(session)
 
     def wake(self) -> None:
         """Configurations or switches have changed."""
@@ -231,7 +243,13 @@ class LiveHouse(Generic[Bets, Outcome]):
             rounds_before=await journal.rounds_of(table_id),
             past=[self._past_outcome(*outcome) for outcome in past],
         )
-        for session in await bank.sessions():
+        self._heard_meanwhile[table_id] = []
+        try:
+            for session in await bank.sessions():
+                table.note_session(session)
+        finally:
+            heard = self._heard_meanwhile.pop(table_id)
+        for session in heard:
             table.note_session(session)
         task = asyncio.create_task(table.run())
         task.add_done_callback(self._look_at)
@@ -274,11 +292,12 @@ class LiveHouse(Generic[Bets, Outcome]):
             table_id = left.opened.table_id
             if table_id not in banks:
                 banks[table_id] = await self._admit(table_id)
-            event = await self._end_round(left, banks[table_id])
-            event.at.FromDatetime(self._resources.clock.now())
-            (await self._voice(table_id)).say(event)
+            events = await self._end_round(left, banks[table_id])
+            for event in events:
+                event.at.FromDatetime(self._resources.clock.now())
+            (await self._voice(table_id)).say(*events)
 
-    async def _end_round(self, left: Unfinished, bank: Bank) -> events_pb2.TableEvent:
+    async def _end_round(self, left: Unfinished, bank: Bank) -> list[events_pb2.TableEvent]:
         settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
         round_id = left.opened.round_id
         if left.drawn is not None:
@@ -287,7 +306,13 @@ class LiveHouse(Generic[Bets, Outcome]):
             result = await settlement.settle(left.drawn, rules)
             _log.info("a round left behind is paid", extra={"round_id": round_id})
             seats = {stake.player_id: stake.seat for stake in left.drawn.stakes}
-            return appearance.round_settled(round_id, seats, result.entry, self._resources.clock.now())
+            # The former owner may have died before anybody saw the outcome.
+            outcome = rules.outcome_message(rules.read_outcome(left.drawn.outcome))
+            shown_until = self._resources.clock.now()
+            return [
+                appearance.outcome_drawn(round_id, outcome),
+                appearance.round_settled(round_id, seats, result.entry, shown_until),
+            ]
         try:
             ledger = await bank.round_in_ledger(round_id)
         except Refused as refused:
@@ -298,7 +323,7 @@ class LiveHouse(Generic[Bets, Outcome]):
             stakes = stakes_in_ledger(ledger, await self._players(ledger))
         await settlement.void(round_id, OWNER_LOST, stakes)
         _log.info("a round left behind is void", extra={"round_id": round_id})
-        return appearance.round_void(round_id, OWNER_LOST)
+        return [appearance.round_void(round_id, OWNER_LOST)]
 
     async def _players(self, ledger: wallet_pb2.Round) -> dict[str, str]:
         """Whose sessions they are that have stakes in a round."""

@@ -62,6 +62,8 @@ class Bucket:
         """What was seen under every key, deleted ones included."""
         self.watched_since: float | None = None
         """Since when every change has been seen; None while the watch is broken."""
+        self.latest: str | None = None
+        """The key that changed last; None after all that is there was looked at anew."""
         self._bus = bus
         self._config = config
         self._noticed = noticed
@@ -94,9 +96,9 @@ class Bucket:
         """Writes over a revision (0: over nothing) and returns the new one."""
         return await self._publish(key, value, {Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(over)})
 
-    async def put(self, key: str, value: bytes) -> None:
-        """Writes, whatever is there."""
-        await self._publish(key, value, {})
+    async def put(self, key: str, value: bytes, lives_for_s: int | None = None) -> None:
+        """Writes, whatever is there; after `lives_for_s` it is as if it had never been there."""
+        await self._publish(key, value, {} if lives_for_s is None else {Header.MSG_TTL.value: str(lives_for_s)})
 
     async def remove(self, key: str, over: int | None = None) -> None:
         """Deletes what was written as a revision, or whatever is there."""
@@ -119,7 +121,7 @@ class Bucket:
         """Sees every change, in a bucket that is made if there is none, until that fails with an exception."""
         self._expect_connection()
         self._connection = self._bus.stats["reconnects"]
-        bucket = await self._make()
+        bucket = await self.make()
         start = await self._jetstream.stream_info(self._stream)
         watcher = await bucket.watchall()
         try:
@@ -130,7 +132,8 @@ class Bucket:
             with suppress(*BUS_FAILURES):
                 await watcher.stop()  # type: ignore[no-untyped-call]
 
-    async def _make(self) -> KeyValue:
+    async def make(self) -> KeyValue:
+        """The bucket, made if there is none."""
         try:
             return await self._jetstream.create_key_value(self._config)
         except nats.js.errors.BadRequestError:
@@ -146,7 +149,7 @@ class Bucket:
             # What another watch has seen already is no newer for being seen again.
             found[entry.key] = known if known is not None and known.revision == noted.revision else noted
         self.entries = found
-        self.watched_since = self._clock()
+        self.watched_since, self.latest = self._clock(), None
         self._noticed()
 
     async def _look_on(self, watcher: KeyValue.KeyWatcher, start: StreamInfo) -> None:
@@ -159,6 +162,7 @@ class Bucket:
                 continue
             if entry is not None:
                 self.entries[entry.key] = self._note(entry)
+                self.latest = entry.key
                 self._noticed()
         raise WatchBroken
 

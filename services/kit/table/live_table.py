@@ -32,6 +32,8 @@ from services.kit.table.settlement import Result, Settlement
 PAST_SHOWN = 20
 # At an individual table that is handed over: how long a player with a bet on it may still launch the ball himself.
 LAUNCH_WITHIN_S = 10.0
+# Sessions that have ended, of which nothing that is heard later is believed (G11).
+ENDED_REMEMBERED = 1_000
 
 SOURCE_FAILED = "the source of randomness failed its health test"
 FAULT = "a fault of the platform"
@@ -129,6 +131,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._past = deque(past, maxlen=PAST_SHOWN)
         self._seats: dict[str, Seat] = {}
         self._ending: set[str] = set()
+        self._ended: deque[str] = deque(maxlen=ENDED_REMEMBERED)
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_RESTING
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._premises.configured()
@@ -194,6 +197,9 @@ class LiveTable(Generic[Bets, Outcome]):
         if session.state == session_pb2.SESSION_STATE_ENDED:
             self._unseat({session.session_id})
             return
+        if session.session_id in self._ended:
+            # The first answer to a click on «enter» that was repeated after he had left, or one that took its time.
+            return
         if session.state == session_pb2.SESSION_STATE_ENDING:
             self._ending.add(session.session_id)
         if session.state in {session_pb2.SESSION_STATE_INVITED, session_pb2.SESSION_STATE_WARNED}:
@@ -213,6 +219,7 @@ class LiveTable(Generic[Bets, Outcome]):
                 del self._seats[player_id]
                 self._say(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
         self._ending -= session_ids
+        self._ended.extend(session_ids)
         self.wake()
 
     # -- what players do ---------------------------------------------------------------------------------------------
@@ -254,14 +261,24 @@ class LiveTable(Generic[Bets, Outcome]):
             )
         round_ = self._round
         if round_ is None or round_.round_id != round_id:
-            return self.last if self.last is not None and self.last.round_id == round_id else None
+            return self._last_of(player_id, round_id)
         if self._open(round_):
             self.taking_bets(round_id, player_id)
             if round_.felt.empty:
                 raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
             round_.launched = True
             self.wake()
+        elif player_id not in self._seats and not round_.felt.stakes_of(player_id):
+            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
         return await asyncio.shield(round_.finished)
+
+    def _last_of(self, player_id: str, round_id: str) -> Finished[Outcome] | None:
+        """The last round, if it is this one and he had a part in it: an individual table is nobody else's to see."""
+        last = self.last
+        if last is None or last.round_id != round_id:
+            return None
+        his = player_id in self._seats or any(stake.player_id == player_id for stake in last.stakes)
+        return last if his else None
 
     async def declare_void(self, round_id: str, reason: str) -> None:
         """Makes the open round void for a malfunction; refused once it is decided (`804/2015:20`)."""
@@ -326,7 +343,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self._configured = self._premises.configured()
         round_ = await self._open_round()
         try:
-            if not await self._take_bets(round_):
+            begun = await self._take_bets(round_)
+            round_.closed = True
+            if not begun:
                 self._round = None
                 self._phase = types_pb2.PHASE_RESTING
                 return
@@ -339,6 +358,7 @@ class LiveTable(Generic[Bets, Outcome]):
         except Exception:  # noqa: BLE001 - whatever it was, the stakes are not ours to keep
             # A fault of ours harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
             _log.exception("a round failed", extra={"round_id": round_.round_id})
+            round_.closed = True
             round_.void_reason = round_.void_reason or FAULT
             await self._premises.switch_off(FAULT, whole_game=False)
             drawn = None

@@ -427,7 +427,7 @@ class Placement:
             return False
         if lease is not None:
             _TAKEOVERS.inc()
-            _log.warning("a house is taken over", extra={"house_id": tenure.house_id, "from": lease.replica_id})
+            _log.warning("a house is taken over", extra={"house_id": tenure.house_id, "former": lease.replica_id})
         return True
 
     # -- having a house ------------------------------------------------------------------------------------------------

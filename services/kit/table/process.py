@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from services.kit import background, database
 from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer
-from services.kit.identity import TokenVerifier
 from services.kit.methods import Service
 from services.kit.randomness import Randomness, SourceFailed
 from services.kit.refusal import Refused
@@ -152,7 +151,7 @@ class GameProcess(Generic[Bets, Outcome]):
         hall: Hall[Bets, Outcome] = Hall(resources, catalogue.house_ids, address_of)
         server = GrpcServer(
             settings.listen,
-            TokenVerifier(settings.issuer_jwks, settings.issuer_audience),
+            settings.verifier(),
             [
                 TableService(game, hall, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
                 *self._offer.services(hall, journal),

@@ -60,6 +60,11 @@ def unavailable(what: str) -> TableRefused:
     return TableRefused("UNAVAILABLE", f"{what}: send the same request again.")
 
 
+def request_reused(request_id: str) -> TableRefused:
+    sentence = "The request id was used for something else: choose a new one."
+    return TableRefused("REQUEST_REUSED", sentence, request_id=request_id)
+
+
 def betting_closed(round_id: str, current_round_id: str, closed_at: str) -> TableRefused:
     return TableRefused(
         "BETTING_CLOSED",

@@ -110,6 +110,9 @@ class Replay(Generic[Bets, Outcome]):
                 f"{wallet_types.RoundState.Name(self.ledger.state)} in the ledger"
             )
         known = {stake.stake_id for stake in self.record.stakes}
+        if ended is not None:
+            paid = {stake_id for stake_id, _ in ended.payouts}
+            differences.extend(f"stake {stake_id}: paid, and never placed" for stake_id in sorted(paid - known))
         counted = {s.stake_id for s in self.ledger.stakes if s.state != wallet_types.STAKE_STATE_CANCELLED}
         if self.record.drawn is not None or ended is not None:
             differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))

@@ -82,6 +82,8 @@ class Round(Generic[Bets, Outcome]):
         self.outcome: Outcome | None = None
         # Whether the round is in the journal, or may be.
         self.begun = False
+        # No command begins any more; those that have begun go on.
+        self.closed = False
         self.felt: Felt[Bets, Outcome] = Felt(rules)
         self.finished: asyncio.Future[Finished[Outcome]] = asyncio.get_running_loop().create_future()
         self._bank = bank
@@ -136,12 +138,12 @@ class Round(Generic[Bets, Outcome]):
         if known is not None:
             said_before, answer = known
             if said_before != content:
-                raise TableRefused(
-                    "REQUEST_REUSED",
-                    "The request id was used for something else: choose a new one.",
-                    request_id=request_id,
-                )
+                raise refusals.request_reused(request_id)
             return cast("asyncio.Future[_Answer]", answer)
+        if self.closed:
+            # Whoever asked may have waited for something since he was told that the round takes bets (G6).
+            closed_at = "" if self.closes_at is None else self.closes_at.isoformat()
+            raise refusals.betting_closed(self.round_id, self.round_id, closed_at)
         if len(self._commands) >= COMMANDS_LIMIT:
             raise refusals.overloaded(COMMANDS_LIMIT)
         begun = begin()
@@ -234,6 +236,7 @@ class Round(Generic[Bets, Outcome]):
 
     def drop(self, why: Refused) -> None:
         """Nobody here will learn what becomes of the round."""
+        self.closed = True
         self._carrier.drop(why)
         for task in self._taking_back:
             task.cancel()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pydantic import Field, FilePath, NatsDsn, PostgresDsn
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import Environment, ListenAddress, ServiceSettings
+from services.kit.identity_settings import IdentitySettings
+from services.kit.settings import ListenAddress
 
 
-class GameSettings(ServiceSettings):
+class GameSettings(IdentitySettings):
     """Read once at the start; each game's own class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
-    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
     nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
-    issuer_jwks: FilePath = Field(validation_alias="FELTRO_ISSUER_JWKS")
-    issuer_audience: str = Field("feltro", validation_alias="FELTRO_ISSUER_AUDIENCE", min_length=1)
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn

@@ -20,6 +20,7 @@ from services.kit.table.configurations import Configurations
 from services.kit.table.felt import Seat
 from services.kit.table.game import Bets, Game, Outcome, Rules
 from services.kit.table.hall import Hall
+from services.kit.table.house import own_table_id
 from services.kit.table.journal import Ending
 from services.kit.table.live_table import LiveTable
 from services.kit.table.paging import page_request
@@ -111,6 +112,8 @@ class TableService(Generic[Bets, Outcome]):
         self, request: table_pb2.ListTableRoundsRequest, caller: Caller
     ) -> table_pb2.ListTableRoundsResponse:
         house_id = self._hall.house_id_of(edge.table_id(request.table_id))
+        if request.table_id != house_id and not caller.scopes & {"operator", "game"}:
+            _verify_his_table(request.table_id, house_id, caller)
         rules = self._catalogue.configured(house_id).rules
         page = await self._history.list_table_rounds(
             request.table_id, page_request(request.page_size, request.page_token)
@@ -240,6 +243,12 @@ class TableService(Generic[Bets, Outcome]):
 def _verify_own(table: LiveTable[Bets, Outcome], caller: Caller) -> None:
     if table.seat_of(caller.subject) is None:
         raise TableRefused("NOT_YOURS", "This is another player's table, or you have left it: enter it anew.")
+
+
+def _verify_his_table(table_id: str, house_id: str, caller: Caller) -> None:
+    """What was played at a player's own table is his alone to see, whether he sits there now or not."""
+    if table_id != own_table_id(house_id, caller.subject):
+        raise TableRefused("NOT_YOURS", "This is another player's table.")
 
 
 def _own(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:

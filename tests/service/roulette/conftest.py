@@ -1,0 +1,81 @@
+"""One casino for all tests of this folder, and a room of it for each; at closing time the books are examined."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from stack import ephemeral
+from stack.postgres import EmbeddedPostgres
+from tests.conftest import OWNER
+from tests.conftest import USER as WALLET_USER
+from tests.roulette_under_test import RouletteProcess
+from tests.service.roulette.books import differences
+from tests.service.roulette.casino import HOUSES, Casino, Guest, Room
+from tests.service.table.conftest import USER as ROULETTE_USER
+from tests.service.table.conftest import game_template
+from tests.wallet_under_test import WalletProcess
+
+__all__ = ["game_template"]
+
+WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_casino", "feltro_roulette_of_casino"
+
+
+@pytest.fixture(scope="package")
+def casino(
+    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Casino]:
+    """The wallet and one replica of the roulette, on a bus of their own: no other test's tables are theirs to run."""
+    home = tmp_path_factory.mktemp("casino")
+    postgres.ensure_database(WALLET_DATABASE, OWNER, WALLET_USER, template=wallet_template)
+    postgres.ensure_database(ROULETTE_DATABASE, OWNER, ROULETTE_USER, template=game_template)
+    with ephemeral.nats() as bus:
+        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
+        roulette = RouletteProcess(
+            postgres.url(ROULETTE_USER, ROULETTE_DATABASE), bus.url, home, wallet_address=wallet.address
+        )
+        try:
+            wallet.start()
+            asyncio.run(wallet.ready())
+            roulette.start()
+            asyncio.run(roulette.ready())
+            casino = Casino(wallet, roulette, bus.url)
+            asyncio.run(casino.open_houses())
+            yield casino
+            found = asyncio.run(differences(casino))
+            audit = subprocess.run(
+                [sys.executable, "-m", "services.kit.command", "audit", "--database-url", wallet.database_url],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            roulette.kill()
+            wallet.kill()
+    postgres.drop_database(ROULETTE_DATABASE)
+    postgres.drop_database(WALLET_DATABASE)
+    assert not found
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+@pytest.fixture
+async def room(casino: Casino) -> AsyncIterator[Room]:
+    """This test's own."""
+    async with casino.room() as room:
+        yield room
+
+
+@pytest.fixture(params=["804", "807"])
+def regulation(request: pytest.FixtureRequest) -> str:
+    """What holds for American roulette holds for the French one, and is tested at both."""
+    return str(request.param)
+
+
+@pytest.fixture
+async def guest(room: Room, regulation: str) -> Guest:
+    """A player with 1000 euro at an individual table of his own."""
+    return await room.guest(HOUSES[regulation])

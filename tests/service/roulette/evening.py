@@ -1,0 +1,208 @@
+"""An evening at the casino: two full tables at once, played by bots, and everything noted that anybody could see.
+
+Windows last three seconds by law, so an evening is played once and many tests look at what was noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import grpc
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import events_pb2 as wallet_events
+from feltro.wallet.v1 import session_pb2
+from services.kit import background
+from tests.engine.roulette import by_arithmetic
+from tests.service.roulette.casino import REGULATIONS, Casino, Guest, Room, on_felt, outcome_in, refusal_of
+from tests.service.roulette.watch import Watch
+
+BOTS = {"804": 12, "807": 50}
+WHEELS = {"804": "AMERICAN_38", "807": "FRENCH"}
+CENTS = 1_000_000
+# Six rounds without a bet, the one that the warning is about, and one more.
+ROUNDS = 8
+BEFORE_INVITATION = 6
+# Bots bet until so long before the end of the window; what is meant to come late is sent by the late one alone.
+IN_TIME_S = 2.2
+
+WARNING = wallet_events.SESSION_NOTICE_KIND_WARNING
+
+
+@dataclass
+class Player:
+    """What one bot did, by its own account."""
+
+    guest: Guest
+    dice: random.Random
+    bets: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What he left on the felt, by round and place."""
+    stakes: int = 0
+    """How many bets he placed and did not take back whole."""
+
+    def staked(self, round_id: str) -> int:
+        return sum(self.bets.get(round_id, {}).values())
+
+
+@dataclass
+class Table:
+    """What was to be seen of one table."""
+
+    regulation: str
+    table_id: str
+    watch: Watch
+    players: list[Player]
+    idle: Guest
+    """He never bets, and stays."""
+    warned: Guest
+    """He bets for the first time when he is warned."""
+    hesitant: Guest
+    """He bets in the sixth round, before he could be invited."""
+    rounds: list[str] = field(default_factory=list)
+    snapshots: list[types_pb2.TableSnapshot] = field(default_factory=list)
+    late: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    """Bets that came after the end: the round, and how they were refused."""
+    balances: dict[str, tuple[int, int]] = field(default_factory=dict)
+    history: dict[str, list[table_pb2.PlayerRound]] = field(default_factory=dict)
+    told: dict[str, list[wallet_events.PlayerFact]] = field(default_factory=dict)
+    sessions: dict[str, session_pb2.Session] = field(default_factory=dict)
+    lost: Guest | None = None
+    """His connection broke after his first bet."""
+
+    def numbers(self) -> dict[str, str]:
+        """What was drawn, as everybody was told."""
+        drawn = [event.outcome_drawn for event in self.watch.of("outcome_drawn")]
+        return {each.round_id: outcome_in(each.outcome).number for each in drawn}
+
+    def watched(self) -> list[Guest]:
+        """Those about whose inactivity something was expected."""
+        return [self.idle, self.warned, self.hesitant]
+
+
+_COLOURS = {"red": roulette_pb2.COLOUR_RED, "black": roulette_pb2.COLOUR_BLACK}
+
+
+def colour_of(number: str) -> roulette_pb2.Colour.ValueType:
+    """The colour of a number, by arithmetic."""
+    wins = [colour for name, colour in _COLOURS.items() if by_arithmetic.wins(name, number)]
+    return wins[0] if wins else roulette_pb2.COLOUR_GREEN
+
+
+async def play(casino: Casino) -> dict[str, Table]:
+    """The evening, by regulation."""
+    async with casino.room() as room:
+        tables = [await _opened(room, regulation) for regulation in REGULATIONS]
+        await asyncio.gather(*(_play_at(room, table) for table in tables))
+        for table in tables:
+            await _note_end(room, table)
+        return {table.regulation: table for table in tables}
+
+
+async def _opened(room: Room, regulation: str) -> Table:
+    table_id = await room.table(wheel=REGULATIONS[regulation])
+    # The first to sit down are there from the first round on.
+    idle, warned, hesitant = [await room.guest(table_id) for _ in range(3)]
+    guests = await room.guests(table_id, BOTS[regulation], CENTS)
+    players = [Player(guest, random.Random(f"{regulation}{n}")) for n, guest in enumerate(guests)]
+    return Table(regulation, table_id, await room.watch(table_id), players, idle, warned, hesitant)
+
+
+async def _play_at(room: Room, table: Table) -> None:
+    photographs = asyncio.create_task(_photograph(room, table))
+    others = asyncio.gather(_bet_when_warned(room, table), _lose_connection(room.casino, table))
+    seq = 0
+    for number in range(1, ROUNDS + 1):
+        opened = await table.watch.until("round_opened", after=seq)
+        seq, round_id = opened.seq, opened.round_opened.round.round_id
+        closes_at = opened.round_opened.round.closes_at.ToDatetime(UTC)
+        table.rounds.append(round_id)
+        doing: list[Coroutine[Any, Any, None]] = [_bet(room, player, table, round_id) for player in table.players]
+        doing.append(_come_late(room, table, round_id, closes_at))
+        if number == BEFORE_INVITATION:
+            doing.append(_bet_once(room, table.hesitant, round_id))
+        await asyncio.gather(*doing)
+        await table.watch.until("round_settled", round_id)
+    await others
+    await background.end([photographs])
+
+
+async def _bet(room: Room, player: Player, table: Table, round_id: str) -> None:
+    """A few bets on anything that is legal; some of them are taken back."""
+    dice, guest = player.dice, player.guest
+    places = list(by_arithmetic.legal(WHEELS[table.regulation]))
+    for _ in range(dice.choice([0, 1, 1, 2, 3])):
+        await asyncio.sleep(dice.uniform(0, IN_TIME_S / 4))
+        chosen = {place: dice.randrange(100, 900, 2) for place in dice.sample(places, dice.randint(1, 6))}
+        mine = player.bets.setdefault(round_id, {})
+        answer = await room.bet(guest, round_id, chosen)
+        for place, cents in chosen.items():
+            mine[place] = mine.get(place, 0) + cents
+        assert on_felt(answer.on_felt) == mine
+        player.stakes += 1
+        if dice.random() < 0.15:
+            taken = await room.take_back(guest, round_id)
+            assert taken.taken_back_cents == sum(mine.values())
+            mine.clear()
+
+
+async def _bet_once(room: Room, guest: Guest, round_id: str) -> None:
+    await room.bet(guest, round_id, {"red": 100})
+
+
+async def _come_late(room: Room, table: Table, round_id: str, closes_at: datetime) -> None:
+    """Somebody bets when nothing goes any more."""
+    closed = await table.watch.until("betting_closed", round_id)
+    try:
+        await room.bet(table.idle, round_id, {"17": 100})
+    except grpc.aio.AioRpcError as refused:
+        said = refusal_of(refused)
+        table.late.append((round_id, said.reason, said.facts))
+    assert closed.at.ToDatetime(UTC) >= closes_at
+
+
+async def _bet_when_warned(room: Room, table: Table) -> None:
+    facts = await room.told(table.warned)
+    while True:
+        notice = (await facts.get()).session_notice
+        if notice.kind == WARNING:
+            await room.bet(table.warned, notice.round_id, {"black": 100})
+            return
+
+
+async def _lose_connection(casino: Casino, table: Table) -> None:
+    """A player bets, and is heard of no more."""
+    async with casino.room() as room:
+        guest = await room.guest(table.table_id, CENTS)
+        round_id = await room.open_round(guest)
+        await room.bet(guest, round_id, {"red": 1000, "17": 100})
+        table.lost = guest
+        # Leaving the room would end his session; only the connection is to break.
+        room.forget(guest)
+
+
+async def _photograph(room: Room, table: Table) -> None:
+    while True:
+        request = table_pb2.GetTableRequest(table_id=table.table_id)
+        answer = await room.roulette.tables.GetTable(request, metadata=room.roulette.operator)
+        table.snapshots.append(answer.table)
+        await asyncio.sleep(0.037)
+
+
+async def _note_end(room: Room, table: Table) -> None:
+    guests = [player.guest for player in table.players] + table.watched()
+    guests += [] if table.lost is None else [table.lost]
+    for guest in guests:
+        table.history[guest.player_id] = await room.rounds(guest)
+        table.balances[guest.player_id] = await room.balance(guest)
+        table.sessions[guest.player_id] = (await room.session(guest)).session
+    for guest in table.watched():
+        facts = await room.told(guest)
+        await asyncio.sleep(0.2)
+        table.told[guest.player_id] = [facts.get_nowait() for _ in range(facts.qsize())]
+    await table.watch.until_seq(max(snapshot.seq for snapshot in table.snapshots))

@@ -1,0 +1,255 @@
+"""Two full tables for an evening: everybody is paid what arithmetic says, and everybody sees the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import UTC, timedelta
+from itertools import pairwise
+
+import pytest
+
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import events_pb2 as wallet_events
+from feltro.wallet.v1 import session_pb2
+from tests.engine.roulette import by_arithmetic
+from tests.service.roulette import evening as evenings
+from tests.service.roulette.casino import Casino, Room, outcome_in, unpacked
+from tests.service.roulette.evening import CENTS, ROUNDS, Table
+from tests.service.roulette.watch import Picture
+
+# Half a minute: eight windows of three seconds.
+pytestmark = pytest.mark.slow
+
+SETTLED = types_pb2.ROUND_STATUS_SETTLED
+
+
+@pytest.fixture(scope="module")
+def evening(casino: Casino) -> dict[str, Table]:
+    """Played once."""
+    return asyncio.run(evenings.play(casino))
+
+
+@pytest.fixture(params=["804", "807"])
+def table(request: pytest.FixtureRequest, evening: dict[str, Table]) -> Table:
+    """One of its two tables."""
+    return evening[request.param]
+
+
+def payout(table: Table, bets: dict[str, int], round_id: str) -> int:
+    """What a bot's bets come to, by arithmetic."""
+    exactly = by_arithmetic.payout(bets, table.numbers()[round_id])
+    assert exactly.denominator == 1
+    return exactly.numerator
+
+
+@pytest.mark.rule("804/2015:5", "804/2015:13", "804/2015:18", "807/2015:5", "807/2015:14", "807/2015:20")
+@pytest.mark.guarantee("G1")
+def test_everybody_has_what_one_result_and_arithmetic_leave_him(table: Table) -> None:
+    for player in table.players:
+        came_back = sum(payout(table, bets, round_id) for round_id, bets in player.bets.items())
+        staked = sum(player.staked(round_id) for round_id in player.bets)
+        assert table.balances[player.guest.player_id] == (CENTS - staked + came_back, 0)
+    assert sum(bool(player.bets) for player in table.players) == len(table.players)
+
+
+@pytest.mark.rule("804/2015:24", "807/2015:26", "903-B/2015:6.3.6.4")
+def test_everybody_finds_his_rounds_as_he_played_them(table: Table) -> None:
+    for player in table.players:
+        found = table.history[player.guest.player_id]
+        mine = [round_id for round_id in table.rounds if player.staked(round_id)]
+        assert [lived.round.round_id for lived in found] == mine[::-1]
+        after = CENTS
+        for lived in reversed(found):
+            round_id = lived.round.round_id
+            assert lived.staked_cents == player.staked(round_id)
+            assert lived.payout_cents == payout(table, player.bets[round_id], round_id)
+            assert lived.balance_before_cents == after
+            after = lived.balance_after_cents
+            assert after == lived.balance_before_cents - lived.staked_cents + lived.payout_cents
+            by_place: Counter[str] = Counter()
+            for stake in lived.stakes:
+                by_place.update(unpacked(stake.bets))
+            assert by_place == player.bets[round_id]
+            assert lived.round.status == SETTLED
+        assert after == table.balances[player.guest.player_id][0]
+
+
+@pytest.mark.rule("804/2015:14", "804/2015:17", "807/2015:16", "807/2015:19", "804/2015:3.d", "807/2015:3.d")
+@pytest.mark.guarantee("G6")
+def test_a_round_has_its_order_and_its_words(table: Table) -> None:
+    for round_id in table.rounds:
+        kinds = table.watch.kinds(round_id)
+        assert kinds[0] == "round_opened"
+        assert kinds[-3:] == ["betting_closed", "outcome_drawn", "round_settled"]
+        assert set(kinds[1:-3]) <= {"bets_placed", "bets_taken_back"}
+        opened = next(table.watch.of("round_opened", round_id)).round_opened
+        closed = next(table.watch.of("betting_closed", round_id)).betting_closed
+        assert opened.words.pt == "Façam as vossas apostas."
+        assert closed.words.pt == "Jogo feito, nada mais."
+        assert opened.words.en == "Place your bets."
+        assert closed.words.en == "No more bets."
+
+
+@pytest.mark.rule("804/2015:14", "807/2015:16", "903-B/2015:6.1.4")
+def test_the_window_is_the_same_for_all_and_its_end_is_known_from_the_start(table: Table) -> None:
+    for round_id in table.rounds:
+        opened = next(table.watch.of("round_opened", round_id))
+        closed = next(table.watch.of("betting_closed", round_id))
+        closes_at = opened.round_opened.round.closes_at.ToDatetime(UTC)
+        assert closes_at - opened.at.ToDatetime(UTC) >= timedelta(seconds=2.99)
+        late_by = closed.at.ToDatetime(UTC) - closes_at
+        assert timedelta(0) <= late_by < timedelta(seconds=2)
+        shown = {s.round.closes_at.ToDatetime(UTC) for s in table.snapshots if s.round.round_id == round_id}
+        assert shown == {closes_at}
+
+
+@pytest.mark.rule("804/2015:14", "807/2015:16")
+@pytest.mark.guarantee("G12")
+def test_a_late_bet_is_refused_and_costs_nothing(table: Table) -> None:
+    assert len(table.late) == ROUNDS
+    for round_id, reason, said in table.late:
+        assert reason == "BETTING_CLOSED"
+        assert said["round_id"] == round_id
+    assert table.balances[table.idle.player_id] == (100_000, 0)
+
+
+@pytest.mark.rule("804/2015:6.e", "807/2015:6.e")
+def test_the_last_numbers_are_shown_with_their_colours(table: Table) -> None:
+    last = max(table.snapshots, key=lambda snapshot: snapshot.seq)
+    drawn = [(event.outcome_drawn.round_id, event.outcome_drawn.outcome) for event in table.watch.of("outcome_drawn")]
+    shown = [(past.round_id, past.outcome) for past in last.past]
+    assert shown == [each for each in drawn[::-1] if each in shown]
+    assert len(shown) >= ROUNDS - 1
+    for _, outcome in shown:
+        read = outcome_in(outcome)
+        assert read.colour == evenings.colour_of(read.number)
+
+
+@pytest.mark.guarantee("G7")
+def test_others_are_known_by_their_seats_alone(table: Table) -> None:
+    secrets = {player.guest.player_id for player in table.players} | {guest.player_id for guest in table.watched()}
+    secrets |= {player.guest.account_id for player in table.players}
+    secrets |= {player.guest.session_id for player in table.players}
+    said = b"".join(table.watch.raw)
+    assert [secret for secret in secrets if secret.encode() in said] == []
+    seats = {player.guest.seat for player in table.players}
+    assert seats <= {event.bets_placed.seat for event in table.watch.of("bets_placed")}
+
+
+def test_events_are_numbered_without_a_gap_and_in_time(table: Table) -> None:
+    events = table.watch.events
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    moments = [event.at.ToDatetime(UTC) for event in events]
+    assert moments == sorted(moments)
+    assert {event.table_id for event in events} == {table.table_id}
+
+
+def test_a_snapshot_and_the_events_since_give_the_next_snapshot(table: Table) -> None:
+    snapshots = sorted(table.snapshots, key=lambda snapshot: snapshot.seq)
+    assert len(snapshots) > ROUNDS
+    for before, after in pairwise(snapshots):
+        between = [event for event in table.watch.events if before.seq < event.seq <= after.seq]
+        assert Picture.of(before).after(between) == Picture.of(after)
+    # From the very first word on, too.
+    first = Picture(types_pb2.PHASE_RESTING, "", 0)
+    until_last = [event for event in table.watch.events if event.seq <= snapshots[-1].seq]
+    assert first.after(until_last) == Picture.of(snapshots[-1])
+
+
+@pytest.mark.rule("804/2015:17", "807/2015:19")
+def test_the_results_told_are_those_that_were_paid(table: Table) -> None:
+    by_seat = {player.guest.seat: player for player in table.players}
+    for round_id in table.rounds:
+        settled = next(table.watch.of("round_settled", round_id)).round_settled
+        told = {each.seat: (each.staked_cents, each.payout_cents) for each in settled.results if each.seat in by_seat}
+        expected = {
+            seat: (player.staked(round_id), payout(table, player.bets[round_id], round_id))
+            for seat, player in by_seat.items()
+            if player.staked(round_id)
+        }
+        assert told == expected
+
+
+@pytest.mark.rule("804/2015:22", "804/2015:23", "807/2015:24", "807/2015:25")
+@pytest.mark.guarantee("G9")
+def test_a6_who_loses_his_connection_after_betting_is_paid_all_the_same(table: Table) -> None:
+    assert table.lost is not None
+    (lived,) = table.history[table.lost.player_id]
+    came_back = payout(table, {"red": 1000, "17": 100}, lived.round.round_id)
+    assert lived.round.status == SETTLED
+    assert (lived.staked_cents, lived.payout_cents) == (1100, came_back)
+    assert table.balances[table.lost.player_id] == (CENTS - 1100 + came_back, 0)
+
+
+@pytest.mark.guarantee("G10")
+async def test_every_round_comes_to_the_same_when_it_is_computed_again(room: Room, table: Table) -> None:
+    for round_id in table.rounds:
+        replayed = await room.roulette.replay(round_id)
+        assert list(replayed.differences) == []
+        paid = {stake.stake_id: stake.ledger_payout_cents for stake in replayed.stakes}
+        assert paid == {stake.stake_id: stake.computed_payout_cents for stake in replayed.stakes}
+        assert sum(stake.amount_cents for stake in replayed.stakes) >= sum(
+            player.staked(round_id) for player in table.players
+        )
+
+
+# -- inactivity -----------------------------------------------------------------------------------------------------
+
+
+def notices(table: Table, player_id: str) -> list[tuple[str, str]]:
+    """What a player was told about his inactivity: which notice, and of which round."""
+    told = [fact.session_notice for fact in table.told[player_id] if fact.WhichOneof("fact") == "session_notice"]
+    return [
+        (wallet_events.SessionNoticeKind.Name(each.kind).removeprefix("SESSION_NOTICE_KIND_"), each.round_id)
+        for each in told
+    ]
+
+
+@pytest.mark.rule("804/2015:28", "804/2015:28.b", "804/2015:29", "807/2015:30", "807/2015:30.b", "807/2015:31")
+def test_a11_after_six_rounds_without_a_bet_invited_then_warned_then_ended(table: Table) -> None:
+    session = table.sessions[table.idle.player_id]
+    assert notices(table, table.idle.player_id) == [("INVITATION", ""), ("WARNING", table.rounds[6])]
+    assert (session.state, session.end_cause) == (session_pb2.SESSION_STATE_ENDED, session_pb2.END_CAUSE_INACTIVITY)
+    ended_at = session.ended_at.ToDatetime(UTC)
+    seventh = next(table.watch.of("round_settled", table.rounds[6])).at.ToDatetime(UTC)
+    eighth = next(table.watch.of("round_opened", table.rounds[7])).at.ToDatetime(UTC)
+    assert ended_at <= eighth
+    assert ended_at > seventh - timedelta(seconds=1)
+    assert any(event.seat_left.seat == table.idle.seat for event in table.watch.of("seat_left"))
+
+
+@pytest.mark.rule("804/2015:28.b", "807/2015:30.b")
+def test_a11_invited_after_the_sixth_round_and_not_after_the_fifth(table: Table) -> None:
+    (invited,) = [
+        fact.at.ToDatetime(UTC)
+        for fact in table.told[table.idle.player_id]
+        if fact.session_notice.kind == wallet_events.SESSION_NOTICE_KIND_INVITATION
+    ]
+    sixth_closed = next(table.watch.of("betting_closed", table.rounds[5])).at.ToDatetime(UTC)
+    seventh_opened = next(table.watch.of("round_opened", table.rounds[6])).at.ToDatetime(UTC)
+    assert sixth_closed < invited <= seventh_opened
+
+
+@pytest.mark.rule("804/2015:29", "807/2015:31")
+def test_a11_a_bet_in_the_round_of_the_warning_keeps_the_session(table: Table) -> None:
+    invitation, (warning, round_id), withdrawn = notices(table, table.warned.player_id)
+    assert (invitation, warning, withdrawn) == (("INVITATION", ""), "WARNING", ("WITHDRAWN", ""))
+    # He sat down a moment after the first player: perhaps the first round was open already, and he had not missed it.
+    assert round_id in table.rounds[6:8]
+    assert table.history[table.warned.player_id][0].round.round_id == round_id
+    assert table.sessions[table.warned.player_id].state == session_pb2.SESSION_STATE_ACTIVE
+
+
+@pytest.mark.rule("804/2015:28.b", "807/2015:30.b")
+def test_who_bets_in_the_sixth_round_is_not_invited(table: Table) -> None:
+    assert notices(table, table.hesitant.player_id) == []
+    assert table.sessions[table.hesitant.player_id].missed_rounds in {ROUNDS - 6, ROUNDS - 7}
+
+
+@pytest.mark.rule("804/2015:26", "807/2015:28")
+def test_at_its_end_the_session_is_summed_up(table: Table) -> None:
+    last = table.told[table.idle.player_id][-1]
+    assert last.WhichOneof("fact") == "session_ended"
+    assert last.session_ended.summary.staked_cents == 0
+    assert last.session_ended.summary.net_cents == 0

@@ -1,0 +1,123 @@
+"""What is one player's is not another's to see, and what is the operator's is not a player's to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import grpc
+import pytest
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import table_pb2, types_pb2
+from tests.roulette_under_test import configuration
+from tests.service.roulette.casino import HOUSES, INDIVIDUAL, Guest, Room, refusal
+
+
+@pytest.mark.guarantee("G7")
+async def test_a_players_rounds_are_his_and_the_operators_to_see(room: Room, guest: Guest) -> None:
+    spun = await room.play(guest, {"red": 100})
+    stranger = await room.player()
+    request = table_pb2.ListPlayerRoundsRequest(game="roulette", player_id=guest.player_id)
+
+    refused = await refusal(room.roulette.tables.ListPlayerRounds(request, metadata=room.roulette.player(stranger)))
+    seen = await room.roulette.tables.ListPlayerRounds(request, metadata=room.roulette.operator)
+
+    assert (refused.reason, refused.code) == ("NOT_YOURS", grpc.StatusCode.PERMISSION_DENIED)
+    assert [lived.round.round_id for lived in seen.rounds] == [spun.round_id]
+
+
+@pytest.mark.guarantee("G7")
+async def test_an_individual_table_is_its_players_to_see(room: Room, guest: Guest, regulation: str) -> None:
+    spun = await room.play(guest, {"red": 100})
+    # He sits in the same house, at another table.
+    stranger = (await room.guest(HOUSES[regulation])).player_id
+    as_stranger = room.roulette.player(stranger)
+    rounds = table_pb2.ListTableRoundsRequest(table_id=guest.table_id)
+
+    looked = await refusal(room.roulette.table(stranger, guest.table_id))
+    looked_up = await refusal(room.roulette.tables.ListTableRounds(rounds, metadata=as_stranger))
+    # Its last result, in disguise of a launch that is sent again.
+    launched = await refusal(room.roulette.spin(stranger, guest.table_id, spun.round_id))
+
+    assert looked.reason == looked_up.reason == "NOT_YOURS"
+    assert launched.reason == "BETTING_CLOSED"
+    (mine,) = (await room.roulette.tables.ListTableRounds(rounds, metadata=room.me(guest))).rounds
+    assert mine.round_id == spun.round_id
+    assert (await room.roulette.tables.ListTableRounds(rounds, metadata=room.roulette.operator)).rounds
+
+
+@pytest.mark.guarantee("G11")
+async def test_nobody_opens_tables_by_making_up_their_ids(room: Room, guest: Guest, regulation: str) -> None:
+    for number in range(3):
+        made_up = f"{HOUSES[regulation]}-{number:016x}"
+        refused = [
+            await refusal(room.roulette.table(guest.player_id, made_up)),
+            await refusal(room.roulette.bet(guest.player_id, made_up, f"{made_up}.1", {"red": 100})),
+            await refusal(room.roulette.spin(guest.player_id, made_up, f"{made_up}.1")),
+        ]
+        assert {each.reason for each in refused} == {"TABLE_UNKNOWN"}
+
+
+async def test_another_game_is_not_played_here(room: Room, guest: Guest) -> None:
+    request = table_pb2.ListPlayerRoundsRequest(game="poker", player_id=guest.player_id)
+    refused = await refusal(room.roulette.tables.ListPlayerRounds(request, metadata=room.me(guest)))
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": "game"})
+
+
+def operators_calls(room: Room, guest: Guest) -> list[Callable[[], Awaitable[object]]]:
+    """Everything that is the operator's alone, tried by a player."""
+    tables, me = room.roulette.tables, room.me(guest)
+    rules = configuration(play=INDIVIDUAL)
+    return [
+        lambda: tables.ConfigureTable(
+            table_pb2.ConfigureTableRequest(request_id="r", table_id="mine", configuration=rules), metadata=me
+        ),
+        lambda: tables.ListConfigurations(table_pb2.ListConfigurationsRequest(table_id=guest.table_id), metadata=me),
+        lambda: tables.SetSwitch(
+            table_pb2.SetSwitchRequest(
+                request_id="r", game="roulette", scope=types_pb2.SWITCH_SCOPE_GAME, enabled=False, reason="I lost"
+            ),
+            metadata=me,
+        ),
+        lambda: tables.ListSwitches(table_pb2.ListSwitchesRequest(game="roulette"), metadata=me),
+        lambda: tables.ReplayRound(table_pb2.ReplayRoundRequest(game="roulette", round_id="r"), metadata=me),
+        lambda: tables.VoidOpenRound(
+            table_pb2.VoidOpenRoundRequest(table_id=guest.table_id, round_id="r", reason="I lost"), metadata=me
+        ),
+    ]
+
+
+@pytest.mark.guarantee("G12")
+async def test_what_is_the_operators_no_player_does(room: Room, guest: Guest) -> None:
+    for call in operators_calls(room, guest):
+        refused = await refusal(call())
+        assert (refused.reason, refused.facts) == ("SCOPE_MISSING", {"needed": "operator"})
+
+
+@pytest.mark.guarantee("G12")
+async def test_the_operator_does_not_play(room: Room, guest: Guest) -> None:
+    round_id = await room.open_round(guest)
+    request = roulette_pb2.PlaceBetsRequest(request_id="r", table_id=guest.table_id, round_id=round_id)
+    enter = table_pb2.EnterTableRequest(request_id="r", table_id=guest.table_id)
+
+    refused = [
+        await refusal(room.roulette.roulette.PlaceBets(request, metadata=room.roulette.operator)),
+        await refusal(room.roulette.tables.EnterTable(enter, metadata=room.roulette.operator)),
+        await refusal(room.roulette.roulette.PlaceBets(request, metadata=room.roulette.bearer("game", "games"))),
+    ]
+
+    assert {(each.reason, each.facts["needed"]) for each in refused} == {("SCOPE_MISSING", "player")}
+
+
+@pytest.mark.guarantee("G12")
+async def test_without_an_authentic_token_nothing_is_done(room: Room, guest: Guest) -> None:
+    request = roulette_pb2.PlaceBetsRequest(request_id="r", table_id=guest.table_id, round_id="r")
+    look = table_pb2.GetTableRequest(table_id=guest.table_id)
+
+    without = await refusal(room.roulette.roulette.PlaceBets(request))
+    forged = await refusal(room.roulette.roulette.PlaceBets(request, metadata=(("authorization", "Bearer a.b.c"),)))
+    looked = await refusal(room.roulette.tables.GetTable(look))
+
+    assert looked.reason == "NOT_YOURS"
+    assert without.reason == forged.reason == "TOKEN_INVALID"
+    assert without.code == grpc.StatusCode.UNAUTHENTICATED

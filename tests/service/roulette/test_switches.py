@@ -1,0 +1,149 @@
+"""Switches: a table or the whole game is off at once, the round in progress is finished, and who did it stays known."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from feltro.table.v1 import table_pb2, types_pb2
+from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS, Guest, Room, refusal
+
+TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
+
+
+async def switch(
+    room: Room, table_id: str, *, enabled: bool, reason: str = "the felt is torn", request_id: str = ""
+) -> types_pb2.Switch:
+    """One table, or the game if none is named."""
+    request = table_pb2.SetSwitchRequest(
+        request_id=request_id or str(uuid4()),
+        game="roulette",
+        scope=TABLE if table_id else GAME,
+        table_id=table_id,
+        enabled=enabled,
+        reason=reason,
+    )
+    return (await room.roulette.tables.SetSwitch(request, metadata=room.roulette.operator)).switch
+
+
+@pytest.fixture
+async def game_stays_on(room: Room) -> AsyncIterator[None]:
+    """Whatever becomes of the test, others may play after it."""
+    yield
+    await switch(room, "", enabled=True, reason="the test is over")
+
+
+async def enabled(room: Room, table_id: str) -> bool:
+    listed = (await room.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
+    return next(table.enabled for table in listed if table.table_id == table_id)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
+async def test_a_table_of_many_that_is_switched_off_finishes_its_round(room: Room) -> None:
+    await asyncio.gather(*(_off_during_a_round(room, regulation) for regulation in REGULATIONS))
+
+
+async def _off_during_a_round(room: Room, regulation: str) -> None:
+    table_id = await room.table(wheel=REGULATIONS[regulation])
+    guest = await room.guest(table_id)
+    watch = await room.watch(table_id)
+    round_id = await room.open_round(guest)
+    await room.bet(guest, round_id, {"red": 100})
+
+    await switch(room, table_id, enabled=False)
+    await room.bet(guest, round_id, {"black": 100})
+    refused = await refusal(room.roulette.enter(await room.player(), table_id))
+    settled = await watch.until("round_settled", round_id)
+    off = await watch.until("table_switched", after=settled.seq)
+    seen = (await room.look(guest)).table
+    was_enabled = await enabled(room, table_id)
+    await switch(room, table_id, enabled=True, reason="mended")
+    on = await watch.until("table_switched", after=off.seq)
+    again = await watch.until("round_opened", after=on.seq)
+
+    assert (refused.reason, refused.facts) == ("TABLE_DISABLED", {"table_id": table_id, "why": "the felt is torn"})
+    assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the felt is torn")
+    assert (seen.phase, seen.disabled_reason) == (types_pb2.PHASE_DISABLED, "the felt is torn")
+    assert (was_enabled, await enabled(room, table_id)) == (False, True)
+    assert on.table_switched.enabled
+    assert again.round_opened.round.round_id != round_id
+    (lived,) = await room.rounds(guest)
+    assert (lived.round.status, lived.staked_cents) == (types_pb2.ROUND_STATUS_SETTLED, 200)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+async def test_at_an_individual_table_a_bet_is_played_and_no_other_is_taken(room: Room, regulation: str) -> None:
+    house = await room.table(wheel=REGULATIONS[regulation], play=INDIVIDUAL)
+    betting, looking = await room.guests(house, 2)
+    round_id, empty = await room.open_round(betting), await room.open_round(looking)
+    await room.bet(betting, round_id, {"red": 100})
+    watch = await room.watch(looking.table_id)
+
+    await switch(room, house, enabled=False)
+    await watch.until("table_switched")
+    nothing_begun = await refusal(room.bet(looking, empty, {"red": 100}))
+    spun = await room.spin(betting, round_id)
+    nothing_more = await refusal(room.bet(betting, spun.next_round_id, {"red": 100}))
+    entering = await refusal(room.roulette.enter(await room.player(), house))
+
+    assert nothing_begun.reason == nothing_more.reason == "BETTING_CLOSED"
+    assert spun.HasField("outcome")
+    assert (entering.reason, entering.facts["why"]) == ("TABLE_DISABLED", "the felt is torn")
+    # Whoever sits there may still come back to it from another device.
+    assert (await room.roulette.enter(betting.player_id, house)).own.session_id == betting.session_id
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+async def test_the_whole_game_is_switched_off_and_on(
+    room: Room, game_stays_on: None, guest: Guest, regulation: str
+) -> None:
+    watch = await room.watch(guest.table_id)
+    await room.open_round(guest)
+
+    await switch(room, "", enabled=False, reason="the regulator asks for it")
+    off = await watch.until("table_switched")
+    refused = [await refusal(room.roulette.enter(await room.player(), house)) for house in HOUSES.values()]
+    shown = [await enabled(room, house) for house in HOUSES.values()]
+    # A table's own switch does not outdo the game's.
+    await switch(room, HOUSES[regulation], enabled=True, reason="but I want to")
+    still = await refusal(room.roulette.enter(await room.player(), HOUSES[regulation]))
+    await switch(room, "", enabled=True, reason="the regulator is content")
+    await watch.until("round_opened", after=off.seq)
+
+    assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
+        ("TABLE_DISABLED", "the regulator asks for it")
+    }
+    assert shown == [False, False]
+    assert [await enabled(room, house) for house in HOUSES.values()] == [True, True]
+    await room.play(guest, {"red": 100})
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")
+@pytest.mark.guarantee("G3")
+async def test_every_switch_is_logged_with_who_and_why(room: Room) -> None:
+    table_id = await room.table(play=INDIVIDUAL)
+    click = str(uuid4())
+
+    off = [await switch(room, table_id, enabled=False, request_id=click) for _ in range(2)]
+    on = await switch(room, table_id, enabled=True, reason="mended")
+    refused = await refusal(switch(room, table_id, enabled=True, request_id=click))
+    without_why = await refusal(switch(room, table_id, enabled=False, reason=" "))
+    without_table = await refusal(switch(room, "nowhere", enabled=False))
+    first = await room.roulette.tables.ListSwitches(
+        table_pb2.ListSwitchesRequest(game="roulette", page_size=1), metadata=room.roulette.operator
+    )
+    second = await room.roulette.tables.ListSwitches(
+        table_pb2.ListSwitchesRequest(game="roulette", page_size=1, page_token=first.next_page_token),
+        metadata=room.roulette.operator,
+    )
+
+    assert off[0] == off[1]
+    assert [*first.switches, *second.switches] == [on, off[0]]
+    assert (off[0].set_by, off[0].reason, off[0].enabled) == ("back-office", "the felt is torn", False)
+    assert on.switch_no == off[0].switch_no + 1
+    assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": click})
+    assert (without_why.reason, without_why.facts) == ("INVALID", {"field": "reason"})
+    assert without_table.reason == "TABLE_UNKNOWN"
