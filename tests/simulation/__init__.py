@@ -1,0 +1,1 @@
+"""The table runtime in virtual time among dying processes and lost answers: its guarantees hold."""

@@ -1,0 +1,156 @@
+"""An owner dies, is overtaken or is asked to leave before each single step it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from feltro.roulette.v1 import roulette_pb2
+from tests.simulation import verdict
+from tests.simulation.catalogue import configuration
+from tests.simulation.network import Fate
+from tests.simulation.players import Player
+from tests.simulation.replica import Replica
+from tests.simulation.virtual_time import OUTSIDE
+from tests.simulation.world import World
+
+# What becomes of requests that are under way when their sender dies.
+UNDER_WAY = ("arrives", "lost", "late")
+HOUSE = "mesa"
+
+Story = Callable[[World], Awaitable[None]]
+
+
+async def _insist(send: Callable[[], Awaitable[object]], tries: int = 6) -> None:
+    """Clicks until there is an answer that is one."""
+    for _ in range(tries):
+        answer = await send()
+        if getattr(answer, "reason", "") not in {"UNAVAILABLE", "TABLE_ELSEWHERE"} and answer is not None:
+            return
+        await asyncio.sleep(0.4)
+
+
+async def _round_of_many(world: World) -> None:
+    """Two players, one round: bets, a click too many, a part taken back, and what comes of it."""
+    world.open_house(HOUSE, configuration(window_ms=3_000, result_shown_ms=100))
+    ana, rui = Player(world, "ana", HOUSE), Player(world, "rui", HOUSE)
+    for player in (ana, rui):
+        world.give(player.player_id, 50_000)
+        player.patience_s = 1.5
+        await _insist(player.enter_again)
+    round_id = await ana.open_round()
+    bets = [
+        ana.betting(round_id, {"17": 200, "red": 1_000})[1],
+        rui.betting(round_id, {"dozen-1": 302, "0": 102})[1],
+        ana.betting(round_id, {"red": 502, "1-2": 104})[1],
+    ]
+    await asyncio.gather(*(_insist(send) for send in bets))
+    await asyncio.gather(_insist(bets[0]), _insist(ana.taking_back(round_id, {"red": 502})[1]))
+    await _insist(rui.taking_back(round_id)[1])
+    await _insist(rui.betting(round_id, {"black": 706})[1])
+    await asyncio.sleep(4.0)
+    # The late click after the round: the answer it had, or none.
+    await _insist(bets[0])
+
+
+async def _round_of_one(world: World) -> None:
+    """A player at his own table bets, takes something back and launches the ball."""
+    world.open_house(HOUSE, configuration(regulation="804/2015", individual=True, result_shown_ms=100))
+    ana = Player(world, "ana", HOUSE)
+    world.give("ana", 50_000)
+    ana.patience_s = 1.5
+    await _insist(ana.enter_again)
+    round_id = await ana.open_round()
+    await _insist(ana.betting(round_id, {"00": 200, "red": 1_000})[1])
+    await _insist(ana.betting(round_id, {"odd": 302})[1])
+    await _insist(ana.taking_back(round_id, {"red": 500})[1])
+    spin = ana.spinning(round_id)[1]
+    await _insist(spin)
+    await asyncio.sleep(1.0)
+    await _insist(spin)
+
+
+STORIES: dict[str, Story] = {"of many": _round_of_many, "of one": _round_of_one}
+
+
+def _killed(world: World, owner: Replica) -> None:
+    owner.process.kill()
+
+
+def _overtaken(world: World, owner: Replica) -> None:
+    """Another owner starts, and this one goes on as if it were alone."""
+    world.loop.call_soon(world.start_owner, owner.house_id, context=OUTSIDE)
+
+
+def _asked_to_leave(world: World, owner: Replica) -> None:
+    owner.leave.set()
+
+
+Blow = Callable[[World, Replica], None]
+
+
+def _told(story: Story, *, step: int | None, under_way: str = "arrives", blow: Blow = _killed) -> World:
+    """The story, with a blow to its first owner before one step."""
+    world = World(0)
+    world.taken_over_after_s = 0.7
+    world.network.fate_of = lambda *_: Fate(if_sender_dies=under_way)
+    start = world.start_owner
+
+    def start_owner(house_id: str) -> Replica:
+        owner = start(house_id)
+        if len(world.replicas) == 1:
+            owner.process.struck_at_step = step
+            owner.process.strike = lambda: blow(world, owner)
+        return owner
+
+    world.start_owner = start_owner  # type: ignore[method-assign]
+    world.run(lambda: story(world))
+    return world
+
+
+def _at_every_step(name: str, blow: Blow, under_way: str = "arrives") -> set[str]:
+    """How the rounds ended, all in all."""
+    story = STORIES[name]
+    whole = _told(story, step=None)
+    assert not verdict.breaches(whole)
+    steps = whole.replicas[0].steps_until_asked_to_leave
+    assert steps > 60
+    ends: set[str] = set()
+    for step in range(1, steps + 1):
+        world = _told(story, step=step, under_way=under_way, blow=blow)
+        found = verdict.breaches(world)
+        assert not found, f"struck at step {step} of {steps}:\n" + "\n".join(found)
+        ends.update(written.ended.ending.name for written in world.journal.rounds.values() if written.ended)
+    return ends
+
+
+@pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")
+@pytest.mark.rule("804/2015:20", "804/2015:21", "807/2015:22", "807/2015:23", "903-B/2015:6.3.4", "903-B/2015:6.7.5")
+@pytest.mark.parametrize("under_way", UNDER_WAY)
+@pytest.mark.parametrize("name", STORIES)
+def test_killed_at_every_step(name: str, under_way: str) -> None:
+    assert _at_every_step(name, _killed, under_way) == {"SETTLED", "VOID"}
+
+
+@pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")
+@pytest.mark.parametrize("name", STORIES)
+def test_overtaken_at_every_step(name: str) -> None:
+    assert _at_every_step(name, _overtaken) == {"SETTLED", "VOID"}
+
+
+@pytest.mark.guarantee("G4", "G9")
+@pytest.mark.rule("804/2015:20", "807/2015:22")
+@pytest.mark.parametrize("name", STORIES)
+def test_asked_to_leave_at_every_step(name: str) -> None:
+    """No round is void because a table changes hands as it should."""
+    assert _at_every_step(name, _asked_to_leave) == {"SETTLED"}
+
+
+def test_nothing_is_void_without_a_death() -> None:
+    for story in STORIES.values():
+        world = _told(story, step=None)
+        answers = [answer for command in world.commands for answer in command.answers]
+        assert any(isinstance(answer, roulette_pb2.PlaceBetsResponse) for answer in answers)
+        assert {w.ended.ending.name for w in world.journal.rounds.values() if w.ended} == {"SETTLED"}

@@ -1,0 +1,225 @@
+"""Guarantees that are broken on purpose are seen to be broken: a verdict that cannot fall would prove nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from feltro.table.v1 import events_pb2
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.table import appearance
+from services.kit.table.bank import Bank
+from services.kit.table.carrier import Answer, Carrier
+from services.kit.table.felt import Seat, Stake
+from services.kit.table.game import Rules
+from services.kit.table.house import LiveHouse
+from services.kit.table.journal import Drawn, Ended, StaleOwner, Unfinished
+from services.kit.table.live_table import LiveTable
+from services.kit.table.round import Round
+from services.kit.table.settlement import OWNER_LOST, Result, Settlement
+from services.wallet import ledger
+from services.wallet.ledger import commands, rounds
+from services.wallet.ledger.book import Book
+from services.wallet.state import Table
+from tests.simulation.journal import JournalBook
+from tests.simulation.ledger import Ledger
+from tests.simulation.storms import Storm
+from tests.simulation.test_killed_at_every_step import STORIES, _told
+from tests.simulation.verdict import breaches
+
+SEEDS = range(60)
+
+Begin = Callable[[], object]
+Mutate = Callable[[pytest.MonkeyPatch], None]
+
+
+def _pays_twice(patch: pytest.MonkeyPatch) -> None:
+    """A wallet that pays everybody once more."""
+    settle = rounds.settle_round
+
+    def again(book: Book, command: commands.SettleRound, no: int) -> wallet_pb2.SettleRoundResponse:
+        answer = settle(book, command, no)
+        for result in answer.results:
+            account = next(a for a in book.accounts.values() if a.account_id == result.account_id)
+            account.free_cents += result.payout_cents
+        return answer
+
+    patch.setitem(ledger._DECISIONS, commands.SettleRound, again)
+
+
+def _no_fence(patch: pytest.MonkeyPatch) -> None:
+    """Neither wallet nor journal asks who owns the table."""
+
+    def table_of(book: Book, command: commands.TableCommand) -> Table:
+        return book.tables[command.table_no]
+
+    patch.setattr(Book, "table_of", table_of)
+    patch.setattr(JournalBook, "_fence", lambda *_: None)
+
+
+def _draws_before_the_close(patch: pytest.MonkeyPatch) -> None:
+    """The ball is launched while one can still bet."""
+    take_bets = LiveTable._take_bets
+
+    async def hasty(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> bool:
+        if not self.individual:
+            assert round_.closes_at is not None
+            await self._wait(1.0)
+            return True
+        return await take_bets(self, round_)
+
+    patch.setattr(LiveTable, "_take_bets", hasty)
+
+
+def _takes_late_bets(patch: pytest.MonkeyPatch) -> None:
+    """A round that is closed is open to whoever comes all the same."""
+
+    def open_(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> bool:
+        return not round_.void_reason
+
+    patch.setattr(LiveTable, "_open", open_)
+    patch.setattr(Round, "closed", property(lambda _: False, lambda *_: None), raising=False)
+
+
+def _says_it_first(patch: pytest.MonkeyPatch) -> None:
+    """The outcome is shown before it is journalled."""
+    note = LiveTable._note_drawn
+
+    async def hasty(self: LiveTable[Any, Any], round_: Round[Any, Any], drawn: Drawn) -> None:
+        outcome = round_.rules.read_outcome(drawn.outcome)
+        self._say(appearance.outcome_drawn(round_.round_id, round_.rules.outcome_message(outcome)))
+        await note(self, round_, drawn)
+
+    patch.setattr(LiveTable, "_note_drawn", hasty)
+
+
+def _forgets_clicks(patch: pytest.MonkeyPatch) -> None:
+    """A repeated click is a new bet."""
+
+    def once(self: Round[Any, Any], seat: Seat, request_id: str, content: object, begin: Begin) -> object:
+        return begin()
+
+    patch.setattr(Round, "_once", once)
+
+
+def _acknowledges_too_early(patch: pytest.MonkeyPatch) -> None:
+    """A bet is confirmed before the wallet has it."""
+    carry = Carrier.carry
+
+    def hasty(self: Carrier[Any, Any], stake: Stake[Any]) -> asyncio.Future[Answer[Any]]:
+        answer = carry(self, stake)
+        answer.set_result((stake, wallet_pb2.StakePlaced(stake_id=stake.stake_id)))
+        return answer
+
+    patch.setattr(Carrier, "carry", hasty)
+
+
+def _draws_again(patch: pytest.MonkeyPatch) -> None:
+    """Whoever takes a table over draws what was drawn, again."""
+
+    async def void(self: Settlement[Any, Any], drawn: Drawn, rules: Rules[Any, Any]) -> Result:
+        return await self.void(drawn.round_id, "drawn again", drawn.stakes)
+
+    end_round = LiveHouse._end_round
+
+    async def anew(self: LiveHouse[Any, Any], left: Unfinished, bank: Bank) -> list[events_pb2.TableEvent]:
+        patch.setattr(Settlement, "settle", void)
+        return await end_round(self, left, bank)
+
+    patch.setattr(LiveHouse, "_end_round", anew)
+
+
+def _voids_at_the_handover(patch: pytest.MonkeyPatch) -> None:
+    """A table that is handed over does not finish its round."""
+    leave = LiveTable.leave
+
+    def hasty(self: LiveTable[Any, Any]) -> None:
+        leave(self)
+        if self.round is not None:
+            self.round.void_reason = OWNER_LOST
+
+    patch.setattr(LiveTable, "leave", hasty)
+
+
+def _leaves_what_was_left(patch: pytest.MonkeyPatch) -> None:
+    """A new owner does not look for the rounds of the former one."""
+
+    async def nothing(self: LiveHouse[Any, Any]) -> None: ...
+
+    patch.setattr(LiveHouse, "_end_what_was_left", nothing)
+
+
+def _pays_other_than_drawn(patch: pytest.MonkeyPatch) -> None:
+    """A settlement that is a cent short for everybody who has won."""
+    settle = Bank.settle
+
+    async def short(
+        self: Bank, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
+    ) -> object:
+        for stake_id, cents in payouts.items():
+            payouts[stake_id] = max(cents - 1, 0)
+        return await settle(self, round_id, payouts, outcome, session_ids)
+
+    patch.setattr(Bank, "settle", short)
+
+
+def _notes_no_end(patch: pytest.MonkeyPatch) -> None:
+    """The journal loses every end."""
+
+    def nothing(self: JournalBook, epoch: int, entry: Ended) -> None:
+        if epoch < 0:
+            raise StaleOwner
+
+    patch.setattr(JournalBook, "end", nothing)
+
+
+def _loses_cents(patch: pytest.MonkeyPatch) -> None:
+    """A refill that comes from nowhere."""
+    keep = Ledger._keep
+
+    def careless(self: Ledger) -> None:
+        keep(self)
+        for account in self.accounts.values():
+            account.free_cents += 1
+            break
+
+    patch.setattr(Ledger, "_keep", careless)
+
+
+MUTANTS: dict[Mutate, tuple[str, ...]] = {
+    _pays_twice: ("G1",),
+    _no_fence: ("G4", "G9"),
+    _draws_before_the_close: ("G6",),
+    _takes_late_bets: ("804/2015:14", "G6"),
+    _says_it_first: ("G5",),
+    _forgets_clicks: ("G3",),
+    _acknowledges_too_early: ("G5",),
+    _draws_again: ("G4", "G9"),
+    _voids_at_the_handover: ("804/2015:20",),
+    _leaves_what_was_left: ("G4",),
+    _pays_other_than_drawn: ("G10",),
+    _notes_no_end: ("G4",),
+    _loses_cents: ("G1",),
+}
+
+
+@pytest.mark.parametrize("mutate", MUTANTS, ids=lambda mutate: mutate.__name__.strip("_"))
+def test_a_broken_guarantee_is_found(mutate: Mutate, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate(monkeypatch)
+    for seed in SEEDS:
+        storm = Storm(seed)
+        try:
+            found = storm.run()
+        except Exception as failed:  # noqa: BLE001 - a runtime that breaks altogether is found as well
+            found = [f"broken: {failed!r}"]
+        if any(one.startswith(MUTANTS[mutate]) for one in found):
+            return
+    pytest.fail(f"{mutate.__doc__} is not found in {len(SEEDS)} stories")
+
+
+def test_unharmed_it_finds_nothing() -> None:
+    for story in STORIES.values():
+        assert not breaches(_told(story, step=None))
