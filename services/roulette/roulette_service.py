@@ -50,8 +50,8 @@ class RouletteService:
         table, round_id, request_id = await self._asked(request)
         placed = await self._placed_before(table, round_id, caller.subject, request_id)
         if placed is None:
-            round_, seat = table.taking_bets(round_id, caller.subject, request_id)
             bets = await self._last_bets(table, caller.subject)
+            round_, seat = table.taking_bets(round_id, caller.subject, request_id)
             placed = _placed(_rules(table), round_id, await round_.place(seat, request_id, bets))
         return roulette_pb2.RepeatBetsResponse(stake=placed.stake, on_felt=placed.on_felt)
 

@@ -169,12 +169,17 @@ class Hall(Generic[Bets, Outcome]):
             device=request.device,
         )
         try:
-            return await wallet.start_session(start)
+            started = await wallet.start_session(start)
         except Refused as refused:
             if refused.reason != "SESSION_RUNNING":
                 raise
-            running = session_pb2.GetSessionRequest(session_id=refused.facts["session_id"])
-            return session_pb2.StartSessionResponse(session=(await wallet.get_session(running)).session)
+            started = session_pb2.StartSessionResponse(
+                session=session_pb2.Session(session_id=refused.facts["session_id"])
+            )
+        # The wallet repeats its first answer to a click that is repeated: the session may be over by now.
+        now = session_pb2.GetSessionRequest(session_id=started.session.session_id)
+        started.session.CopyFrom((await wallet.get_session(now)).session)
+        return started
 
     async def listen(self, bus: Nats) -> None:
         """Hears from the wallet of sessions that start, move on and end.

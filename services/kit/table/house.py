@@ -207,6 +207,10 @@ class LiveHouse(Generic[Bets, Outcome]):
                 task.cancel()
 
     async def _sweep(self) -> None:
+        """Frees seats whose players have gone unheard, and closes players' own tables that nobody sits at."""
+        for running in list(self._tables.values()):
+            if not running.task.done():
+                await running.table.look_around()
         if not self.individual or self._leaving:
             return
         async with self._opening:

@@ -26,14 +26,17 @@ from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import Drawn, Journal, JournalStake, Opened, StaleOwner
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round import Finished, Round
+from services.kit.table.seating import Seating
 from services.kit.table.settlement import Result, Settlement
 
 # How many outcomes a table shows (`804/2015:6.e` leaves the number open).
 PAST_SHOWN = 20
 # At an individual table that is handed over: how long a player with a bet on it may still launch the ball himself.
 LAUNCH_WITHIN_S = 10.0
-# Sessions that have ended, of which nothing that is heard later is believed (G11).
-ENDED_REMEMBERED = 1_000
+# While so much waits for the bus that no round is opened: how soon to look again.
+LOOK_AGAIN_S = 0.1
+# How long the answer to a spin waits for the next round to take bets, where nothing is shown in between.
+NEXT_ROUND_WITHIN_S = 1.0
 
 SOURCE_FAILED = "the source of randomness failed its health test"
 FAULT = "a fault of the platform"
@@ -129,9 +132,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._settlement: Settlement[Bets, Outcome] = Settlement(self._bank, self._journal, epoch)
         self._number = rounds_before
         self._past = deque(past, maxlen=PAST_SHOWN)
-        self._seats: dict[str, Seat] = {}
-        self._ending: set[str] = set()
-        self._ended: deque[str] = deque(maxlen=ENDED_REMEMBERED)
+        self._seating = Seating(self._say)
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_RESTING
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._premises.configured()
@@ -140,6 +141,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._policy_version = 0
         self._leaving = False
         self._changed = asyncio.Event()
+        self._betting = asyncio.Event()
         self.last: Finished[Outcome] | None = None
 
     # -- what others see ---------------------------------------------------------------------------------------------
@@ -151,11 +153,11 @@ class LiveTable(Generic[Bets, Outcome]):
     @property
     def deserted(self) -> bool:
         """Nobody sits here and nothing lies on the felt."""
-        return not self._seats and (self._round is None or self._round.felt.empty)
+        return not self._seating and (self._round is None or self._round.felt.empty)
 
     @property
     def seated(self) -> int:
-        return len(self._seats)
+        return len(self._seating)
 
     @property
     def configured(self) -> Configured[Bets, Outcome]:
@@ -171,12 +173,12 @@ class LiveTable(Generic[Bets, Outcome]):
             self._configured.version,
             self._round,
             self._past,
-            len(self._seats),
+            len(self._seating),
             self._premises.closed_because() or "",
         )
 
     def seat_of(self, player_id: str) -> Seat | None:
-        return self._seats.get(player_id)
+        return self._seating.of(player_id)
 
     @property
     def next_round_id(self) -> str:
@@ -195,32 +197,28 @@ class LiveTable(Generic[Bets, Outcome]):
     def note_session(self, session: session_pb2.Session) -> None:
         """A session at this table has started, moved on or ended."""
         if session.state == session_pb2.SESSION_STATE_ENDED:
-            self._unseat({session.session_id})
-            return
-        if session.session_id in self._ended:
-            # The first answer to a click on «enter» that was repeated after he had left, or one that took its time.
-            return
-        if session.state == session_pb2.SESSION_STATE_ENDING:
-            self._ending.add(session.session_id)
+            if self._is_being_paid(session.player_id):
+                self._seating.keep_until_told(session.session_id)
+            else:
+                self._seating.leave([session.session_id])
+        else:
+            self._seating.take(session)
         if session.state in {session_pb2.SESSION_STATE_INVITED, session_pb2.SESSION_STATE_WARNED}:
             self._announce_next = not self.individual
-        known = self._seats.get(session.player_id)
-        if known is None or known.session_id != session.session_id:
-            taken = {seat.number for seat in self._seats.values()}
-            number = known.number if known else next(n for n in range(1, len(taken) + 2) if n not in taken)
-            self._seats[session.player_id] = Seat(number, session.player_id, session.account_id, session.session_id)
-            if known is None:
-                self._say(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
         self.wake()
 
-    def _unseat(self, session_ids: set[str]) -> None:
-        for player_id, seat in list(self._seats.items()):
-            if seat.session_id in session_ids:
-                del self._seats[player_id]
-                self._say(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
-        self._ending -= session_ids
-        self._ended.extend(session_ids)
-        self.wake()
+    def _is_being_paid(self, player_id: str) -> bool:
+        """His round has ended in the wallet, and nobody at the table has been told."""
+        decided = self._phase in {types_pb2.PHASE_CLOSED, types_pb2.PHASE_DRAWN}
+        return decided and self._round is not None and bool(self._round.felt.stakes_of(player_id))
+
+    async def look_around(self) -> None:
+        """Frees the seats of sessions whose end was not heard of."""
+        sat = set(self._seating.session_ids())
+        running = {session.session_id for session in await self._bank.sessions()}
+        if self._round is None or self._round.felt.empty:
+            self._seating.leave(sat - running)
+            self.wake()
 
     # -- what players do ---------------------------------------------------------------------------------------------
 
@@ -235,7 +233,7 @@ class LiveTable(Generic[Bets, Outcome]):
             current = "" if round_ is None else round_.round_id
             closed_at = "" if round_ is None or round_.closes_at is None else round_.closes_at.isoformat()
             raise refusals.betting_closed(round_id, current, closed_at)
-        seat = self._seats.get(player_id)
+        seat = self._seating.of(player_id)
         if seat is None:
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
         if self._voice.full:
@@ -268,16 +266,28 @@ class LiveTable(Generic[Bets, Outcome]):
                 raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
             round_.launched = True
             self.wake()
-        elif player_id not in self._seats and not round_.felt.stakes_of(player_id):
+        elif self._seating.of(player_id) is None and not round_.felt.stakes_of(player_id):
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
-        return await asyncio.shield(round_.finished)
+        finished = await asyncio.shield(round_.finished)
+        await self._next_round_takes_bets()
+        return finished
+
+    async def _next_round_takes_bets(self) -> None:
+        """So that who has his result can bet in the round it names. A result that stays on show is not held back."""
+        if self._configured.configuration.result_shown_ms:
+            return
+        try:
+            async with asyncio.timeout(NEXT_ROUND_WITHIN_S):
+                await self._betting.wait()
+        except TimeoutError:
+            return
 
     def _last_of(self, player_id: str, round_id: str) -> Finished[Outcome] | None:
         """The last round, if it is this one and he had a part in it: an individual table is nobody else's to see."""
         last = self.last
         if last is None or last.round_id != round_id:
             return None
-        his = player_id in self._seats or any(stake.player_id == player_id for stake in last.stakes)
+        his = self._seating.of(player_id) is not None or any(stake.player_id == player_id for stake in last.stakes)
         return last if his else None
 
     async def declare_void(self, round_id: str, reason: str) -> None:
@@ -317,23 +327,26 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def _needed(self) -> bool:
         """Waits until a round may open; false when the table is to be left."""
-        said = self._phase == types_pb2.PHASE_DISABLED
         while not self._leaving:
             why = self._premises.closed_because()
-            if why is not None and not said:
-                said = True
+            self._rest(why)
+            if why is None and self._seating and not self._voice.full:
+                return True
+            await self._wait(None if not self._voice.full else LOOK_AGAIN_S)
+        return False
+
+    def _rest(self, why: str | None) -> None:
+        """Says so if no round can open now: the table is switched off, or nobody sits here."""
+        if why is not None:
+            if self._phase != types_pb2.PHASE_DISABLED:
                 self._phase = types_pb2.PHASE_DISABLED
                 self._say_switched(enabled=False, reason=why)
-            if why is None and said:
-                said = False
-                self._phase = types_pb2.PHASE_RESTING
-                self._say_switched(enabled=True, reason="")
-            if why is None and self._seats and not self._voice.full:
-                return True
-            if why is None:
-                self._phase = types_pb2.PHASE_RESTING
-            await self._wait(None if not self._voice.full else 0.1)
-        return False
+        elif self._phase == types_pb2.PHASE_DISABLED:
+            self._phase = types_pb2.PHASE_RESTING
+            self._say_switched(enabled=True, reason="")
+        elif not self._seating and self._phase != types_pb2.PHASE_RESTING:
+            self._phase = types_pb2.PHASE_RESTING
+            self._say(events_pb2.TableEvent(table_resting=events_pb2.TableResting()))
 
     def _say_switched(self, *, enabled: bool, reason: str) -> None:
         self._say(events_pb2.TableEvent(table_switched=events_pb2.TableSwitched(enabled=enabled, reason=reason)))
@@ -345,9 +358,9 @@ class LiveTable(Generic[Bets, Outcome]):
         try:
             begun = await self._take_bets(round_)
             round_.closed = True
+            self._betting.clear()
             if not begun:
                 self._round = None
-                self._phase = types_pb2.PHASE_RESTING
                 return
             self._phase = types_pb2.PHASE_CLOSED
             self._say(appearance.betting_closed(round_.round_id))
@@ -392,7 +405,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_id,
             configured.rules,
             self._bank,
-            [seat.session_id for seat in self._seats.values()],
+            self._seating.session_ids(),
             opened_at=now,
             configuration_version=configured.version.version,
             note_opened=note_opened,
@@ -411,6 +424,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.closes_at = self._clock.now() + self._window()
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
+        self._betting.set()
         self._say(appearance.round_opened(round_))
         return round_
 
@@ -443,11 +457,11 @@ class LiveTable(Generic[Bets, Outcome]):
             if round_.felt.empty and not round_.begun:
                 return (
                     self._leaving
-                    or not self._seats
+                    or not self._seating
                     or self._premises.closed_because() is not None
                     or self._premises.configured().version.version != round_.configuration_version
                 )
-            if any(seat.session_id in self._ending for seat in self._seats.values()) or not self._seats:
+            if self._seating.somebody_is_leaving or not self._seating:
                 return True
             if not self._leaving:
                 return False
@@ -510,8 +524,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self.last = Finished(round_.round_id, round_.outcome, result.entry, tuple(stakes), result.balances)
         round_.finish(self.last)
         self._announce_next = result.sessions.announce_next_round
-        self._ending |= set(result.sessions.ending_session_ids)
-        self._unseat(set(result.sessions.ended_session_ids))
+        self._seating.round_is_told()
+        self._seating.leave(result.sessions.ended_session_ids)
 
     async def _show_result(self, round_: Round[Bets, Outcome]) -> None:
         """Leaves the result on show (`903-B/2015:6.2.3`), and gives new credits to whoever has none left."""

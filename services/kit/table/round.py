@@ -205,7 +205,14 @@ class Round(Generic[Bets, Outcome]):
     async def all_arrived(self) -> None:
         """Returns when the wallet has answered for everything that was begun in time."""
         while True:
-            await self._carrier.arrived()
+            try:
+                await self._carrier.arrived()
+            except Exception:
+                # What is being taken back may wait for a stake that cannot be carried any more.
+                self._carrier.drop(refusals.unavailable("The bet came to nothing"))
+                if self._taking_back:
+                    await asyncio.wait(self._taking_back)
+                raise
             if not self._taking_back:
                 return
             await asyncio.wait(self._taking_back)
