@@ -20,7 +20,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from services.kit.settings import load_or_exit
 from stack import leftovers, ports
 from stack.folder import MARK, Folder, FolderInUse, FolderUnusable
-from stack.issuer import AUDIENCE, DevelopmentIssuer
+from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.leash import Leash
 from stack.nats import EmbeddedNats
 from stack.postgres import EmbeddedPostgres, PostgresError
@@ -99,9 +99,7 @@ class Stack:
             raise CannotRun("\n".join(taken))
         self._issuer.prepare()
         self._make_database()
-        supervisor = self._supervisor = Supervisor(
-            self._folder, self._programs(), {"FELTRO_ISSUER_JWKS": str(self._issuer.jwks)}
-        )
+        supervisor = self._supervisor = Supervisor(self._folder, self._programs(), self._keys())
         self._wait_for("supervisor", supervisor.ready)
         self._bring_up("postgres", self._postgres.ready)
         for service, database, user in DATABASES:
@@ -236,6 +234,15 @@ class Stack:
             Program("gateway", [*python, "gateway"], ROOT, priority=40, environment=self._gateway()),
         ]
 
+    def _keys(self) -> Mapping[str, str]:
+        """Where they are. Every process inherits it: a folder's name may hold what a configuration cannot carry."""
+        return {
+            "FELTRO_ISSUER_JWKS": str(self._issuer.jwks),
+            "FELTRO_DEMO_JWKS": str(self._issuer.demo.jwks),
+            "FELTRO_GATEWAY_DEMO_KEY": str(self._issuer.demo.key_file),
+            "FELTRO_ROULETTE_TOKEN_FILE": str(self._issuer.service_token("roulette")),
+        }
+
     def _wallet(self) -> Mapping[str, str]:
         return {
             **self._common(),
@@ -252,7 +259,6 @@ class Stack:
             "FELTRO_ROULETTE_LISTEN": f"{LOOPBACK}:{self._settings.roulette_port}",
             "FELTRO_ROULETTE_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.roulette_metrics_port}",
             "FELTRO_ROULETTE_DATABASE_URL": self._postgres.url(ROULETTE_USER, ROULETTE_DATABASE),
-            "FELTRO_ROULETTE_TOKEN_FILE": str(self._issuer.service_token("roulette")),
             "FELTRO_ROULETTE_TABLES": str(TABLES),
         }
 
@@ -267,6 +273,7 @@ class Stack:
         return {
             "FELTRO_ENVIRONMENT": "development",
             "FELTRO_NATS_URL": self._nats.url,
+            "FELTRO_ISSUER": ISSUER,
             "FELTRO_ISSUER_AUDIENCE": AUDIENCE,
         }
 

@@ -80,7 +80,7 @@ class RouletteClient:
         self.operator = self.bearer("operator", "back-office")
         self._players: dict[str, Metadata] = {}
 
-    def bearer(self, scope: str, subject: str, minutes: int = 60) -> Metadata:
+    def bearer(self, scope: str, subject: str, minutes: float = 60) -> Metadata:
         """Call metadata with a token."""
         return (("authorization", f"Bearer {self._issuer.token([scope], subject, minutes)}"),)
 

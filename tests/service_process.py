@@ -47,6 +47,10 @@ class ServiceProcess:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def module(self) -> str:
+        return f"services.{self.name}"
+
     def variables(self) -> dict[str, str]:
         """What this service wants to know beyond what all do."""
         return {}
@@ -59,13 +63,14 @@ class ServiceProcess:
             "FELTRO_NATS_URL": self.nats_url,
             "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
             "FELTRO_ISSUER_AUDIENCE": "feltro",
+            "FELTRO_DEMO_JWKS": str(self.issuer.demo.jwks),
             f"{prefix}_LISTEN": self.address,
             f"{prefix}_METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
             f"{prefix}_DATABASE_URL": self.database_url,
             # A leash runs its command elsewhere: what is tested is the service beside this file, whatever is installed.
             "PYTHONPATH": str(ROOT),
         }
-        command = [sys.executable, "-m", f"services.{self.name}"]
+        command = [sys.executable, "-m", self.module]
         self.leash = Leash(command, log=self.log, environment={**common, **self.variables(), **self.environment})
 
     async def ready(self) -> None:

@@ -21,6 +21,8 @@ DATABASE_FAILURES = (
     PoolTimeout,
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
+    # A connection that is lost while a statement is being prepared may be found in a state that the driver denies.
+    asyncpg.InternalClientError,
     OSError,
     TimeoutError,
 )

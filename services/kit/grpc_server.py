@@ -21,21 +21,19 @@ CONCURRENT_CALLS_LIMIT = 10_000
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
-def _token(context: _Context) -> str:
-    for key, value in context.invocation_metadata() or ():
-        if key == "authorization":
-            scheme, _, token = str(value).partition(" ")
-            if scheme.lower() == "bearer":
-                return token
-            sentence = "Send the token as `authorization: Bearer …`."
-            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
-    return ""
+def _token(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    if authorization and scheme.lower() != "bearer":
+        sentence = "Send the token as `authorization: Bearer …`."
+        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
+    return token
 
 
 def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
     async def answer(request: bytes, context: _Context) -> bytes:
         try:
-            return await method.answer(request, _token(context))
+            said = {key: str(value) for key, value in context.invocation_metadata() or ()}
+            return await method.answer(request, _token(said.get("authorization", "")), said.get("traceparent", ""))
         except Refused as refused:
             if refused.domain == Refused.domain:
                 refused.domain = domain

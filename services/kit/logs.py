@@ -5,11 +5,13 @@ import logging
 import sys
 from datetime import UTC, datetime
 
+from services.kit import trace
+
 _ORDINARY = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 
 
 class JsonLines(logging.Formatter):
-    """Time with offset, level, logger, message, and whatever was given as `extra`."""
+    """Time with offset, level, logger, message, the trace of the call, and whatever was given as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -18,6 +20,8 @@ class JsonLines(logging.Formatter):
             "from": record.name,
             "message": record.getMessage(),
         }
+        if trace_id := trace.trace_id():
+            line["trace_id"] = trace_id
         line.update({key: value for key, value in record.__dict__.items() if key not in _ORDINARY})
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)

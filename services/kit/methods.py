@@ -18,7 +18,8 @@ from google.protobuf.message_factory import GetMessageClass
 from prometheus_client import Counter, Histogram
 
 from feltro.access.v1 import access_pb2
-from services.kit.identity import NOBODY, Caller, TokenInvalid, TokenVerifier
+from services.kit import trace
+from services.kit.identity import DEMO, NOBODY, PLAYER, Caller, KeysUnavailable, TokenInvalid, TokenVerifier
 from services.kit.refusal import Refused
 
 _log = logging.getLogger(__name__)
@@ -54,33 +55,59 @@ def _snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class _Guard:
-    """The access rule of one method."""
+class AccessRule:
+    """Who may call a method, as its proto says."""
 
-    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier) -> None:
+    def __init__(self, method: MethodDescriptor) -> None:
         rule = method.GetOptions().Extensions[access_pb2.access]
         self._scopes = frozenset(
             access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes if scope
         )
+        # A visitor of a demonstration is a player: his id is one that has no account for money.
+        self._accepted = self._scopes | {DEMO} if PLAYER in self._scopes else self._scopes
         self._expired_accepted = rule.expired_token_accepted
-        self._public = rule.public
-        self._verifier = verifier
+        self.public: bool = rule.public
 
-    def admit(self, token: str) -> Caller:
-        if self._public and not token:
-            return NOBODY
-        if not token:
-            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
-        try:
-            caller = self._verifier.verify(token)
-        except TokenInvalid as invalid:
-            raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
-        if not self._scopes & caller.scopes:
+    def verify(self, caller: Caller, now: float) -> None:
+        """Refused if he may not."""
+        if not self._accepted & caller.scopes:
             needed = " or ".join(sorted(self._scopes)) or "nobody"
             sentence = f"This call needs a token of scope {needed}."
             raise Refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
-        if not self._expired_accepted and caller.expired(self._verifier.now()):
+        if not self._expired_accepted and caller.expired(now):
             raise Refused("TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one.")
+
+
+def without_token() -> Refused:
+    """The refusal of a call that needs a token and brings none."""
+    return Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
+
+
+async def authenticated(verifier: TokenVerifier, token: str) -> Caller:
+    """The bearer of an authentic token, or the refusal."""
+    try:
+        return await verifier.authenticate(token)
+    except TokenInvalid as invalid:
+        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
+    except KeysUnavailable:
+        sentence = "The keys of the tokens' issuer cannot be read: send the same request again in a moment."
+        raise Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, sentence) from None
+
+
+class _Guard:
+    """The access rule of one method, enforced."""
+
+    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier) -> None:
+        self._rule = AccessRule(method)
+        self._verifier = verifier
+
+    async def admit(self, token: str) -> Caller:
+        if not token:
+            if self._rule.public:
+                return NOBODY
+            raise without_token()
+        caller = await authenticated(self._verifier, token)
+        self._rule.verify(caller, self._verifier.now())
         return caller
 
 
@@ -109,11 +136,18 @@ class Method:
         self._succeeded = _CALLS.labels(method.full_name, "OK")
         self._seconds = _SECONDS.labels(method.full_name)
 
-    async def answer(self, request: bytes, token: str) -> bytes:
+    async def answer(self, request: bytes, token: str, traceparent: str = "") -> bytes:
         """The answer to one call, or the refusal it got."""
+        traced = trace.read(traceparent) if traceparent else None
+        if traced is None:
+            return await self._answer(request, token)
+        with traced:
+            return await self._answer(request, token)
+
+    async def _answer(self, request: bytes, token: str) -> bytes:
         started = time.perf_counter()
         try:
-            caller = self._guard.admit(token)
+            caller = await self._guard.admit(token)
             answer = await self._implemented(self._read(request), caller)
         except Refused as refused:
             raise self._counted(refused) from None

@@ -81,7 +81,7 @@ class _Stream:
 
     async def _carry_out(self, method: Method, call: relay_pb2.Call) -> None:
         try:
-            response = await method.answer(call.request, call.token)
+            response = await method.answer(call.request, call.token, call.traceparent)
         except Refused as refused:
             self._refuse(call.call_id, refused)
             return

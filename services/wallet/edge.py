@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 
-from services.kit.identity import Caller
+from services.kit.identity import DEMO_PREFIX, Caller
 from services.wallet import refusals
 from services.wallet.requests import REQUEST_ID_CHARACTERS_LIMIT
 
@@ -22,6 +22,15 @@ def name(field: str, value: str) -> str:
     if _NAME.fullmatch(value) is None:
         raise refusals.invalid(field, "has to be 1 to 64 letters, digits, `_` or `-`.")
     return value
+
+
+def known_player(field: str, value: str) -> str:
+    """The id of somebody whom the operator knows: it is none that visitors of demonstrations are given."""
+    if value.startswith(DEMO_PREFIX):
+        raise refusals.invalid(
+            field, f"must not begin with `{DEMO_PREFIX}`: visitors of demonstrations are called so, and have no money."
+        )
+    return name(field, value)
 
 
 def identifier(field: str, value: str) -> str:

@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from services.kit import background, database
 from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer
-from services.kit.identity import TokenVerifier
 from services.kit.methods import Service
 from services.kit.refusal import Refused
 from services.wallet import group_commit, refusals
@@ -92,8 +91,7 @@ class Wallet:
             SessionService(engine, clock, session_clock),
             ComplaintService(engine, clock),
         ]
-        verifier = TokenVerifier(settings.issuer_jwks, settings.issuer_audience)
-        server = GrpcServer(settings.listen, verifier, services, refusals.DOMAIN, explain)
+        server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, explain)
         self.port = server.port
         work: list[Coroutine[None, None, None]] = [
             commits.run(),

@@ -2,10 +2,11 @@
 
 from enum import StrEnum
 
-from pydantic import Field, FilePath, NatsDsn, PostgresDsn, model_validator
+from pydantic import Field, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import Environment, ListenAddress, ServiceSettings
+from services.kit.identity_settings import IdentitySettings
+from services.kit.settings import Environment, ListenAddress
 
 
 class SessionClockKind(StrEnum):
@@ -15,18 +16,15 @@ class SessionClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class WalletSettings(ServiceSettings):
+class WalletSettings(IdentitySettings):
     """Read once at the start."""
 
     model_config = SettingsConfigDict(
         env_prefix="FELTRO_WALLET_", extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True
     )
 
-    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
     nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
-    issuer_jwks: FilePath = Field(validation_alias="FELTRO_ISSUER_JWKS")
-    issuer_audience: str = Field("feltro", validation_alias="FELTRO_ISSUER_AUDIENCE", min_length=1)
 
     database_url: PostgresDsn
     listen: ListenAddress = "127.0.0.1:8710"

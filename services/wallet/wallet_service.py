@@ -48,7 +48,7 @@ class WalletService:
     async def open_account(
         self, request: wallet_pb2.OpenAccountRequest, caller: Caller
     ) -> wallet_pb2.OpenAccountResponse:
-        player_id, mode = edge.name("player_id", request.player_id), _mode(request.mode)
+        player_id, mode = edge.known_player("player_id", request.player_id), _mode(request.mode)
         async with self._engine.begin() as connection:
             account = await accounts.open_account(connection, player_id, mode, self._clock.now())
         return wallet_pb2.OpenAccountResponse(balance=_balance(account))

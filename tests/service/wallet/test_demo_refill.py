@@ -290,3 +290,17 @@ async def test_a_search_names_a_player_and_a_mode(desk: Desk, wrong: wallet_pb2.
         await desk.wallet.find_account(wrong, GAME)
 
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+
+
+@pytest.mark.rule("804/2015:31", "807/2015:33")
+async def test_whoever_only_tries_never_has_an_account_for_money(desk: Desk) -> None:
+    visitor = "demo-0123456789abcdef"
+    for mode in (REAL, DEMO):
+        request = wallet_pb2.OpenAccountRequest(player_id=visitor, mode=mode)
+        with pytest.raises(Refused) as refused:
+            await desk.wallet.open_account(request, OPERATOR)
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "player_id"})
+    assert (await refill(desk, visitor, 500)).balance.free_cents == 500
+    with pytest.raises(Refused) as refused:
+        await find(desk, visitor, REAL)
+    assert refused.value.reason == "ACCOUNT_UNKNOWN"

@@ -1,0 +1,83 @@
+"""Which call of which client is being worked on: W3C trace context, so that one id leads through all logs."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Self
+
+_WELL_FORMED = re.compile(r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
+_CHARACTERS_LIMIT = 256
+_SAMPLED = "01"
+
+
+class Trace:
+    """One call's place in a trace. Entered, it is the current one until it is left."""
+
+    __slots__ = ("_before", "flags", "over", "span_id", "trace_id")
+
+    def __init__(self, trace_id: str, span_id: str, flags: str) -> None:
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.flags = flags
+        self.over = False
+        self._before: Token[Trace | None] | None = None
+
+    @property
+    def header(self) -> str:
+        """The `traceparent` to send on."""
+        return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
+
+    def __enter__(self) -> Self:
+        self._before = _current.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What the call has set going may outlive it, and takes the context along: from here on it is nobody's.
+        self.over = True
+        if self._before is not None:
+            _current.reset(self._before)
+
+
+_current: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+
+def read(header: str) -> Trace | None:
+    """The trace that a `traceparent` names, or nothing if it is not well formed."""
+    if len(header) > _CHARACTERS_LIMIT:
+        return None
+    found = _WELL_FORMED.fullmatch(header)
+    if found is None:
+        return None
+    version, trace_id, span_id, flags, more = found.groups()
+    return None if more is not None and version == "00" else Trace(trace_id, span_id, flags)
+
+
+def begin(header: str = "") -> Trace:
+    """A step of our own in the client's trace; in a new one if he has none."""
+    given, span_id = read(header), secrets.token_hex(8)
+    if given is None:
+        return Trace(secrets.token_hex(16), span_id, _SAMPLED)
+    return Trace(given.trace_id, span_id, given.flags)
+
+
+def current() -> Trace | None:
+    """The call that is being worked on."""
+    trace = _current.get()
+    return None if trace is None or trace.over else trace
+
+
+def traceparent() -> str:
+    """The header of the current call; empty if there is none."""
+    trace = current()
+    return "" if trace is None else trace.header
+
+
+def trace_id() -> str:
+    """The id of the current call's trace; empty if there is none."""
+    trace = current()
+    return "" if trace is None else trace.trace_id

@@ -1,0 +1,86 @@
+"""What becomes of a player whose token ends while he plays, and of a visitor who has only come to try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from uuid import uuid4
+
+import pytest
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import table_pb2
+from gateway.demo import DemoDoor
+from services.kit.identity import CLOCK_SKEW_S
+from services.kit.signing_key import SigningKey
+from stack.issuer import AUDIENCE
+from tests.engine.roulette import by_arithmetic
+from tests.service.roulette.casino import (
+    HOUSES,
+    INDIVIDUAL,
+    REGULATIONS,
+    Guest,
+    Room,
+    chips,
+    outcome_in,
+    refusal,
+)
+from tests.wallet_under_test import DEMO
+
+HOLDS_S = 2.0
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_an_expired_token_never_loses_a_win(room: Room) -> None:
+    table_id = await room.table()
+    guest = await room.guest(table_id, 100_000)
+    watch = await room.watch(table_id)
+    seen = await room.open_round(guest)
+    round_id = await watch.round(after=(await watch.until("round_settled", seen)).seq)
+    # One of them wins, whichever it is.
+    bets = {str(number): 100 for number in range(37)}
+    ending = room.roulette.bearer("player", guest.player_id, (HOLDS_S - CLOCK_SKEW_S) / 60)
+    request = roulette_pb2.PlaceBetsRequest(
+        request_id=str(uuid4()), table_id=table_id, round_id=round_id, bets=chips(bets)
+    )
+    await room.roulette.roulette.PlaceBets(request, metadata=ending)
+    # Tokens count in whole seconds.
+    await asyncio.sleep(HOLDS_S + 1)
+    late = room.roulette.tables.GetTable(table_pb2.GetTableRequest(table_id=table_id), metadata=ending)
+    assert (await refusal(late)).reason == "TOKEN_EXPIRED"
+
+    settled = await watch.until("round_settled", round_id)
+
+    drawn = next(event.outcome_drawn for event in watch.of("outcome_drawn", round_id))
+    payout = int(by_arithmetic.payout(bets, outcome_in(drawn.outcome).number))
+    assert payout == 3_600
+    assert settled.seq
+    assert await room.balance(guest) == (100_000 - 3_700 + payout, 0)
+
+
+@pytest.mark.rule("804/2015:30", "804/2015:31", "807/2015:32", "807/2015:33", "903-B/2015:6.1.3")
+async def test_a_visitor_plays_for_credits_and_never_where_there_is_money(room: Room, regulation: str) -> None:
+    key = SigningKey.read(room.casino.roulette.issuer.demo.key_file)
+    visitor = DemoDoor(key, AUDIENCE).enter()
+    bearer = (("authorization", f"Bearer {visitor.token}"),)
+    demo_table = await room.table(wheel=REGULATIONS[regulation], play=INDIVIDUAL, mode=DEMO)
+
+    def enter(table_id: str) -> Awaitable[table_pb2.EnterTableResponse]:
+        request = table_pb2.EnterTableRequest(request_id=str(uuid4()), table_id=table_id)
+        return room.roulette.tables.EnterTable(request, metadata=bearer)
+
+    assert (await refusal(enter(HOUSES[regulation]))).reason == "ACCOUNT_UNKNOWN"
+    entered = await enter(demo_table)
+    own = entered.own
+    guest = Guest(visitor.player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
+    request = roulette_pb2.PlaceBetsRequest(
+        request_id=str(uuid4()),
+        table_id=guest.table_id,
+        round_id=await room.open_round(guest),
+        bets=chips({"red": 100}),
+    )
+    placed = await room.roulette.roulette.PlaceBets(request, metadata=bearer)
+    assert placed.stake.amount_cents == 100
+    spin = roulette_pb2.SpinRequest(table_id=guest.table_id, round_id=request.round_id)
+    assert (await room.roulette.roulette.Spin(spin, metadata=bearer)).staked_cents == 100
+    await room.leave(guest)
