@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.table import words
-from services.kit.table.felt import Seat
+from services.kit.table.felt import Seat, Stake
 from services.kit.table.journal import Ended
 
 if TYPE_CHECKING:
@@ -85,13 +85,15 @@ def round_opened(round_: Round[Any, Any]) -> events_pb2.TableEvent:
     return events_pb2.TableEvent(round_opened=opened)
 
 
-def bets_placed(round_id: str, seat: Seat, cents: int, bets: Message) -> events_pb2.TableEvent:
+def bets_placed(round_id: str, stake: Stake[Any], bets_type: str) -> events_pb2.TableEvent:
+    """`bets_type` is the message that the stake's bets are put in; they are not put in it again."""
     event = events_pb2.TableEvent()
     placed = event.bets_placed
     placed.round_id = round_id
-    placed.seat = seat.number
-    placed.amount_cents = cents
-    placed.bets.Pack(bets)
+    placed.seat = stake.seat.number
+    placed.amount_cents = stake.amount_cents
+    placed.bets.type_url = f"type.googleapis.com/{bets_type}"
+    placed.bets.value = stake.message
     return event
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.wallet.v1 import wallet_pb2
+from services.kit import background
 from services.kit.refusal import refused_from
 from services.kit.table import refusals
 from services.kit.table.bank import Bank
@@ -64,7 +65,7 @@ class Carrier(Generic[Bets, Outcome]):
     async def arrived(self) -> None:
         """Returns when the wallet has answered for every stake; raises what kept it from that."""
         while (task := self._task) is not None:
-            await asyncio.shield(task)
+            await background.result(task)
 
     def drop(self, why: Exception) -> None:
         """The table is not ours any more: nobody here will learn what became of these."""
@@ -88,9 +89,14 @@ class Carrier(Generic[Bets, Outcome]):
             orders = [self._order(stake) for stake, _ in self._under_way]
             answers = await self._bank.place(self._round_id, orders)
             placed: list[Stake[Bets]] = []
+            # Most were committed together, at the same moment.
+            moments: dict[tuple[int, int], datetime] = {}
             for (stake, asked), answer in zip(self._under_way, answers, strict=True):
                 if answer.HasField("placed"):
-                    stake.placed_at = _time(answer.placed)
+                    moment = answer.placed.placed_at.seconds, answer.placed.placed_at.nanos
+                    stake.placed_at = moments.get(moment)
+                    if stake.placed_at is None:
+                        stake.placed_at = moments[moment] = answer.placed.placed_at.ToDatetime(UTC)
                     placed.append(stake)
                     if not asked.done():
                         asked.set_result((stake, answer.placed))
@@ -111,9 +117,5 @@ class Carrier(Generic[Bets, Outcome]):
             account_id=stake.seat.account_id,
             session_id=stake.seat.session_id,
             amount_cents=stake.amount_cents,
-            detail=self._felt.rules.bets_message(stake.bets).SerializeToString(),
+            detail=stake.message,
         )
-
-
-def _time(placed: wallet_pb2.StakePlaced) -> datetime:
-    return placed.placed_at.ToDatetime(UTC)

@@ -28,6 +28,8 @@ class Stake(Generic[Bets]):
     request_id: str
     seat: Seat
     bets: Bets
+    # The same, in the game's own message.
+    message: bytes
     amount_cents: int
     # None as long as the wallet has not said that it has it.
     placed_at: datetime | None = None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class StaleOwner(Exception):
@@ -25,9 +25,8 @@ class Ending(IntEnum):
     VOID = 3
 
 
-@dataclass(frozen=True, slots=True)
-class JournalStake:
-    """A stake as it lay on the felt when the round closed."""
+class JournalStake(NamedTuple):
+    """A stake as it lay on the felt when the round closed. There is one for every bet: a tuple is made fastest."""
 
     stake_id: str
     request_id: str

@@ -17,6 +17,7 @@ from typing import Generic, Protocol
 from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit import background
 from services.kit.clock import Clock
 from services.kit.randomness import Randomness, SourceFailed, draw
 from services.kit.table import appearance, refusals
@@ -268,7 +269,7 @@ class LiveTable(Generic[Bets, Outcome]):
             self.wake()
         elif self._seating.of(player_id) is None and not round_.felt.stakes_of(player_id):
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
-        finished = await asyncio.shield(round_.finished)
+        finished = await background.result(round_.finished)
         await self._next_round_takes_bets()
         return finished
 
@@ -298,7 +299,7 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.void_reason = reason
         self.wake()
         if round_.begun:
-            await asyncio.shield(round_.finished)
+            await background.result(round_.finished)
 
     # -- the life of the table ---------------------------------------------------------------------------------------
 
@@ -361,6 +362,9 @@ class LiveTable(Generic[Bets, Outcome]):
             self._betting.clear()
             if not begun:
                 self._round = None
+                if self._leaving or self._seating:
+                    # Another round or another owner is about to be told of. Where nobody sits, rest is told.
+                    self._phase = types_pb2.PHASE_RESTING
                 return
             self._phase = types_pb2.PHASE_CLOSED
             self._say(appearance.betting_closed(round_.round_id))
@@ -551,9 +555,11 @@ class LiveTable(Generic[Bets, Outcome]):
         event.at.FromDatetime(self._clock.now())
         return event
 
-    def _say(self, event: events_pb2.TableEvent) -> None:
-        event.at.FromDatetime(self._clock.now())
-        self._voice.say(event)
+    def _say(self, *events: events_pb2.TableEvent) -> None:
+        now = appearance.stamp(self._clock.now())
+        for event in events:
+            event.at.CopyFrom(now)
+        self._voice.say(*events)
 
     async def _wait(self, seconds: float | None) -> None:
         """Until something changes, or so long."""

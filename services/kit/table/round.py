@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar, cast
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
+from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank
@@ -26,6 +27,12 @@ COMMANDS_LIMIT = 20_000
 _Answer = TypeVar("_Answer")
 
 
+class Say(Protocol):
+    """Tells whoever watches the table."""
+
+    def __call__(self, *events: events_pb2.TableEvent) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Finished(Generic[Outcome]):
     """A round that has ended, as its table remembers it."""
@@ -37,8 +44,7 @@ class Finished(Generic[Outcome]):
     balances: dict[str, wallet_types.Balance]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed(Generic[Bets]):
+class Placed(NamedTuple, Generic[Bets]):
     """A stake that counts, and what its player has down now."""
 
     stake: Stake[Bets]
@@ -68,7 +74,7 @@ class Round(Generic[Bets, Outcome]):
         opened_at: datetime,
         configuration_version: int,
         note_opened: Callable[[], Awaitable[None]],
-        say: Callable[[events_pb2.TableEvent], None],
+        say: Say,
         changed: Callable[[], None],
     ) -> None:
         self.round_id = round_id
@@ -95,6 +101,8 @@ class Round(Generic[Bets, Outcome]):
         self._commands: dict[tuple[str, str], tuple[object, asyncio.Future[object]]] = {}
         self._taking_back: set[asyncio.Task[object]] = set()
         self._stakes_made = 0
+        # The message in which the game puts bets.
+        self._bets_type = ""
 
     @property
     def stuck(self) -> bool:
@@ -111,7 +119,7 @@ class Round(Generic[Bets, Outcome]):
     async def place(self, seat: Seat, request_id: str, bets: Bets) -> Placed[Bets]:
         """Puts bets down, all or none; they count when this returns."""
         placed = self._once(seat, request_id, bets, lambda: self._carry(seat, request_id, bets))
-        stake, said = await asyncio.shield(placed)
+        stake, said = await background.result(placed)
         return Placed(stake, said, self.felt.bets_of(seat.player_id))
 
     async def take_back(self, seat: Seat, request_id: str, bets: Bets | None) -> TakenBack[Bets]:
@@ -123,7 +131,7 @@ class Round(Generic[Bets, Outcome]):
             task.add_done_callback(lambda done: self._taking_back.discard(cast("asyncio.Task[object]", done)))
             return task
 
-        return await asyncio.shield(self._once(seat, request_id, ("back", bets), begin))
+        return await background.result(self._once(seat, request_id, ("back", bets), begin))
 
     def knows(self, player_id: str, request_id: str) -> bool:
         """Whether this command has been heard before."""
@@ -155,7 +163,10 @@ class Round(Generic[Bets, Outcome]):
     ) -> asyncio.Future[tuple[Stake[Bets], wallet_pb2.StakePlaced]]:
         self._stakes_made += 1
         stake_id = f"{self.round_id}:{self._stakes_made}"
-        return self._carrier.carry(Stake(stake_id, request_id, seat, bets, self.rules.cents(bets)))
+        message = self.rules.bets_message(bets)
+        stake = Stake(stake_id, request_id, seat, bets, message.SerializeToString(), self.rules.cents(bets))
+        self._bets_type = message.DESCRIPTOR.full_name
+        return self._carrier.carry(stake)
 
     async def _take_back(self, seat: Seat, bets: Bets | None) -> TakenBack[Bets]:
         """Stakes are taken back whole; what of them should stay is put down again as one."""
@@ -228,7 +239,7 @@ class Round(Generic[Bets, Outcome]):
                 stake.seat.session_id,
                 stake.seat.number,
                 stake.amount_cents,
-                self.rules.bets_message(stake.bets).SerializeToString(),
+                stake.message,
                 stake.placed_at,
             )
             for stake in self.felt.counted()
@@ -252,9 +263,4 @@ class Round(Generic[Bets, Outcome]):
             self.finished.exception()
 
     def _say_placed(self, stakes: list[Stake[Bets]]) -> None:
-        for stake in stakes:
-            self._say(
-                appearance.bets_placed(
-                    self.round_id, stake.seat, stake.amount_cents, self.rules.bets_message(stake.bets)
-                )
-            )
+        self._say(*(appearance.bets_placed(self.round_id, stake, self._bets_type) for stake in stakes))

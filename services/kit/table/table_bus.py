@@ -26,6 +26,7 @@ from prometheus_client import Counter
 from feltro.table.v1 import events_pb2
 from services.kit import background
 from services.kit.table.outages import BUS_FAILURES, Outage
+from services.kit.wire import embedded
 
 STREAM = "FELTRO_TABLES"
 SUBJECTS = ["feltro.table.*"]
@@ -41,6 +42,8 @@ RETRY_AFTER_S = 0.05
 RETRY_AFTER_AT_MOST_S = 1.0
 
 _DUPLICATES_FOR_S = 10
+# `TableEvents.events`
+_EVENTS = 1
 # JetStream's codes for «this is not the sequence you expected».
 _WRONG_LAST_SEQUENCE = (10071, 10164)
 
@@ -291,7 +294,7 @@ class TableVoice:
             if event.HasField("table_taken"):
                 event.table_taken.snapshot.seq = event.seq
             # Messages of one repeated field, put together, are one message with all of it.
-            part = events_pb2.TableEvents(events=[event]).SerializeToString()
+            part = embedded(_EVENTS, event.SerializeToString())
             if parts and size + len(part) > MESSAGE_BYTES_LIMIT:
                 break
             self._waiting.popleft()
