@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 import sys
+from collections.abc import Awaitable
 
 import uvloop
 from aiohttp import web
 
-from gateway.edge import Edge
+from gateway.assembly import Gateway
 from gateway.parts import GrpcPart, Lookout, NatsPart
 from gateway.settings import GatewaySettings
+from services.kit import background
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 
@@ -26,11 +27,12 @@ async def serve(settings: GatewaySettings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     wallet = GrpcPart("wallet", "keeps the players' money and sessions", settings.wallet_address)
-    lookout = Lookout([wallet, NatsPart(str(settings.nats_url))])
-    watching = asyncio.create_task(lookout.watch())
-    application = Edge(lookout, settings.environment).application()
-    # No line per request: probes ask every second, and nothing else is served yet.
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=settings.stop_grace_s)
+    bus = NatsPart(str(settings.nats_url))
+    lookout = Lookout([wallet, bus])
+    gateway = Gateway(settings, lookout, bus.client)
+    tasks = [asyncio.create_task(_run(work)) for work in (lookout.watch(), *gateway.background())]
+    # No line per request: probes ask every second, and whatever is refused is logged where it is refused.
+    runner = web.AppRunner(gateway.application, access_log=None, shutdown_timeout=settings.stop_grace_s)
     try:
         await runner.setup()
         await web.TCPSite(runner, settings.listen_host, settings.listen_port).start()
@@ -42,11 +44,14 @@ async def serve(settings: GatewaySettings) -> int:
         return 1
     finally:
         await runner.cleanup()
-        watching.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await watching
+        await background.end(tasks)
+        await gateway.close()
         await lookout.close()
     return 0
+
+
+async def _run(work: Awaitable[None]) -> None:
+    await work
 
 
 if __name__ == "__main__":

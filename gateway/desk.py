@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 
 import grpc
 from google.protobuf.message import Message
 
 from gateway.contracts import Method
 from gateway.directory import Directory, NobodyAnswers
+from gateway.refusals import DOMAIN, unavailable
 from gateway.upstream import NoAnswer, Upstream
+from services.kit import trace
 from services.kit.refusal import Refused
+
+__all__ = ["DOMAIN", "Desk", "unavailable"]
 
 # How long a call goes after a table that changes hands: longer than others need to take it over (G11).
 GO_AFTER_S = 6.0
@@ -19,14 +24,6 @@ TRY_AGAIN_S = 0.1
 # It is not here: another process may have it, or have it soon.
 _ASK_ANOTHER = frozenset({"TABLE_ELSEWHERE", "TABLE_UNKNOWN"})
 
-DOMAIN = "gateway.feltro"
-
-
-def unavailable(sentence: str) -> Refused:
-    refused = Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, sentence)
-    refused.domain = DOMAIN
-    return refused
-
 
 class Desk:
     """Where every call of every client goes through."""
@@ -34,13 +31,24 @@ class Desk:
     def __init__(self, directory: Directory, upstream: Upstream) -> None:
         self._directory = directory
         self._upstream = upstream
+        self._here: dict[str, Callable[[Message, str], Awaitable[Message]]] = {}
+
+    def offer(self, methods: Mapping[str, Callable[[Message, str], Awaitable[Message]]]) -> None:
+        """These are answered here, by their paths, and passed on to nobody."""
+        self._here.update(methods)
 
     async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
         """The answer's bytes; every failure is a `Refused`."""
+        here = self._here.get(method.path)
+        if here is not None:
+            return (await here(request, token)).SerializeToString()
+        return await self._pass_on(method, request, token, traceparent or trace.traceparent())
+
+    async def _pass_on(self, method: Method, request: Message, token: str, traceparent: str) -> bytes:
         payload = request.SerializeToString()
         give_up_at = asyncio.get_running_loop().time() + GO_AFTER_S
         while True:
-            problem = unavailable("No service answers for this at the moment: try again.")
+            problem: Refused = unavailable("No service answers for this at the moment: try again.")
             try:
                 for address in self._directory.addresses(method, request):
                     try:

@@ -13,6 +13,7 @@ from nats.aio.client import Client as Nats
 from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.table.v1 import placement_pb2
+from gateway import refusals
 from gateway.contracts import Method
 from services.kit.table.leases import Bucket, elapsed
 from services.kit.table.outages import BUS_FAILURES, Outage
@@ -52,6 +53,8 @@ class Directory:
             self._noticed,
         )
         self._games = Games({}, {})
+        # Every game that was ever seen here: one that is being started again is not unknown.
+        self._seen: set[str] = set()
         self.changed = asyncio.Event()
 
     async def run(self) -> None:
@@ -72,6 +75,8 @@ class Directory:
             {key: lease for key, noted in self._tables.entries.items() if (lease := _lease(noted.value)) is not None},
             {key: one for key, noted in self._replicas.entries.items() if (one := _replica(noted.value)) is not None},
         )
+        self._seen.update(lease.game for lease in self._games.leases.values())
+        self._seen.update(replica.game for replica in self._games.replicas.values())
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -113,6 +118,8 @@ class Directory:
         serving = [replica for replica in self.replicas() if replica.game == game]
         ready = [replica for replica in serving if not replica.draining] or serving
         if not ready:
+            if game not in self._seen and self._tables.in_view and self._replicas.in_view:
+                raise refusals.game_unknown(game)
             raise NobodyAnswers(game)
         return ready[next(self._turn) % len(ready)].address
 

@@ -86,14 +86,15 @@ class NatsPart:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._client = Client()
+        self.client = Client()
+        """For whoever speaks to the bus; it connects when the part is first looked at, and again when it is lost."""
         self._connecting: asyncio.Task[None] | None = None
 
     async def problem(self) -> str:
         """Not connected; once started, the client itself tries again for ever."""
         if self._connecting is None:
             self._connecting = asyncio.create_task(self._connect())
-        return "" if self._client.is_connected else f"does not answer at {self._url} (NATS)"
+        return "" if self.client.is_connected else f"does not answer at {self._url} (NATS)"
 
     async def close(self) -> None:
         """Close the connection."""
@@ -101,10 +102,10 @@ class NatsPart:
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
         with contextlib.suppress(NatsError, OSError):
-            await self._client.close()
+            await self.client.close()
 
     async def _connect(self) -> None:
-        await self._client.connect(
+        await self.client.connect(
             self._url,
             name="feltro gateway",
             connect_timeout=RECONNECT_AFTER_S,

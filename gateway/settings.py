@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
-from pydantic import Field, NatsDsn
+from pydantic import Field, FilePath, NatsDsn
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.settings import Environment, ListenAddress, ServiceSettings
+from gateway.rates import Limit, Limits
+from services.kit.identity_settings import IdentitySettings
+from services.kit.settings import ListenAddress
 
 
-class GatewaySettings(ServiceSettings):
+class GatewaySettings(IdentitySettings):
     """Read once at the start."""
 
     model_config = SettingsConfigDict(
         env_prefix="FELTRO_GATEWAY_", extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True
     )
 
-    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
     nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     listen: ListenAddress = "127.0.0.1:8700"
     wallet_address: ListenAddress = "127.0.0.1:8710"
+    # The key (PEM, Ed25519) that visitors of demonstrations get their tokens from; without it there are none.
+    demo_key: FilePath | None = None
+    # How many calls a second, and how many at once after a pause: see `gateway.rates.Limits`.
+    player_calls_per_s: float = Field(20, gt=0, le=10_000)
+    player_calls_at_once: int = Field(60, ge=1, le=100_000)
+    operator_calls_per_s: float = Field(200, gt=0, le=100_000)
+    operator_calls_at_once: int = Field(600, ge=1, le=100_000)
+    address_calls_per_s: float = Field(10, gt=0, le=100_000)
+    address_calls_at_once: int = Field(30, ge=1, le=100_000)
+    address_tokens_per_s: float = Field(100, gt=0, le=100_000)
+    address_tokens_at_once: int = Field(1_000, ge=1, le=100_000)
+    connection_messages_per_s: float = Field(30, gt=0, le=10_000)
+    connection_messages_at_once: int = Field(60, ge=1, le=100_000)
+    # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
+    cors: str = ""
     # How long a stopping gateway waits for requests under way.
     stop_grace_s: float = Field(5.0, ge=0, le=60)
+
+    def limits(self) -> Limits:
+        """How much anyone may ask."""
+        return Limits(
+            player=Limit("calls of a player", self.player_calls_per_s, self.player_calls_at_once),
+            operator=Limit("calls of an operator", self.operator_calls_per_s, self.operator_calls_at_once),
+            address=Limit(
+                "calls without a token from one address", self.address_calls_per_s, self.address_calls_at_once
+            ),
+            newcomers=Limit("tokens shown from one address", self.address_tokens_per_s, self.address_tokens_at_once),
+            connection=Limit(
+                "messages on one connection", self.connection_messages_per_s, self.connection_messages_at_once
+            ),
+        )
+
+    @property
+    def cors_origins(self) -> list[str]:
+        """The origins of FELTRO_GATEWAY_CORS."""
+        return self.cors.split()
 
     @property
     def listen_host(self) -> str:

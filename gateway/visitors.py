@@ -1,13 +1,16 @@
-"""Who is at the door: reads a visitor's token and says what the gateway needs to know of him."""
+"""Who is at the door: reads a visitor's token, says whether it still opens anything, and when it will no longer."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
-import grpc
-
-from gateway.desk import DOMAIN
-from services.kit.identity import Caller, TokenInvalid, TokenVerifier
+from gateway import refusals
+from gateway.activity import ASKED_AGAIN_AFTER_S, Activity
+from gateway.refusals import GatewayRefused
+from gateway.revocations import KEPT_FOR_S, Revocations
+from services.kit.identity import CLOCK_SKEW_S, Caller, TokenVerifier
+from services.kit.methods import authenticated
 from services.kit.refusal import Refused
 
 
@@ -20,34 +23,103 @@ class Visitor:
 
     @property
     def player_id(self) -> str | None:
-        """The player he is, if he is one."""
-        return self.caller.subject if self.caller is not None and "player" in self.caller.scopes else None
+        """The player he is, if he is one; a visitor of a demonstration is one."""
+        return None if self.caller is None else self.caller.player_id
 
 
 NOBODY = Visitor("", None)
 
 
 class Visitors:
-    """The door. Services check each call's token themselves; here it is checked what it opens at the gateway."""
+    """The door. Services check each call's token themselves; here it is checked what only gateways know of it."""
 
-    def __init__(self, verifier: TokenVerifier) -> None:
+    def __init__(self, verifier: TokenVerifier, revocations: Revocations, activity: Activity) -> None:
         self._verifier = verifier
+        self._revocations = revocations
+        self._activity = activity
 
-    def admit(self, token: str) -> Visitor:
-        """`Refused` with TOKEN_INVALID for a token that is not authentic. Expiry is for whoever asks: see `current`."""
+    def known(self, token: str) -> bool:
+        """Whether the token was verified before, so that to do it again costs nothing."""
+        return self._verifier.remembers(token)
+
+    async def admit(self, token: str) -> Visitor:
+        """The bearer, who does something now.
+
+        Refused with TOKEN_INVALID, TOKEN_REVOKED, LOGIN_NEEDED, or UNAVAILABLE where one of these cannot be told.
+        Whether the token has expired is for whoever asks, for some methods accept it: see `current`.
+        """
+        visitor = await self.recognise(token)
+        if visitor.caller is not None:
+            await self._activity.verify(visitor.caller)
+            self._activity.note(visitor.caller)
+        return visitor
+
+    async def recognise(self, token: str) -> Visitor:
+        """The bearer of a token that is authentic and was not taken back; it is no sign of life of his."""
         if not token:
             return NOBODY
         try:
-            return Visitor(token, self._verifier.verify(token))
-        except TokenInvalid as invalid:
-            raise _refused("TOKEN_INVALID", str(invalid)) from None
+            caller = await authenticated(self._verifier, token)
+        except Refused as refused:
+            raise GatewayRefused(refused.reason, refused.sentence) from None
+        if self._verifier.now() - caller.issued_at > KEPT_FOR_S:
+            # Nobody could say any more whether it was taken back.
+            days = KEPT_FOR_S // 86400
+            raise GatewayRefused("TOKEN_EXPIRED", f"The token does not say that it is younger than {days} days.")
+        self._revocations.verify(caller)
+        return Visitor(token, caller)
+
+    async def renew(self, visitor: Visitor, token: str) -> Visitor:
+        """The same person with a new token, for a connection that stays."""
+        renewed = await self.recognise(token)
+        if visitor.caller is None or renewed.caller is None or not _same(visitor.caller, renewed.caller):
+            raise GatewayRefused("NOT_YOURS", "The new token is for somebody else: open another connection with it.")
+        if not self.current(renewed):
+            raise refusals.token_expired()
+        await self._activity.verify(renewed.caller)
+        return renewed
+
+    def now(self) -> float:
+        return self._verifier.now()
+
+    def seen(self, visitor: Visitor) -> None:
+        """He does something on a connection that he has; heartbeats are not worth a call."""
+        if visitor.caller is not None:
+            self._activity.note(visitor.caller)
 
     def current(self, visitor: Visitor) -> bool:
-        """Whether his token still holds."""
+        """Whether his token has not expired."""
         return visitor.caller is None or not visitor.caller.expired(self._verifier.now())
 
+    def expires_in(self, visitor: Visitor) -> float:
+        """After how many seconds his token opens nothing any more; never for nobody in particular."""
+        if visitor.caller is None:
+            return float("inf")
+        return visitor.caller.expires_at + CLOCK_SKEW_S - self._verifier.now()
 
-def _refused(reason: str, sentence: str) -> Refused:
-    refused = Refused(reason, grpc.StatusCode.UNAUTHENTICATED, sentence)
-    refused.domain = DOMAIN
-    return refused
+    async def over(self, visitor: Visitor) -> GatewayRefused:
+        """Returns when a connection of his has to end, and why: TOKEN_EXPIRED, TOKEN_REVOKED or LOGIN_NEEDED."""
+        caller = visitor.caller
+        if caller is None:
+            never: asyncio.Future[GatewayRefused] = asyncio.get_running_loop().create_future()
+            return await never
+        with self._revocations.watched(caller) as revoked:
+            while True:
+                wait_s = min(self.expires_in(visitor), self._activity.idle_in(caller))
+                # A clock that is set, and a day that is longer than a timer should be, are looked at again.
+                await asyncio.wait([revoked], timeout=min(max(wait_s, 0.01), 60.0))
+                if revoked.done():
+                    return revoked.result()
+                if self.expires_in(visitor) <= 0:
+                    return refusals.token_expired()
+                try:
+                    await self._activity.verify(caller)
+                except GatewayRefused as refused:
+                    if refused.reason == "LOGIN_NEEDED":
+                        return refused
+                    # It cannot be told: his next call is refused all the same, and a connection alone does no harm.
+                    await asyncio.wait([revoked], timeout=ASKED_AGAIN_AFTER_S)
+
+
+def _same(one: Caller, other: Caller) -> bool:
+    return one.subject == other.subject and one.scopes == other.scopes

@@ -7,7 +7,7 @@ import json
 import sys
 import uuid
 from importlib import resources
-from typing import cast
+from typing import Any, cast
 
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
@@ -140,13 +140,14 @@ def _scope(method: MethodDescriptor) -> str:
 
 
 def _json(message: Message) -> str:
+    pool: Any = message.DESCRIPTOR.file.pool
     return json_format.MessageToJson(
         message,
         preserving_proto_field_name=True,
         always_print_fields_with_no_presence=True,
         ensure_ascii=False,
         # What an Any holds is known to the pool that the message comes from.
-        descriptor_pool=message.DESCRIPTOR.file.pool,
+        descriptor_pool=pool,
     )
 
 

@@ -15,12 +15,20 @@ function row(part) {
   return made;
 }
 
+// A process of a game: it comes and goes, and others take its tables over.
+function process(replica) {
+  const state = replica.draining ? "is about to stop" : `runs ${replica.houses} tables`;
+  const problem = replica.failing ? "alive, but its tables do not open" : "";
+  return { name: replica.game, does: `${state} (process ${replica.replica_id})`, up: !problem, problem };
+}
+
 async function look() {
   const gateway = { name: "gateway", does: "answers this page", up: true, problem: "does not answer" };
   let parts = [];
   try {
     const answer = await fetch("/readyz", { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    parts = (await answer.json()).parts;
+    const said = await answer.json();
+    parts = [...said.parts, ...said.replicas.map(process)];
   } catch {
     gateway.up = false;
   }

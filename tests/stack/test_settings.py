@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
-NATS = {"FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
+# Any file that is there will do: the keys in it are not looked at yet.
+KEYS = {"FELTRO_ISSUER_JWKS": __file__}
+NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
 
 
 @pytest.mark.parametrize(
@@ -19,7 +21,7 @@ NATS = {"FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
         ("stack.run", {"FELTRO_NATS_PORT": "0"}),
         ("gateway", {**NATS, "FELTRO_GATEWAY_LISTEN": "here"}),
         ("gateway", {**NATS, "FELTRO_GATEWAY_WALLET_ADDRESS": "127.0.0.1"}),
-        ("gateway", {"FELTRO_NATS_URL": "http://127.0.0.1"}),
+        ("gateway", {**KEYS, "FELTRO_NATS_URL": "http://127.0.0.1"}),
     ],
 )
 def test_the_variable_is_named(module: str, wrong: dict[str, str]) -> None:

@@ -89,7 +89,8 @@ class Platform:
 
     def process(self, part: str) -> psutil.Process:
         """The process that is one part."""
-        telling = {"postgres": "/postgres", "nats": "nats-server", "wallet": "services.wallet", "gateway": "gateway"}
+        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway"}
+        telling |= {service: f"services.{service}" for service in ("wallet", "roulette")}
         for process in self.processes():
             command = _command_line(process)
             named = "".join(command[:1]).endswith(telling[part]) or telling[part] in command[1:]
@@ -140,5 +141,5 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 
 def _free_ports() -> dict[str, str]:
-    names = ("GATEWAY", "WALLET", "WALLET_METRICS", "POSTGRES", "NATS")
+    names = ("GATEWAY", "WALLET", "WALLET_METRICS", "ROULETTE", "ROULETTE_METRICS", "POSTGRES", "NATS")
     return {f"FELTRO_{name}_PORT": str(free_port()) for name in names}

@@ -1,0 +1,80 @@
+"""Puts the gateway together: what lets people in, what asks the services, and what answers over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from aiohttp import web
+from nats.aio.client import Client as Nats
+
+from feltro.wallet.v1 import session_pb2
+from gateway import json_codec
+from gateway.activity import Activity
+from gateway.contracts import Contracts
+from gateway.cors import Cors
+from gateway.demo import DemoDoor
+from gateway.desk import Desk
+from gateway.directory import Directory
+from gateway.documents import Reference
+from gateway.edge import Edge, Routed
+from gateway.live import Live
+from gateway.local_service import GatewayService, methods_here
+from gateway.openapi import document
+from gateway.parts import Lookout
+from gateway.problems import Reasons
+from gateway.rates import Rates
+from gateway.rest import Rest
+from gateway.revocations import Revocations
+from gateway.settings import GatewaySettings
+from gateway.upstream import Upstream
+from gateway.visitors import Visitors
+from services.kit.signing_key import SigningKey
+
+WALLET = "feltro.wallet."
+
+
+class Gateway:
+    """All of it, but the listening."""
+
+    def __init__(self, settings: GatewaySettings, lookout: Lookout, bus: Nats) -> None:
+        self._settings = settings
+        contracts = Contracts()
+        self._directory = Directory(bus, {WALLET: settings.wallet_address})
+        self._upstream = Upstream()
+        self._revocations = Revocations(bus)
+        self._activity = Activity(bus)
+        visitors = Visitors(settings.verifier(), self._revocations, self._activity)
+        rates = Rates(settings.limits())
+        desk = Desk(self._directory, self._upstream)
+        desk.offer(methods_here(self._service(contracts, desk), visitors))
+        reasons = Reasons(contracts)
+        parts: list[Routed] = [
+            Live(contracts, desk, visitors, rates, bus, settings.stop_grace_s),
+            Rest(contracts, desk, visitors, rates),
+            Reference(json_codec.dumps(document(contracts, reasons))),
+            reasons,
+        ]
+        cors = Cors(settings.cors_origins)
+        self.application: web.Application = Edge(
+            lookout, settings.environment, self._directory.replicas, parts, cors
+        ).application()
+
+    def background(self) -> list[Awaitable[None]]:
+        """What has to run for as long as the gateway does."""
+        return [self._directory.run(), self._revocations.run(), self._activity.run()]
+
+    async def close(self) -> None:
+        """Lets go of the services."""
+        await self._upstream.close()
+
+    def _service(self, contracts: Contracts, desk: Desk) -> GatewayService:
+        end = contracts.by_rpc_name["SessionService.EndPlayerSessions"]
+
+        async def end_sessions(
+            request: session_pb2.EndPlayerSessionsRequest, token: str
+        ) -> session_pb2.EndPlayerSessionsResponse:
+            return session_pb2.EndPlayerSessionsResponse.FromString(await desk.ask(end, request, token))
+
+        key = self._settings.demo_key
+        door = DemoDoor(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
+        return GatewayService(door, self._revocations, end_sessions)

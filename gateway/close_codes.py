@@ -1,0 +1,39 @@
+"""Why a WebSocket is closed: the codes, what they mean, and what a client does about them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class CloseCode(IntEnum):
+    """Of the gateway's own accord; beside them, 1002, 1007 and 1009 say what was wrong with the client's frames."""
+
+    RESTARTING = 1012
+    TOKEN_EXPIRED = 4401
+    LOGIN_NEEDED = 4402
+    TOKEN_REVOKED = 4403
+    TOO_SLOW = 4408
+    UNHEARD = 4410
+    TOO_MANY = 4429
+    UNAVAILABLE = 4503
+
+
+WORDS: dict[CloseCode, str] = {
+    CloseCode.RESTARTING: "The gateway stops: connect again after the pause that its notice named.",
+    CloseCode.TOKEN_EXPIRED: "The token has expired: connect again with a new one; `refresh` in time avoids it.",
+    CloseCode.LOGIN_NEEDED: "Nothing was done for too long: log in anew.",
+    CloseCode.TOKEN_REVOKED: "The token was revoked: do not connect again with it.",
+    CloseCode.TOO_SLOW: "The client reads too slowly: connect again, and watch less.",
+    CloseCode.UNHEARD: "The heartbeat was not answered: connect again.",
+    CloseCode.TOO_MANY: "Too many messages or connections: connect again later, and ask less.",
+    CloseCode.UNAVAILABLE: "The table can no longer be shown: connect again, after a pause that grows.",
+}
+
+# What RFC 6455 has names for, as this gateway uses it.
+STANDARD_WORDS = {
+    1000: "As agreed: the client has closed.",
+    1002: "The client has broken the WebSocket protocol.",
+    1003: "The client has sent a binary message: only text is understood.",
+    1007: "The client has sent text that is not UTF-8.",
+    1009: "The client has sent a message larger than is taken.",
+}

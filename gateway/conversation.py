@@ -1,0 +1,216 @@
+"""What can be said on a WebSocket: every method of every service, and the few that are the socket's own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from gateway import json_codec, rpc
+from gateway.contracts import Contracts
+from gateway.feeds import Outlet, Watcher
+from gateway.hub import Asks, Hub
+from gateway.private_facts import PrivateFacts
+from gateway.problems import Problem, fault
+from gateway.rates import Rates
+from gateway.refusals import GatewayRefused, token_expired
+from gateway.tracing import Trace, trace_of
+from gateway.visitors import Visitor, Visitors
+from services.kit.refusal import Refused
+
+# Tables that one connection may watch (G11).
+TABLES_LIMIT = 64
+_SEQ_LIMIT = 2**63
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one call, and what is to happen right after it was written."""
+
+    text: bytes
+    then: Callable[[], None] | None = None
+
+
+class Talker(Outlet, Protocol):
+    """The connection of somebody who talks."""
+
+    watching: dict[str, Watcher]
+    open: bool
+    address: str
+    """Where he comes from."""
+
+    def say(self, text: bytes) -> None:
+        """Sends a message."""
+        ...
+
+    def become(self, visitor: Visitor) -> None:
+        """He has shown a token."""
+        ...
+
+
+_Own = Callable[[Talker, rpc.Call], Awaitable[Answer]]
+
+
+class Conversation:
+    """Answers calls."""
+
+    def __init__(
+        self,
+        contracts: Contracts,
+        desk: Asks,
+        visitors: Visitors,
+        rates: Rates,
+        hub: Hub,
+        private_facts: PrivateFacts,
+    ) -> None:
+        self._methods = contracts.by_rpc_name
+        self._desk = desk
+        self._visitors = visitors
+        self._rates = rates
+        self._hub = hub
+        self._private_facts = private_facts
+        self._own: dict[str, _Own] = {
+            "authenticate": self._authenticate,
+            "ping": self._ping,
+            "refresh": self._refresh,
+            "subscribe": self._subscribe,
+            "unsubscribe": self._unsubscribe,
+        }
+
+    async def answer(self, talker: Talker, text: bytes) -> None:
+        """Answers one message: a call, or a batch of them that are carried out at the same time."""
+        calls, together = rpc.read(text)
+        answers = await asyncio.gather(*(self._answer(talker, call) for call in calls))
+        said = [answer.text for answer in answers]
+        talker.say(rpc.batch(said) if together else said[0])
+        for answer in answers:
+            if answer.then is not None:
+                answer.then()
+
+    def welcome(self, talker: Talker) -> None:
+        """One whose token is known."""
+        if talker.visitor.player_id is not None:
+            self._private_facts.join(talker.visitor.player_id, talker)
+
+    def part(self, talker: Talker) -> None:
+        """He is gone: nothing is told to him any more."""
+        if talker.visitor.player_id is not None:
+            self._private_facts.leave(talker.visitor.player_id, talker)
+        for watcher in talker.watching.values():
+            self._hub.leave(watcher)
+        talker.watching.clear()
+
+    def leave(self, talker: Talker, watcher: Watcher) -> None:
+        """He watches a table no more."""
+        if talker.watching.get(watcher.feed.table_id) is watcher:
+            del talker.watching[watcher.feed.table_id]
+            self._hub.leave(watcher)
+
+    async def _answer(self, talker: Talker, call: rpc.Call | bytes) -> Answer:
+        if isinstance(call, bytes):
+            return Answer(call)
+        trace = trace_of("")
+        try:
+            self._rates.call(talker.visitor, talker.address)
+            own = self._own.get(call.method)
+            if own is not None:
+                return await own(talker, call)
+            return Answer(rpc.success(call.id, await self._ask(talker.visitor, call, trace)))
+        except rpc.CallFailed as failed:
+            return Answer(rpc.failure(call.id, failed, trace.trace_id))
+        except Refused as refused:
+            return Answer(rpc.failure(call.id, rpc.refused(refused), trace.trace_id))
+        except Exception:  # noqa: BLE001 - whatever it was, the caller is told
+            _log.exception("a call failed", extra={"method": call.method, "trace_id": trace.trace_id})
+            return Answer(rpc.failure(call.id, rpc.CallFailed(rpc.INTERNAL_ERROR, fault()), trace.trace_id))
+
+    async def _ask(self, visitor: Visitor, call: rpc.Call, trace: Trace) -> bytes:
+        method = self._methods.get(call.method)
+        if method is None:
+            sentence = "There is no such method: see /asyncapi.json."
+            raise rpc.CallFailed(rpc.METHOD_NOT_FOUND, Problem(404, sentence, "METHOD_UNKNOWN"))
+        if not method.public and visitor.caller is None:
+            raise GatewayRefused("TOKEN_INVALID", "Say who you are first: `authenticate` with a token.")
+        try:
+            request = json_codec.from_json(call.params, method.request_class)
+        except json_codec.WrongJson as wrong:
+            raise rpc.invalid_params(str(wrong), wrong.path) from None
+        self._visitors.seen(visitor)
+        answer = await self._desk.ask(method, request, visitor.token, trace.traceparent)
+        return json_codec.encode(method.response_class.FromString(answer))
+
+    async def _ping(self, _: Talker, call: rpc.Call) -> Answer:
+        return _result(call, {"at": datetime.now(UTC).isoformat().replace("+00:00", "Z")})
+
+    async def _authenticate(self, talker: Talker, call: rpc.Call) -> Answer:
+        token = _text(call, "token")
+        self._rates.newcomer(talker.address)
+        visitor = await self._visitors.admit(token)
+        if not self._visitors.current(visitor):
+            raise token_expired()
+        if talker.visitor.caller is not None:
+            raise rpc.invalid_params("This connection has shown a token already: `refresh` it, or open another one.")
+        talker.become(visitor)
+        self.welcome(talker)
+        return _result(call, _identity(visitor))
+
+    async def _refresh(self, talker: Talker, call: rpc.Call) -> Answer:
+        token = _text(call, "token")
+        self._rates.newcomer(talker.address)
+        visitor = await self._visitors.renew(talker.visitor, token)
+        talker.become(visitor)
+        return _result(call, _identity(visitor))
+
+    async def _subscribe(self, talker: Talker, call: rpc.Call) -> Answer:
+        table_id = _text(call, "table_id")
+        from_seq = call.params.get("from_seq")
+        if isinstance(from_seq, str) and from_seq.isdecimal() and len(from_seq) < 20:
+            # 64-bit numbers are strings in the JSON of messages, and may be sent back as they came.
+            from_seq = int(from_seq)
+        if from_seq is not None and (
+            not isinstance(from_seq, int) or isinstance(from_seq, bool) or not 0 <= from_seq < _SEQ_LIMIT
+        ):
+            raise rpc.invalid_params("`from_seq` has to be the number of an event.", "from_seq")
+        if table_id not in talker.watching and len(talker.watching) >= TABLES_LIMIT:
+            sentence = "This connection watches as many tables as it may: unsubscribe from one first."
+            raise GatewayRefused("OVERLOADED", sentence, limit=TABLES_LIMIT)
+        opening = await self._hub.open(table_id, talker.visitor, from_seq)
+
+        def watch() -> None:
+            if not talker.open:
+                return
+            if table_id in talker.watching:
+                self._hub.leave(talker.watching[table_id])
+            talker.watching[table_id] = self._hub.watch(opening, talker)
+
+        return Answer(rpc.success(call.id, json_codec.dumps(opening.result())), watch)
+
+    async def _unsubscribe(self, talker: Talker, call: rpc.Call) -> Answer:
+        watcher = talker.watching.get(_text(call, "table_id"))
+        if watcher is not None:
+            self.leave(talker, watcher)
+        return _result(call, {"was_subscribed": watcher is not None})
+
+
+def _identity(visitor: Visitor) -> dict[str, object]:
+    caller = visitor.caller
+    if caller is None:
+        return {}
+    expires_at = datetime.fromtimestamp(caller.expires_at, UTC).isoformat().replace("+00:00", "Z")
+    return {"subject": caller.subject, "scopes": sorted(caller.scopes), "expires_at": expires_at}
+
+
+def _result(call: rpc.Call, said: object) -> Answer:
+    return Answer(rpc.success(call.id, json_codec.dumps(said)))
+
+
+def _text(call: rpc.Call, name: str) -> str:
+    value = call.params.get(name)
+    if not isinstance(value, str) or not value:
+        raise rpc.invalid_params(f"`{name}` has to be a text.", name)
+    return value

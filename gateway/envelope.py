@@ -1,0 +1,68 @@
+"""What every answer over HTTP has: a trace id, and a problem document where something went wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from aiohttp import hdrs, web
+
+from gateway.problems import Problem, fault, problem_of, problem_of_http
+from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER, Trace
+from services.kit.refusal import Refused
+from services.kit.trace import begin
+
+# Which program in which version answers is nobody's business outside.
+SERVER = "feltro"
+_TRACE = web.RequestKey("trace", Trace)
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_log = logging.getLogger(__name__)
+
+
+def trace(request: web.Request) -> Trace:
+    """The trace of a request."""
+    return request[_TRACE]
+
+
+@web.middleware
+async def envelope(request: web.Request, handler: _Handler) -> web.StreamResponse:
+    """Outermost: whatever is raised inside becomes a problem document, and what is logged inside knows its trace."""
+    with begin(request.headers.get(TRACE_HEADER, "")) as begun:
+        request[_TRACE] = Trace(begun.trace_id, begun.header)
+        try:
+            return await handler(request)
+        except web.HTTPException as said:
+            if said.status < HTTPStatus.BAD_REQUEST:
+                raise
+            problem = problem_of_http(said)
+        except Exception as failed:  # noqa: BLE001 - whatever it was, the client is told
+            problem = _problem(failed)
+        _log_problem(request, problem)
+        return problem.response(request.rel_url.raw_path, trace(request))
+
+
+def _problem(failed: Exception) -> Problem:
+    if isinstance(failed, Problem):
+        return failed
+    if isinstance(failed, Refused):
+        return problem_of(failed)
+    # What went wrong is for the log: an error may hold what nobody was to see (G7).
+    _log.error("a request failed", exc_info=failed)
+    return fault()
+
+
+def _log_problem(request: web.Request, problem: Problem) -> None:
+    said = {"verb": request.method, "path": request.rel_url.raw_path, "status": problem.status}
+    level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
+    _log.log(level, "a request was refused", extra={**said, "reason": problem.reason, "domain": problem.domain})
+
+
+async def add_trace(request: web.Request, response: web.StreamResponse) -> None:
+    """Just before the answer's head is sent, whatever kind of answer it is."""
+    response.headers[hdrs.SERVER] = SERVER
+    known = request.get(_TRACE)
+    if known is not None:
+        response.headers[TRACE_HEADER] = known.traceparent
+        response.headers[TRACE_ID_HEADER] = known.trace_id

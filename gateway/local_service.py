@@ -1,0 +1,115 @@
+"""What the gateway answers itself, as if it were a service: who may call is read from the proto like everywhere."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, cast
+
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
+
+from feltro.gateway.v1 import gateway_pb2
+from feltro.wallet.v1 import session_pb2
+from gateway import refusals
+from gateway.demo import DemoDoor
+from gateway.refusals import DOMAIN
+from gateway.revocations import Revocations
+from gateway.visitors import Visitor, Visitors
+from services.kit.identity import SUBJECT_CHARACTERS_LIMIT
+from services.kit.methods import AccessRule, without_token
+from services.kit.refusal import Refused
+
+REASON_CHARACTERS_LIMIT = 500
+
+_log = logging.getLogger(__name__)
+
+# Asks the wallet on behalf of a visitor.
+EndSessions = Callable[[session_pb2.EndPlayerSessionsRequest, str], Awaitable[session_pb2.EndPlayerSessionsResponse]]
+Answer = Callable[[Message, str], Awaitable[Message]]
+_Implementation = Callable[[Message, Visitor], Awaitable[Message]]
+
+
+class LocalService(Protocol):
+    """For each method `DoThing` of its descriptor an `async def do_thing(request, visitor)`."""
+
+    descriptor: ServiceDescriptor
+
+
+class GatewayService:
+    """One method per rpc; see gateway.proto for what each promises."""
+
+    descriptor = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
+
+    def __init__(self, demo: DemoDoor, revocations: Revocations, end_sessions: EndSessions) -> None:
+        self._demo = demo
+        self._revocations = revocations
+        self._end_sessions = end_sessions
+
+    async def enter_demo(
+        self, request: gateway_pb2.EnterDemoRequest, visitor: Visitor
+    ) -> gateway_pb2.EnterDemoResponse:
+        del request, visitor
+        return self._demo.enter()
+
+    async def logout(self, request: gateway_pb2.LogoutRequest, visitor: Visitor) -> gateway_pb2.LogoutResponse:
+        """The wallet is asked first, for afterwards he could not ask again; but it does not keep the token alive."""
+        del request
+        caller = visitor.caller
+        if caller is None:
+            raise without_token()
+        answer = gateway_pb2.LogoutResponse()
+        if visitor.player_id is not None:
+            wanted = session_pb2.EndPlayerSessionsRequest(player_id=visitor.player_id)
+            try:
+                answer.sessions.extend((await self._end_sessions(wanted, visitor.token)).sessions)
+            except Refused as refused:
+                _log.warning("sessions outlive a logout", extra={"player_id": visitor.player_id, "why": str(refused)})
+                answer.sessions_left = True
+        await self._revocations.revoke_token(caller, "logout")
+        return answer
+
+    async def revoke_subject(
+        self, request: gateway_pb2.RevokeSubjectRequest, visitor: Visitor
+    ) -> gateway_pb2.RevokeSubjectResponse:
+        if not 0 < len(request.subject) <= SUBJECT_CHARACTERS_LIMIT:
+            raise refusals.invalid("subject", f"has to be given, in at most {SUBJECT_CHARACTERS_LIMIT} characters.")
+        if not 0 < len(request.reason.strip()) <= REASON_CHARACTERS_LIMIT:
+            raise refusals.invalid("reason", f"has to be said, in at most {REASON_CHARACTERS_LIMIT} characters.")
+        actor = "" if visitor.caller is None else visitor.caller.subject
+        at = await self._revocations.revoke_subject(request.subject, actor, request.reason)
+        said = {"actor": actor, "subject": request.subject, "reason": request.reason}
+        _log.warning("an operator has taken tokens back", extra=said)
+        answer = gateway_pb2.RevokeSubjectResponse()
+        answer.revoked_at.FromMilliseconds(int(at * 1000))
+        return answer
+
+
+class _Here:
+    """One method, guarded."""
+
+    def __init__(self, service: LocalService, method: MethodDescriptor, visitors: Visitors) -> None:
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower()
+        self._implemented = cast("_Implementation", getattr(service, name))
+        self._rule = AccessRule(method)
+        self._visitors = visitors
+
+    async def answer(self, request: Message, token: str) -> Message:
+        try:
+            if not token and not self._rule.public:
+                raise without_token()
+            visitor = await self._visitors.recognise(token)
+            if visitor.caller is not None:
+                self._rule.verify(visitor.caller, self._visitors.now())
+            return await self._implemented(request, visitor)
+        except Refused as refused:
+            if refused.domain == Refused.domain:
+                refused.domain = DOMAIN
+            raise
+
+
+def methods_here(service: LocalService, visitors: Visitors) -> Mapping[str, Answer]:
+    """What a local service answers, by the methods' paths: for `Desk.offer`."""
+    full_name = service.descriptor.full_name
+    return {f"{full_name}/{one.name}": _Here(service, one, visitors).answer for one in service.descriptor.methods}

@@ -1,0 +1,266 @@
+"""The OpenAPI 3.1 document of everything that REST offers, generated from the descriptors and their comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from gateway.contracts import Binding, Contracts, Method
+from gateway.json_types import message_type
+from gateway.problems import PROBLEM, PROBLEMS_PATH, Reasons
+from gateway.rest import BODY_BYTES_LIMIT, FRESH_FOR_S, JSON
+from gateway.schemas import COMPONENTS, Schema, Schemas
+from gateway.tracing import TRACE_ID_HEADER
+from gateway.transcoding import KEY_CHARACTERS_LIMIT, KEY_FIELD, KEY_HEADER, parameters_of, path_of
+
+VERSION = "1"
+PAGE = "page_token"
+_RESPONSES = "#/components/responses/"
+_PARAMETERS = "#/components/parameters/"
+_HEADERS = "#/components/headers/"
+_PROBLEM = "Problem"
+_BEARER = "bearer"
+
+_WELCOME = f"""Online table games: accounts, sessions, tables and bets.
+
+**Commands act once.** A command that moves anything is named by a header `{KEY_HEADER}` of your choice (or by
+`{KEY_FIELD}` in its body, which is the same). Send it again with the same name until an answer arrives: it acts at
+most once and gets the first answer again; with other content it is refused with `REQUEST_REUSED`.
+
+**Errors** are problem documents (RFC 9457). `reason` belongs to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH});
+`facts` are what a program needs to go on; `detail` is a sentence for a person; quote `trace_id` when you ask us.
+
+**Amounts** are euro cents, or demonstration credits of the same size. Integers of 64 bits are strings in answers and
+may be numbers in requests. A field that is left out, or null, has its default value.
+
+**Pages.** Where there is a `page_token`, send the `next_page_token` of the page before with the same other parameters;
+it is empty on the last page.
+
+**Tracing.** Send a W3C `traceparent` to carry on your own trace; every answer has its `{TRACE_ID_HEADER}`."""
+
+# What each status of an error means here; every one comes with a problem document.
+_STATUSES: Mapping[int, str] = {
+    400: "The request cannot be read, or says something that cannot be.",
+    401: "There is no token, or it is not authentic or not valid any more.",
+    403: "The token does not allow it, or the thing asked for is another player's.",
+    404: "There is no such thing.",
+    409: "As things stand it cannot be done, and nothing has changed; or the command's name was used for another one.",
+    413: f"The body is larger than {BODY_BYTES_LIMIT} bytes.",
+    415: f"The body is not `{JSON}`.",
+    429: "Too much at once: nothing was done, try again later.",
+    500: "A fault of the platform: it is not known whether anything was done. Send the same request again.",
+    501: "This platform does not offer the call.",
+    503: "What is needed to answer cannot be reached: send the same request again.",
+    504: "There was no answer in time: send the same request again.",
+}
+_WITH_BODY = frozenset({413, 415})
+_PAUSE = frozenset({429, 503})
+
+
+def document(contracts: Contracts, reasons: Reasons) -> dict[str, object]:
+    """The whole document."""
+    schemas = Schemas(contracts)
+    paths: dict[str, dict[str, object]] = {}
+    for method in contracts.methods:
+        for number, binding in enumerate(method.bindings):
+            operation = _Operation(method, binding, number, schemas).described()
+            paths.setdefault(binding.template, {})[binding.verb.lower()] = operation
+    services = {method.service: method.descriptor.containing_service.name for method in contracts.methods}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Feltro",
+            "version": VERSION,
+            "description": _WELCOME,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": name, "description": contracts.words(full_name)} for full_name, name in services.items()],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": {**schemas.components, _PROBLEM: _problem(reasons)},
+            "responses": {_response_name(status): _response(status, words) for status, words in _STATUSES.items()},
+            "parameters": {KEY_HEADER: _key()},
+            "headers": _headers(),
+            "securitySchemes": {
+                _BEARER: {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": _TOKENS}
+            },
+        },
+    }
+
+
+class _Operation:
+    """One binding of one method."""
+
+    def __init__(self, method: Method, binding: Binding, number: int, schemas: Schemas) -> None:
+        self._method = method
+        self._binding = binding
+        self._id = method.rpc_name.replace(".", "_") + (f"_{number + 1}" if number else "")
+        self._schemas = schemas
+
+    def described(self) -> dict[str, object]:
+        method = self._method
+        made: dict[str, object] = {
+            "operationId": self._id,
+            "tags": [method.descriptor.containing_service.name],
+            "summary": summary_of(method.words),
+            "description": "\n\n".join([method.words, self._who()]).strip(),
+            "security": [{}, {_BEARER: []}] if method.public else [{_BEARER: []}],
+        }
+        if parameters := list(self._parameters()):
+            made["parameters"] = parameters
+        if self._binding.body:
+            made["requestBody"] = self._body()
+        made["responses"] = self._responses()
+        return made
+
+    def _who(self) -> str:
+        scopes = " or ".join(sorted(self._method.scopes)) or "nobody"
+        return f"Everybody, without a token too; scopes: {scopes}." if self._method.public else f"Scopes: {scopes}."
+
+    def _parameters(self) -> Iterator[Schema]:
+        request = self._method.descriptor.input_type
+        for name in self._binding.variables:
+            field = path_of(request, name)[-1]
+            schema = self._schemas.parameter(field)
+            if schema.get("type") == "string":
+                schema["minLength"] = 1
+            yield {"name": name, "in": "path", "required": True, **self._about(name), "schema": schema}
+        for name, path in parameters_of(self._method, self._binding).items():
+            yield {"name": name, "in": "query", **self._about(name), "schema": self._schemas.parameter(path[-1])}
+        if self._method.keyed:
+            yield {"$ref": _PARAMETERS + KEY_HEADER}
+
+    def _about(self, name: str) -> Schema:
+        words = self._schemas.words(path_of(self._method.descriptor.input_type, name)[-1])
+        return {"description": words} if words else {}
+
+    def _body(self) -> Schema:
+        request = self._method.descriptor.input_type
+        if self._binding.body != "*":
+            field = request.fields_by_name[self._binding.body]
+            return _json_body(self._schemas.sent(message_type(field)), needed=True)
+        spoken = {*self._binding.variables, KEY_FIELD} if self._method.keyed else {*self._binding.variables}
+        schema = self._schemas.sent(request, spoken)
+        return _json_body(schema, needed=bool({field.name for field in request.fields} - spoken))
+
+    def _responses(self) -> Schema:
+        trace = {TRACE_ID_HEADER: {"$ref": _HEADERS + TRACE_ID_HEADER}}
+        answer = self._method.descriptor.output_type
+        done: Schema = {
+            "description": self._schemas.message_words(answer) or "Done.",
+            "headers": trace,
+            "content": {JSON: {"schema": self._schemas.answered(answer)}},
+        }
+        if links := self._links():
+            done["links"] = links
+        made: dict[str, object] = {"200": done}
+        if self._method.public and self._binding.verb == "GET":
+            done["headers"] = {**trace, "ETag": {"$ref": _HEADERS + "ETag"}}
+            made["304"] = {"description": "Nothing has changed since the answer that `If-None-Match` names."}
+        for status in _STATUSES:
+            if status not in _WITH_BODY or self._binding.body:
+                made[str(status)] = {"$ref": _RESPONSES + _response_name(status)}
+        return made
+
+    def _links(self) -> Schema:
+        """The next page, where there are pages."""
+        request, answer = self._method.descriptor.input_type, self._method.descriptor.output_type
+        if PAGE not in request.fields_by_name or f"next_{PAGE}" not in answer.fields_by_name:
+            return {}
+        same = {f"path.{name}": f"$request.path.{name}" for name in self._binding.variables}
+        parameters = {**same, f"query.{PAGE}": f"$response.body#/next_{PAGE}"}
+        return {"NextPage": {"operationId": self._id, "parameters": parameters}}
+
+
+def summary_of(words: str) -> str:
+    """The first sentence."""
+    return re.split(r"(?<=[^.]\.)\s", words.replace("\n", " "), maxsplit=1)[0].rstrip(".")
+
+
+def _json_body(schema: Schema, *, needed: bool) -> Schema:
+    return {"required": needed, "content": {JSON: {"schema": schema}}}
+
+
+def _key() -> Schema:
+    return {
+        "name": KEY_HEADER,
+        "in": "header",
+        "required": True,
+        "description": "Names the command, so that it acts once however often it is sent. The same as"
+        f" `{KEY_FIELD}` in the body, which may be sent instead of it; if both are sent they have to be equal.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": KEY_CHARACTERS_LIMIT, "pattern": "^[!-~]+$"},
+    }
+
+
+def _response_name(status: int) -> str:
+    return f"Problem{status}"
+
+
+def _response(status: int, words: str) -> Schema:
+    headers = [TRACE_ID_HEADER] + (["Retry-After"] if status in _PAUSE else [])
+    headers += ["WWW-Authenticate"] if status == 401 else []
+    return {
+        "description": words,
+        "headers": {name: {"$ref": _HEADERS + name} for name in headers},
+        "content": {PROBLEM: {"schema": {"$ref": COMPONENTS + _PROBLEM}}},
+    }
+
+
+def _headers() -> Schema:
+    trace: Schema = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
+    return {
+        TRACE_ID_HEADER: {"description": "The trace of this call.", "required": True, "schema": trace},
+        "ETag": {
+            "description": f"Names this answer; it may be kept for {FRESH_FOR_S} s. Absent where a token was sent.",
+            "schema": {"type": "string"},
+        },
+        "Retry-After": {
+            "description": "Seconds to wait.",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1},
+        },
+        "WWW-Authenticate": {
+            "description": "How to prove who you are.",
+            "required": True,
+            "schema": {"type": "string"},
+        },
+    }
+
+
+def _problem(reasons: Reasons) -> Schema:
+    lines = ["Why, for programs. Each domain has its own closed set:"]
+    for domain in reasons.domains:
+        lines += [f"\n**{domain}**\n", *(f"* `{reason}`: {words}" for reason, words in reasons.of(domain).items())]
+    properties: dict[str, Schema] = {
+        "type": {
+            "type": "string",
+            "format": "uri-reference",
+            "description": "Where the reason is explained; `about:blank` if there is none.",
+            "examples": [f"{PROBLEMS_PATH}/INSUFFICIENT_FUNDS"],
+        },
+        "title": {"type": "string", "description": "The reason in words."},
+        "status": {"type": "integer", "description": "The status of the answer."},
+        "detail": {"type": "string", "description": "A sentence for a person."},
+        "instance": {"type": "string", "description": "The path that was called."},
+        "trace_id": {"type": "string", "description": "Quote it when you ask us.", "pattern": "^[0-9a-f]{32}$"},
+        "reason": {"type": "string", "description": "\n".join(lines), "enum": reasons.all},
+        "domain": {"type": "string", "description": "Whose reason it is.", "enum": reasons.domains},
+        "facts": {
+            "type": "object",
+            "description": "What a program needs to go on, as each reason tells.",
+            "additionalProperties": {"type": "string"},
+        },
+    }
+    return {
+        "type": "object",
+        "description": "An error (RFC 9457). A fault of the platform has no reason.",
+        "properties": properties,
+        "required": ["type", "title", "status", "detail", "instance", "trace_id"],
+    }
+
+
+_TOKENS = (
+    "A token of the operator's issuer. Scopes: `player` (the subject is the player's id), `operator` (the back office),"
+    " `game` (a game service)."
+)

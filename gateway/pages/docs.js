@@ -1,0 +1,159 @@
+// The API as /openapi.json tells it: to read, to search, and to try.
+const KEY_HEADER = "Idempotency-Key";
+let api;
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function resolved(node) {
+  let found = node;
+  while (found && found.$ref) found = found.$ref.slice(2).split("/").reduce((at, part) => at[part.replaceAll("~1", "/").replaceAll("~0", "~")], api);
+  return found ?? {};
+}
+
+const nameOf = (schema) => schema.$ref?.split("/").pop();
+
+// A type in a few words; what has a name is a link to its schema.
+function typeOf(schema) {
+  if (!schema) return "anything";
+  if (schema.$ref) return element("a", { href: `#schema-${nameOf(schema)}`, textContent: nameOf(schema) });
+  if (schema.anyOf) {
+    const known = schema.anyOf.filter((one) => one.type !== "null");
+    return element("span", {}, ...known.flatMap((one, place) => (place ? [" or ", typeOf(one)] : [typeOf(one)])));
+  }
+  const type = [].concat(schema.type ?? "anything").filter((one) => one !== "null").join(" or ");
+  if (type === "array") return element("span", {}, "list of ", typeOf(schema.items));
+  return schema.format ? `${type} (${schema.format})` : type;
+}
+
+function rows(properties, required = []) {
+  return element("table", {}, ...Object.entries(properties ?? {}).map(([name, schema]) => element("tr", {},
+    element("td", {}, element("code", { textContent: name }), required.includes(name) ? "" : element("small", { className: "quiet", textContent: " optional" })),
+    element("td", {}, typeOf(schema)),
+    element("td", { className: "words", textContent: schema.description ?? "" }))));
+}
+
+// An object to start from: every field with the simplest value that it may have.
+function example(schema, depth = 0) {
+  const at = resolved(schema);
+  if (schema?.examples) return schema.examples[0];
+  if (at.enum) return at.enum[1] ?? at.enum[0];
+  if (at.anyOf) return example(at.anyOf[0], depth);
+  const type = [].concat(at.type)[0];
+  if (type === "object") return depth > 4 ? {} : Object.fromEntries(Object.entries(at.properties ?? {}).map(([name, one]) => [name, example(one, depth + 1)]));
+  if (type === "array") return depth > 3 ? [] : [example(at.items, depth + 1)];
+  if (type === "integer" || type === "number") return 0;
+  if (type === "boolean") return false;
+  return at.format === "date-time" ? new Date().toISOString() : "";
+}
+
+function tryOut(path, verb, operation) {
+  const parameters = (operation.parameters ?? []).map(resolved);
+  const inputs = new Map();
+  const form = element("form");
+  for (const parameter of parameters) {
+    const choices = resolved(parameter.schema).enum;
+    const input = choices ? element("select", {}, element("option", { value: "" }), ...choices.map((one) => element("option", { textContent: one }))) : element("input");
+    if (parameter.name === KEY_HEADER) input.value = crypto.randomUUID();
+    input.required = parameter.required ?? false;
+    inputs.set(parameter, input);
+    form.append(element("label", {}, element("code", { textContent: parameter.name }), input));
+  }
+  const content = operation.requestBody?.content["application/json"];
+  const body = content && element("textarea", { rows: 8, value: JSON.stringify(example(content.schema), null, 2) });
+  if (body) form.append(body);
+  const answer = element("pre", { hidden: true });
+  form.append(element("div", {}, element("button", { textContent: "Try it" })), answer);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const query = new URLSearchParams();
+    const headers = {};
+    let address = path;
+    for (const [parameter, input] of inputs) {
+      if (parameter.in === "path") address = address.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
+      else if (input.value && parameter.in === "query") query.append(parameter.name, input.value);
+      else if (input.value) headers[parameter.name] = input.value;
+    }
+    const token = document.getElementById("token").value.trim();
+    if (token) headers.Authorization = `Bearer ${token}`;
+    if (body) headers["Content-Type"] = "application/json";
+    answer.hidden = false;
+    answer.textContent = "…";
+    try {
+      const said = await fetch(address + (query.size ? `?${query}` : ""), { method: verb.toUpperCase(), headers, body: body?.value });
+      const text = await said.text();
+      let shown = text;
+      try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* It is no JSON: shown as it is. */ }
+      answer.textContent = `${said.status} ${said.statusText}\n\n${shown}`;
+    } catch (failed) {
+      answer.textContent = String(failed);
+    }
+  });
+  return form;
+}
+
+function operationOf(path, verb, operation) {
+  const made = element("details", { id: operation.operationId },
+    element("summary", {}, element("b", { textContent: verb.toUpperCase() }), element("code", { textContent: path }), element("br"), element("small", { textContent: operation.summary })));
+  made.dataset.words = `${verb} ${path} ${operation.operationId} ${operation.description}`.toLowerCase();
+  made.addEventListener("toggle", () => {
+    if (!made.open || made.dataset.filled) return;
+    made.dataset.filled = "yes";
+    const parameters = (operation.parameters ?? []).map(resolved);
+    made.append(element("p", { className: "words", textContent: operation.description }));
+    if (parameters.length) made.append(rows(Object.fromEntries(parameters.map((one) => [one.name, { ...one.schema, description: `${one.in}. ${one.description ?? ""}` }])), parameters.filter((one) => one.required).map((one) => one.name)));
+    const body = operation.requestBody?.content["application/json"].schema;
+    if (body) made.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties));
+    made.append(element("h3", { textContent: "Answers" }), element("table", {}, ...Object.entries(operation.responses).map(([status, response]) => {
+      const content = Object.values(resolved(response).content ?? {})[0];
+      return element("tr", {}, element("td", { textContent: status }), element("td", {}, content ? typeOf(content.schema) : ""), element("td", { textContent: resolved(response).description }));
+    })), element("h3", { textContent: "Try it" }), tryOut(path, verb, operation));
+  });
+  return made;
+}
+
+function schemaOf(name, schema) {
+  const made = element("details", { id: `schema-${name}` }, element("summary", {}, element("code", { textContent: name })));
+  made.dataset.words = `${name} ${schema.description ?? ""}`.toLowerCase();
+  if (schema.description) made.append(element("p", { className: "words", textContent: schema.description }));
+  if (schema.properties) made.append(rows(schema.properties, schema.required));
+  else made.append(element("p", {}, typeOf(schema)));
+  return made;
+}
+
+function find() {
+  const words = document.getElementById("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const one of document.querySelectorAll("details[data-words]")) one.hidden = !words.every((word) => one.dataset.words.includes(word));
+  for (const service of document.querySelectorAll(".service")) service.parentElement.hidden = !service.parentElement.querySelector("details:not([hidden])");
+}
+
+function open() {
+  const chosen = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (chosen?.tagName !== "DETAILS") return;
+  chosen.open = true;
+  chosen.scrollIntoView();
+}
+
+async function show() {
+  const operations = document.getElementById("operations");
+  try {
+    api = await (await fetch("/openapi.json")).json();
+  } catch (failed) {
+    operations.textContent = `The document cannot be read: ${failed}`;
+    return;
+  }
+  document.getElementById("welcome").append(element("p", { className: "words", textContent: api.info.description.replaceAll("**", "") }));
+  const all = Object.entries(api.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })));
+  operations.replaceChildren(...api.tags.map((tag) => element("div", {},
+    element("h2", { className: "service", textContent: tag.name }), element("p", { className: "quiet", textContent: tag.description }),
+    ...all.filter(({ operation }) => operation.tags.includes(tag.name)).map(({ path, verb, operation }) => operationOf(path, verb, operation)))));
+  document.getElementById("schemas").append(...Object.entries(api.components.schemas).sort().map(([name, schema]) => schemaOf(name, schema)));
+  document.getElementById("find").addEventListener("input", find);
+  window.addEventListener("hashchange", open);
+  open();
+}
+
+show();

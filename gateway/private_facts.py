@@ -1,0 +1,70 @@
+"""What players are told in private: each on his own connections, and nowhere else (G7)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nats.aio.client import Client as Nats
+from prometheus_client import Counter
+
+from feltro.wallet.v1 import events_pb2
+from gateway import json_codec
+from gateway.feeds import Outlet
+from gateway.listener import Listener
+from gateway.wires import Wire, told
+from services.kit import background
+
+STREAM = "FELTRO_WALLET"
+_SUBJECT = "feltro.player.*.wallet"
+_PLAYER_AT = 2
+
+_TOLD = Counter("feltro_edge_private_facts", "Private facts written to players")
+
+
+class PrivateFacts:
+    """All players who are connected here."""
+
+    def __init__(self, bus: Nats) -> None:
+        self._listener = Listener(bus, STREAM, _SUBJECT, self._heard, self._missed)
+        self._players: dict[str, dict[Outlet, None]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def listening(self) -> bool:
+        return self._listener.listening
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._listener.run())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await background.end([self._task])
+
+    def join(self, player_id: str, outlet: Outlet) -> None:
+        self._players.setdefault(player_id, {})[outlet] = None
+
+    def leave(self, player_id: str, outlet: Outlet) -> None:
+        outlets = self._players.get(player_id, {})
+        outlets.pop(outlet, None)
+        if not outlets:
+            self._players.pop(player_id, None)
+
+    def _heard(self, subject: str, payload: bytes) -> None:
+        outlets = self._players.get(subject.split(".")[_PLAYER_AT])
+        if outlets:
+            frame = told(Wire.FRAMES, "player", json_codec.encode(events_pb2.PlayerFact.FromString(payload)))
+            for outlet in list(outlets):
+                outlet.tell(frame)
+            _TOLD.inc(len(outlets))
+
+    def _missed(self) -> None:
+        frame = told(Wire.FRAMES, "notice", json_codec.dumps(FACTS_MISSED))
+        for outlets in list(self._players.values()):
+            for outlet in list(outlets):
+                outlet.tell(frame)
+
+
+FACTS_MISSED = {
+    "kind": "facts_missed",
+    "why": "Private facts may have been missed: read the balance and the session again.",
+}

@@ -1,0 +1,333 @@
+"""WebSockets: how long a connection lives, what may wait on it, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import Callable, Coroutine
+
+from aiohttp import WSMsgType, web
+from prometheus_client import Counter, Gauge
+
+from gateway import close_codes, frames, json_codec, rpc
+from gateway.bearer import visitor_of
+from gateway.close_codes import CloseCode
+from gateway.conversation import Conversation
+from gateway.feeds import Transport, Watcher
+from gateway.problems import Problem
+from gateway.rates import Connection, Rates
+from gateway.refusals import GatewayRefused
+from gateway.visitors import Visitor, Visitors
+from gateway.wires import Wire, told
+from services.kit import background
+from services.kit.refusal import Refused
+
+PATH = "/v1/ws"
+# What is taken and kept for one connection, and how many there may be (G11).
+MESSAGE_BYTES_LIMIT = 64 * 1024
+WAITING_BYTES_LIMIT = 2 * 1024 * 1024
+KERNEL_BYTES = 256 * 1024
+MESSAGES_AT_ONCE = 16
+SOCKETS_LIMIT = 50_000
+# One who goes on although he was refused so often in a row is not listened to any more.
+REFUSED_MESSAGES_LIMIT = 100
+# A connection is asked so often whether somebody is there, and has as long to say so.
+HEARTBEAT_S = 20.0
+SWEEP_EVERY_S = 0.5
+SWEPT_TOGETHER = 500
+WARNED_BEFORE_S = 60.0
+CLOSED_WITHIN_S = 5.0
+LOOK_EVERY_S = 0.02
+# Clients of a gateway that stops come back to the others within so long, not all at once.
+RECONNECT_SPREAD_MS = 5_000
+
+_SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
+_CLOSED = Counter("feltro_edge_sockets_closed", "WebSockets that the gateway has closed, by code", ["code"])
+_OVER = {"TOKEN_EXPIRED": CloseCode.TOKEN_EXPIRED, "LOGIN_NEEDED": CloseCode.LOGIN_NEEDED}
+
+
+class Socket:
+    """One connection."""
+
+    __slots__ = (
+        "_allowance",
+        "_closing_at",
+        "_conversation",
+        "_heard_at",
+        "_loop",
+        "_over",
+        "_ping_at",
+        "_pinged_at",
+        "_refused_in_a_row",
+        "_visitors",
+        "_warned",
+        "_work",
+        "_ws",
+        "address",
+        "open",
+        "transport",
+        "visitor",
+        "watching",
+        "wire",
+    )
+
+    def __init__(
+        self,
+        ws: web.WebSocketResponse,
+        transport: Transport,
+        visitor: Visitor,
+        address: str,
+        conversation: Conversation,
+        visitors: Visitors,
+        allowance: Connection,
+    ) -> None:
+        self.wire = Wire.FRAMES
+        self.transport = transport
+        self.visitor = visitor
+        self.address = address
+        self.watching: dict[str, Watcher] = {}
+        self.open = True
+        """Whether anything may still be said."""
+        self._ws = ws
+        self._conversation = conversation
+        self._visitors = visitors
+        self._allowance = allowance
+        self._refused_in_a_row = 0
+        self._work: set[asyncio.Task[None]] = set()
+        self._over: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._closing_at = 0.0
+        self._warned = False
+        now = self._loop.time()
+        self._heard_at = self._pinged_at = now
+        self._ping_at = now + HEARTBEAT_S * random.uniform(0.5, 1.0)  # noqa: S311 - spreads the pings
+
+    async def run(self) -> None:
+        """Listens until the connection has ended."""
+        self.become(self.visitor)
+        self._conversation.welcome(self)
+        try:
+            while await self._receive():
+                pass
+        finally:
+            self.open = False
+            self._part()
+            self.transport.close()
+            if self.transport.get_write_buffer_size() > 0:
+                # Closing waits for what is to be read, and he may never read it.
+                self._loop.call_later(CLOSED_WITHIN_S, self.transport.abort)
+
+    def tell(self, payload: bytes) -> None:
+        if not self.open or self.transport.is_closing():
+            return
+        if self.transport.get_write_buffer_size() > WAITING_BYTES_LIMIT:
+            self.end(CloseCode.TOO_SLOW)
+        else:
+            self.transport.write(payload)
+
+    def say(self, text: bytes) -> None:
+        self.tell(frames.text(text))
+
+    def notice(self, kind: str, **said: object) -> None:
+        """Tells him something about the connection itself."""
+        self.tell(told(Wire.FRAMES, "notice", json_codec.dumps({"kind": kind, **said})))
+
+    def drop(self, watcher: Watcher, why: str) -> None:
+        self._conversation.leave(self, watcher)
+        self.notice("unsubscribed", table_id=watcher.feed.table_id, why=why)
+
+    def become(self, visitor: Visitor) -> None:
+        self.visitor = visitor
+        self._warned = False
+        if self._over is not None:
+            self._over.cancel()
+            self._over = None
+        if visitor.caller is not None:
+            self._over = asyncio.create_task(self._until_over(visitor))
+
+    def end(self, code: int, words: str = "") -> None:
+        """Says why, and waits a moment for the other side to close, too. Nothing is said after it."""
+        if not self.open:
+            return
+        self.open = False
+        self._closing_at = self._loop.time()
+        self._part()
+        said = words or close_codes.WORDS.get(CloseCode(code), "")
+        if not self.transport.is_closing():
+            self.transport.write(frames.close(code, said))
+        _CLOSED.labels(str(int(code))).inc()
+
+    def attend(self, now: float) -> None:
+        """From time to time: is somebody there, and may he be?"""
+        if not self.open:
+            if now - self._closing_at > CLOSED_WITHIN_S:
+                self.transport.abort()
+            return
+        if now >= self._ping_at:
+            if self._heard_at < self._pinged_at:
+                self.end(CloseCode.UNHEARD)
+                return
+            self._pinged_at, self._ping_at = now, now + HEARTBEAT_S
+            self.tell(frames.PING)
+        if not self._warned and self.visitor.caller is not None:
+            left_s = self._visitors.expires_in(self.visitor)
+            if left_s <= WARNED_BEFORE_S:
+                self._warned = True
+                why = "The token expires: `refresh` with a new one to keep this connection."
+                self.notice("token_expires", in_ms=max(0, int(left_s * 1000)), why=why)
+
+    @property
+    def busy(self) -> bool:
+        """Whether calls are under way."""
+        return bool(self._work)
+
+    async def _receive(self) -> bool:
+        """Hears one message; false after the last one."""
+        message = await self._ws.receive()
+        kind = message.type
+        self._heard_at = self._loop.time()
+        if kind is WSMsgType.TEXT:
+            if self.open:
+                self._hear(message.data)
+        elif kind is WSMsgType.PING:
+            if self.open:
+                self.tell(frames.pong(message.data))
+        elif kind is WSMsgType.BINARY:
+            self._hear_bytes(message.data)
+        elif kind is WSMsgType.CLOSE:
+            if self.open:
+                self.open = False
+                if not self.transport.is_closing():
+                    self.transport.write(frames.close(message.data))
+            return False
+        elif kind is not WSMsgType.PONG:
+            return False
+        return True
+
+    def _hear(self, text: str) -> None:
+        try:
+            self._allowance.message()
+            if len(self._work) >= MESSAGES_AT_ONCE:
+                sentence = "Too many messages wait for their answers: wait for one of them."
+                raise GatewayRefused("OVERLOADED", sentence, limit=MESSAGES_AT_ONCE)
+        except Refused as refused:
+            self._refused_in_a_row += 1
+            if self._refused_in_a_row > REFUSED_MESSAGES_LIMIT:
+                self.end(CloseCode.TOO_MANY)
+            else:
+                self._refuse(text, refused)
+            return
+        self._refused_in_a_row = 0
+        self._begin(self._conversation.answer(self, text.encode()))
+
+    def _hear_bytes(self, _: bytes) -> None:
+        self.end(1003, close_codes.STANDARD_WORDS[1003])
+
+    def _refuse(self, text: str, refused: Refused) -> None:
+        calls, together = rpc.read(text.encode())
+        failed = rpc.refused(refused)
+        said = [call if isinstance(call, bytes) else rpc.failure(call.id, failed) for call in calls]
+        self.say(rpc.batch(said) if together else said[0])
+
+    def _begin(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    async def _until_over(self, visitor: Visitor) -> None:
+        refused = await self._visitors.over(visitor)
+        self.end(_OVER.get(refused.reason, CloseCode.TOKEN_REVOKED), refused.sentence)
+
+    def _part(self) -> None:
+        self._conversation.part(self)
+        if self._over is not None and self._over is not asyncio.current_task():
+            self._over.cancel()
+        for task in self._work:
+            # A command that was sent is carried out all the same; only its answer is not waited for.
+            task.cancel()
+
+
+class Sockets:
+    """All WebSockets of this gateway."""
+
+    def __init__(self, conversation: Conversation, visitors: Visitors, rates: Rates) -> None:
+        self._conversation = conversation
+        self._visitors = visitors
+        self._rates = rates
+        self._open: dict[Socket, None] = {}
+        self._draining = False
+        self._sweeping: asyncio.Task[None] | None = None
+
+    def add_routes(self, application: web.Application) -> None:
+        application.router.add_get(PATH, self.connect)
+
+    def start(self) -> None:
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def drain(self, within_s: float) -> None:
+        """Takes no more connections, tells the others to go elsewhere, and ends them when their calls are answered."""
+        self._draining = True
+        for opened in list(self._open):
+            pause_ms = random.randrange(RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
+            why = "This gateway stops: connect again after the pause, and subscribe with `from_seq`."
+            opened.notice("draining", reconnect_after_ms=pause_ms, why=why)
+        await self._wait_while(lambda: any(opened.busy for opened in self._open), within_s)
+        for opened in list(self._open):
+            opened.end(CloseCode.RESTARTING)
+        await self._wait_while(lambda: bool(self._open), min(within_s, CLOSED_WITHIN_S))
+
+    async def close(self) -> None:
+        if self._sweeping is not None:
+            await background.end([self._sweeping])
+        for opened in list(self._open):
+            opened.transport.abort()
+
+    async def connect(self, request: web.Request) -> web.StreamResponse:
+        """One connection, from its beginning to its end."""
+        if self._draining or len(self._open) >= SOCKETS_LIMIT:
+            raise Problem(503, "No more connections are taken here: try again in a moment.", "OVERLOADED")
+        address = request.remote or ""
+        if "Authorization" in request.headers:
+            self._rates.newcomer(address)
+        visitor = await visitor_of(request, self._visitors)
+        # Compression would cost every watcher what he saves, and a frame could not be the same for all.
+        ws = web.WebSocketResponse(compress=False, autoping=False, autoclose=False, max_msg_size=MESSAGE_BYTES_LIMIT)
+        await ws.prepare(request)
+        transport = request.transport
+        if transport is None:
+            return ws
+        bound_kernel_buffer(transport)
+        opened = Socket(ws, transport, visitor, address, self._conversation, self._visitors, self._rates.connection())
+        self._open[opened] = None
+        _SOCKETS.set(len(self._open))
+        try:
+            await opened.run()
+        finally:
+            del self._open[opened]
+            _SOCKETS.set(len(self._open))
+        return ws
+
+    @staticmethod
+    async def _wait_while(condition: Callable[[], bool], at_most_s: float) -> None:
+        for _ in range(int(at_most_s / LOOK_EVERY_S)):
+            if not condition():
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _sweep(self) -> None:
+        """One look at all connections for all that is due: a timer for each would cost memory for nothing."""
+        while True:
+            await asyncio.sleep(SWEEP_EVERY_S)
+            now = asyncio.get_running_loop().time()
+            for number, opened in enumerate(list(self._open), 1):
+                opened.attend(now)
+                if number % SWEPT_TOGETHER == 0:
+                    await asyncio.sleep(0)
+
+
+def bound_kernel_buffer(transport: asyncio.Transport) -> None:
+    """The system would let megabytes wait for one slow reader, and he would be noticed late."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)

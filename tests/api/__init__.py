@@ -1,0 +1,1 @@
+"""The REST edge as schemathesis finds it."""

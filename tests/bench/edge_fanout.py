@@ -1,0 +1,371 @@
+"""`make bench-edge`, fan-out: events of a table told to all who watch it, beside a bare loop writing one frame.
+
+Ends in lines `ratio <name> <value>`. Server and clients are processes of their own on one machine; runs of the two
+alternate, and the medians are compared. Both have the same event loop, the same clients and frames of the same size.
+`…_processor` compares the processor's time of the server for each delivery, which a busy machine changes less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+import nats
+import psutil
+import uvloop
+from aiohttp import web
+from google.protobuf.message import Message
+
+from feltro.table.v1 import events_pb2, table_pb2, types_pb2
+from gateway import json_codec
+from gateway.contracts import Contracts, Method
+from gateway.conversation import Conversation
+from gateway.hub import Hub
+from gateway.private_facts import PrivateFacts
+from gateway.rates import Limit, Limits, Rates
+from gateway.visitors import Visitors
+from gateway.websocket import Sockets
+from gateway.wires import Event
+from services.kit.table.table_bus import TableBus, table_subject
+from stack import ephemeral
+from stack.ephemeral import free_port
+from tests.gateway.sockets import Door
+
+TABLE = "bench"
+# All numbers have as many digits, so that all frames have the same size.
+FIRST = 1_000_000
+# Events on their way at once: no side waits for the other.
+WINDOW = 4
+CONNECTED_AT_ONCE = 200
+READY_WITHIN_S = 30.0
+HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{more}"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+_ANSWER = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
+
+
+def event(seq: int) -> events_pb2.TableEvent:
+    made = events_pb2.TableEvent(table_id=TABLE, seq=seq)
+    made.at.FromMilliseconds(1_700_000_000_123)
+    made.bets_placed.CopyFrom(events_pb2.BetsPlaced(round_id="r" * 40, seat=17, amount_cents=2_500))
+    made.bets_placed.bets.Pack(types_pb2.Words(pt="x" * 30, en="y" * 30))
+    return made
+
+
+def frame(seq: int) -> bytes:
+    return Event(seq, json_codec.encode(event(seq)), taken=False).frame
+
+
+class BareServer(asyncio.Protocol):
+    """The least that a fan-out can be."""
+
+    everybody: set[asyncio.Transport] = set()  # noqa: RUF012 - the one list of the one process
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if data.startswith(b"GET"):
+            self._transport.write(_ANSWER)
+            self.everybody.add(self._transport)
+            return
+        payload = frame(FIRST)
+        for _ in range(len(data)):
+            for transport in self.everybody:
+                transport.write(payload)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.everybody.discard(self._transport)
+
+
+class Owner:
+    """Answers for the one table."""
+
+    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+        table = types_pb2.TableSnapshot(table_id=TABLE, seq=FIRST)
+        return table_pb2.GetTableResponse(table=table).SerializeToString()
+
+
+async def serve_bare(port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(BareServer, "127.0.0.1", port, backlog=1_000)
+    await server.serve_forever()
+
+
+async def serve_edge(port: int, nats_url: str) -> None:
+    bus = await nats.connect(nats_url)
+    limit = Limit("calls", 1e6, 1_000_000)
+    rates = Rates(Limits(limit, limit, limit, limit, limit))
+    visitors = cast("Visitors", Door())
+    contracts = Contracts()
+    hub, facts = Hub(bus, contracts, Owner()), PrivateFacts(bus)
+    sockets = Sockets(Conversation(contracts, Owner(), visitors, rates, hub, facts), visitors, rates)
+    application = web.Application()
+    sockets.add_routes(application)
+    for part in (hub, facts, sockets):
+        part.start()
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port, backlog=1_000).start()
+    await asyncio.Event().wait()
+
+
+@dataclass(frozen=True)
+class Load:
+    """What clients do."""
+
+    watchers: int
+    seconds: float
+    port: int
+    server: int
+    """The process that is measured."""
+
+
+@dataclass
+class Count:
+    """What all clients of a run have received."""
+
+    received: int = 0
+    wanted: int = 0
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def expect(self, more: int) -> None:
+        self.wanted += more
+
+    def add(self, size: int) -> None:
+        self.received += size
+        if self.received >= self.wanted:
+            self.reached.set()
+
+
+class Watcher(asyncio.Protocol):
+    """A client: says what it has to, and counts."""
+
+    def __init__(self, count: Count, opening: bytes, then: bytes) -> None:
+        self._count = count
+        self._opening = opening
+        self._then = then
+        self._head = b""
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.write(self._opening)
+
+    def data_received(self, data: bytes) -> None:
+        if self.ready.done():
+            self._count.add(len(data))
+            return
+        self._head += data
+        if b"\r\n\r\n" not in self._head:
+            return
+        if self._then:
+            self.transport.write(self._then)
+            self._then = b""
+        elif b"101" in self._head[:20] and (b"result" in self._head or b"\r\n\r\n" in self._head[-4:]):
+            self.ready.set_result(None)
+
+
+def masked(text: bytes) -> bytes:
+    """A client's frame; a mask of zeros changes nothing."""
+    return bytes((0x81, 0x80 | len(text), 0, 0, 0, 0)) + text
+
+
+async def connect(port: int, count: Count, number: int, *, watch: bool, token: str = "") -> list[Watcher]:
+    more = f"Authorization: Bearer {token}\r\n" if token else ""
+    opening = HANDSHAKE.format(path="/v1/ws", more=more).encode()
+    said = b'{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"%s"}}' % TABLE.encode()
+    then = masked(said) if watch else b""
+    loop = asyncio.get_running_loop()
+    made: list[Watcher] = []
+    for first in range(0, number, CONNECTED_AT_ONCE):
+        some = await asyncio.gather(
+            *(
+                loop.create_connection(lambda: Watcher(count, opening, then), "127.0.0.1", port)
+                for _ in range(min(CONNECTED_AT_ONCE, number - first))
+            )
+        )
+        made += [watcher for _, watcher in some]
+        async with asyncio.timeout(READY_WITHIN_S):
+            await asyncio.gather(*(watcher.ready for _, watcher in some))
+    return made
+
+
+async def rate(load: Load, *, watch: bool, trigger: Callable[[int], object]) -> str:
+    """Deliveries a second, and the processor's time of the server for each, in microseconds."""
+    number, seconds = load.watchers, load.seconds
+    count = Count()
+    watchers = await connect(load.port, count, number, watch=watch)
+    size = len(frame(FIRST)) * number
+    gc.collect()
+    gc.freeze()
+    told = 0
+    server = psutil.Process(load.server)
+    before = sum(server.cpu_times()[:2])
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        while count.wanted - count.received < WINDOW * size:
+            told += 1
+            count.expect(size)
+            trigger(told)
+            await asyncio.sleep(0)
+        # Room for another one.
+        room = Count(count.received, count.wanted - (WINDOW - 1) * size)
+        count.reached.clear()
+        while count.received < room.wanted:
+            await asyncio.sleep(0.0002)
+    while count.received < count.wanted:
+        await asyncio.sleep(0.0002)
+    lasted = time.perf_counter() - started
+    used = sum(server.cpu_times()[:2])
+    for watcher in watchers:
+        watcher.transport.abort()
+    return f"{told * number / lasted} {(used - before) * 1e6 / told / number}"
+
+
+async def load_bare(load: Load) -> str:
+    _, writer = await asyncio.open_connection("127.0.0.1", load.port)
+    return await rate(load, watch=False, trigger=lambda _: writer.write(b"."))
+
+
+async def load_edge(load: Load, nats_url: str) -> str:
+    bus = await nats.connect(nats_url)
+    subject = table_subject(TABLE)
+    waiting: list[asyncio.Task[None]] = []
+
+    def trigger(told: int) -> None:
+        payload = events_pb2.TableEvents(events=[event(FIRST + told)]).SerializeToString()
+        waiting.append(asyncio.ensure_future(bus.publish(subject, payload)))
+
+    found = await rate(load, watch=True, trigger=trigger)
+    await bus.close()
+    return found
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the server does not listen")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run came to; the processor's time is the server's, whatever else the machine did."""
+
+    per_second: float
+    processor_us: float
+
+
+def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
+    """One run of one side, both of its processes new."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.bench.edge_fanout"]
+    server = subprocess.Popen([*command, "--serve", side, "--port", str(port), "--nats", nats_url])
+    try:
+        wait_for(port)
+        time.sleep(0.5)
+        load = [*command, "--load", side, "--port", str(port), "--nats", nats_url]
+        load += ["--watchers", str(number), "--seconds", str(seconds), "--server", str(server.pid)]
+        said = subprocess.run(load, capture_output=True, check=True)
+        per_second, processor_us = said.stdout.split()
+        return Run(float(per_second), float(processor_us))
+    finally:
+        server.kill()
+        server.wait()
+
+
+def memory(number: int, nats_url: str, token: str) -> float:
+    """KiB of one idle connection."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.bench.edge_fanout", "--serve", "edge", "--port", str(port)]
+    server = subprocess.Popen([*command, "--nats", nats_url])
+    try:
+        wait_for(port)
+        time.sleep(0.5)
+        process = psutil.Process(server.pid)
+
+        async def measure() -> float:
+            await connect(port, Count(), 200, watch=False, token=token)
+            before = process.memory_info().rss
+            kept = await connect(port, Count(), number, watch=False, token=token)
+            await asyncio.sleep(1.0)
+            grown = process.memory_info().rss - before
+            return grown / len(kept) / 1024
+
+        return uvloop.run(measure())
+    finally:
+        server.kill()
+        server.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--watchers", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--idle", type=int, default=4_000)
+    for hidden in ("--serve", "--load", "--nats"):
+        parser.add_argument(hidden, default="", help=argparse.SUPPRESS)
+    for hidden in ("--port", "--server"):
+        parser.add_argument(hidden, type=int, default=0, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.serve:
+        uvloop.run(serve_bare(chosen.port) if chosen.serve == "bare" else serve_edge(chosen.port, chosen.nats))
+        return 0
+    if chosen.load:
+        wanted = Load(chosen.watchers[0], chosen.seconds, chosen.port, chosen.server)
+        load = load_bare(wanted) if chosen.load == "bare" else load_edge(wanted, chosen.nats)
+        print(uvloop.run(load))
+        return 0
+    with ephemeral.nats() as server:
+        asyncio.run(_make_stream(server.url))
+        for number in chosen.watchers or [1_000, 5_000]:
+            found: dict[str, list[Run]] = {"bare": [], "edge": []}
+            for _ in range(chosen.runs):
+                for side, runs in found.items():
+                    asyncio.run(_purge(server.url))
+                    one = run(side, number, chosen.seconds, server.url)
+                    runs.append(one)
+                    print(
+                        f"{side:>5} {number:>6} watchers {one.per_second:>10,.0f} deliveries/s,"
+                        f" {one.processor_us:.2f} µs of the server's processor each",
+                        flush=True,
+                    )
+            bare, edge = (statistics.median(one.per_second for one in runs) for runs in found.values())
+            print(f"ratio fanout_{number} {edge / bare:.2f}", flush=True)
+            bare, edge = (statistics.median(one.processor_us for one in runs) for runs in found.values())
+            print(f"ratio fanout_{number}_processor {bare / edge:.2f}", flush=True)
+        for who, token in (("anonymous", ""), ("player", "player:ana")):
+            print(f"idle {who} connection: {memory(chosen.idle, server.url, token):.1f} KiB", flush=True)
+    return 0
+
+
+async def _make_stream(url: str) -> None:
+    bus = await nats.connect(url)
+    await TableBus(bus).ensure_stream()
+    await bus.close()
+
+
+async def _purge(url: str) -> None:
+    bus = await nats.connect(url)
+    await bus.jetstream().purge_stream("FELTRO_TABLES")
+    await bus.close()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    sys.exit(main())

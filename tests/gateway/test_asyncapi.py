@@ -1,0 +1,88 @@
+"""The AsyncAPI document is one, holds every method, and says what is really said.
+
+`asyncapi-3.0.0.schema.json.gz` is the AsyncAPI initiative's own schema, from its npm package `@asyncapi/specs` 6.11.1
+(`schemas/3.0.0-without-$id.json`, Apache-2.0), compressed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import jsonschema
+
+from gateway.asyncapi import document
+from gateway.close_codes import CloseCode
+from tests.gateway.sockets import CONTRACTS, Client, live_edge
+
+_SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
+DOCUMENT: dict[str, Any] = json.loads(json.dumps(document(CONTRACTS)))
+
+
+def test_it_is_an_asyncapi_document() -> None:
+    schema = json.loads(gzip.decompress(_SCHEMA.read_bytes()))
+    jsonschema.Draft7Validator(schema).validate(DOCUMENT)
+
+
+def test_it_refers_to_nothing_that_is_not_there() -> None:
+    for reference in _references(DOCUMENT):
+        found: Any = DOCUMENT
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+
+
+def test_it_holds_every_method_and_every_close_code() -> None:
+    assert set(CONTRACTS.by_rpc_name) < set(DOCUMENT["operations"])
+    assert {str(int(code)) for code in CloseCode} < set(DOCUMENT["channels"]["socket"]["x-close-codes"])
+    assert all(message["payload"] for message in DOCUMENT["components"]["messages"].values())
+
+
+async def test_what_is_said_is_what_it_says(nats_url: str) -> None:
+    async with live_edge(nats_url) as (live, tables, _), live.connect("player:ana@1050") as client:
+        table = await tables.open(f"t{uuid4().hex[:12]}")
+        await _said(client, "subscribe", table_id=table.table_id)
+        await _said(client, "subscribe", table_id=table.table_id, from_seq=0)
+        await _said(client, "TableService.GetTable", table_id=table.table_id)
+        await _said(client, "ping")
+        await _said(client, "refresh", token="player:ana@1040")
+        await _said(client, "unsubscribe", table_id=table.table_id)
+        _validate("error", await client.call("Nobody.DoesThis"))
+        _validate("error", await client.call("subscribe", table_id="nowhere"))
+        await _said(client, "subscribe", table_id=table.table_id)
+        table.say()
+        table.take()
+        for _ in range(2):
+            _validate("table", _notification("table", await client.next("table")))
+        live.hub._missed()
+        _validate("snapshot", _notification("snapshot", await client.next("snapshot")))
+        _validate("notice", _notification("notice", await client.next("notice")))
+
+
+async def _said(client: Client, method: str, **params: object) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    _validate(f"{method}.call", call)
+    _validate(f"{method}.result", await client.call(method, **params))
+
+
+def _notification(method: str, params: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def _validate(message: str, said: object) -> None:
+    payload = DOCUMENT["components"]["messages"][message]["payload"]
+    jsonschema.Draft202012Validator({**payload, "components": DOCUMENT["components"]}).validate(said)
+
+
+def _references(part: object) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)

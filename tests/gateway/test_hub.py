@@ -1,0 +1,392 @@
+"""Watching tables: nothing is missed and nothing comes twice, whatever breaks; a slow reader delays nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from uuid import uuid4
+
+import pytest
+import uvloop
+
+from gateway import feeds, hub, websocket
+from gateway.feeds import Feed, Watcher
+from gateway.wires import Event, Wire
+from stack import ephemeral
+from stack.ephemeral import free_port
+from stack.leash import Leash
+from stack.nats import EmbeddedNats
+from tests.gateway.sockets import Client, Door, LiveEdge, Table, Tables, live_edge, until
+
+WATCHERS = 1_000
+
+
+@pytest.fixture
+async def edge(nats_url: str) -> AsyncIterator[tuple[LiveEdge, Tables, Door]]:
+    async with live_edge(nats_url) as made:
+        yield made
+
+
+async def table_of(tables: Tables) -> Table:
+    return await tables.open(f"t{uuid4().hex[:12]}")
+
+
+async def test_a_picture_and_then_every_event_once(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    table.say(3)
+    async with live.connect() as client:
+        opened = await client.result("subscribe", table_id=table.table_id)
+        assert (opened["resumed"], opened["seq"], opened["table"]["seq"]) == (False, 3, "3")
+        table.say(20)
+        assert await client.seqs(20) == list(range(4, 24))
+        assert (await client.result("unsubscribe", table_id=table.table_id)) == {"was_subscribed": True}
+        table.say()
+        await table.voice.flush()
+        assert (await client.result("subscribe", table_id=table.table_id))["seq"] == 24
+        table.say()
+        assert await client.seqs(1) == [25]
+
+
+async def test_subscribing_while_much_happens(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    last = 600
+
+    async def happen() -> None:
+        while table.voice.seq < last:
+            table.say(3)
+            await asyncio.sleep(0)
+
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(live.connect()) for _ in range(10)]
+        happening = asyncio.create_task(happen())
+
+        async def watch(client: Client) -> None:
+            opened = await client.result("subscribe", table_id=table.table_id)
+            wanted = list(range(opened["seq"] + 1, last + 1))
+            assert await client.seqs(len(wanted)) == wanted
+
+        await asyncio.gather(*(watch(client) for client in clients))
+        await happening
+
+
+async def test_taking_up_where_one_left_off(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as client:
+        await client.result("subscribe", table_id=table.table_id)
+        table.say(5)
+        assert await client.seqs(5) == [1, 2, 3, 4, 5]
+    async with live.connect() as client:
+        opened = await client.result("subscribe", table_id=table.table_id, from_seq="2")
+        assert (opened["resumed"], opened["seq"], "table" in opened) == (True, 2, False)
+        table.say()
+        assert await client.seqs(4) == [3, 4, 5, 6]
+    async with live.connect() as client:
+        opened = await client.result("subscribe", table_id=table.table_id, from_seq=99)
+        assert opened["resumed"] is False
+        assert opened["why"] == "The table counts otherwise now."
+        assert opened["table"]["seq"] == "6"
+
+
+async def test_taking_up_at_a_gateway_that_did_not_hear_it(nats_url: str) -> None:
+    async with live_edge(nats_url) as (_, tables, _):
+        table = await table_of(tables)
+        table.say(40)
+        await table.voice.flush()
+        async with live_edge(nats_url, tables=tables) as (other, _, _), other.connect() as client:
+            opened = await client.result("subscribe", table_id=table.table_id, from_seq=10)
+            assert opened["resumed"] is True
+            table.say()
+            assert await client.seqs(31) == list(range(11, 42))
+
+
+async def test_what_is_not_kept_any_more_is_said(
+    edge: tuple[LiveEdge, Tables, Door], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "KEPT_EVENTS", 10)
+    live, tables, _ = edge
+    table = await table_of(tables)
+    table.say(50)
+    await table.voice.flush()
+    async with live.connect() as client:
+        opened = await client.result("subscribe", table_id=table.table_id, from_seq=5)
+        assert (opened["resumed"], opened["seq"]) == (False, 50)
+        assert opened["why"] == "What has happened since is not kept any more."
+
+
+async def test_a_new_owners_picture_is_believed_whatever_its_number(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    table.say(5)
+    await table.voice.flush()
+    async with live.connect() as client:
+        # The former owner had counted on numbers that never left.
+        table.voice._numbered += 3
+        opened = await client.result("subscribe", table_id=table.table_id)
+        assert opened["seq"] == 8
+        table.voice._numbered -= 3
+        table.take()
+        table.say(2)
+        assert await client.seqs(3) == [6, 7, 8]
+
+
+async def test_a_gap_is_mended_with_a_picture(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as client, live.connect() as other:
+        for one in (client, other):
+            await one.result("subscribe", table_id=table.table_id)
+        table.say(2)
+        assert await client.seqs(2) == await other.seqs(2) == [1, 2]
+        pictures = tables.pictures
+        table.voice._numbered += 5
+        table.say()
+        for one in (client, other):
+            snapshot = await one.next("snapshot")
+            assert (snapshot["seq"], snapshot["table"]["seq"]) == (8, "8")
+        assert tables.pictures == pictures + 1
+        table.say()
+        assert await client.seqs(1) == await other.seqs(1) == [9]
+
+
+async def test_a_table_of_somebody_else_is_not_shown(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    table.only_for = "player:ana"
+    async with live.connect("player:rui") as client:
+        answer = await client.call("subscribe", table_id=table.table_id)
+        assert answer["error"]["data"]["reason"] == "NOT_YOURS"
+        assert answer["error"]["code"] == -32007
+    async with live.connect("player:ana") as client:
+        assert (await client.result("subscribe", table_id=table.table_id))["seq"] == 0
+
+
+async def test_a_thousand_watchers_are_told_the_same(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with AsyncExitStack() as stack:
+        clients = await asyncio.gather(*(stack.enter_async_context(live.connect()) for _ in range(WATCHERS)))
+        await asyncio.gather(*(client.result("subscribe", table_id=table.table_id) for client in clients))
+        table.say(5)
+        assert await asyncio.gather(*(client.seqs(5) for client in clients)) == [[1, 2, 3, 4, 5]] * WATCHERS
+
+
+async def test_a_slow_reader_delays_nobody_and_catches_up(
+    edge: tuple[LiveEdge, Tables, Door], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "WAITING_BYTES", 64 * 1024)
+    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as quick, live.connect() as slow:
+        for one in (quick, slow):
+            await one.result("subscribe", table_id=table.table_id)
+        transport = _transport(slow)
+        transport.pause_reading()
+        rounds = 0
+        while not live.hub._late:
+            table.say(padding="x" * 8_000)
+            rounds += 1
+            assert await quick.seqs(1) == [rounds]
+        # More than is kept: he gets a picture.
+        for _ in range(feeds.KEPT_BYTES // 8_000 + 1):
+            table.say(padding="x" * 8_000)
+            rounds += 1
+            assert await quick.seqs(1) == [rounds]
+        waiting = next(iter(live.hub._late)).transport.get_write_buffer_size()
+        assert waiting < feeds.WAITING_BYTES + 16 * 1024
+        transport.resume_reading()
+        known = 0
+        while True:
+            said = await slow.ws.receive_json()
+            if said["method"] == "snapshot":
+                assert said["params"]["seq"] == rounds
+                break
+            assert int(said["params"]["seq"]) == known + 1
+            known += 1
+        assert known < rounds
+        table.say()
+        assert await slow.seqs(1) == await quick.seqs(1) == [rounds + 1]
+
+
+async def test_one_who_never_reads_is_dropped(
+    edge: tuple[LiveEdge, Tables, Door], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
+    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(hub, "LATE_FOR_S", 0.2)
+    monkeypatch.setattr(websocket, "CLOSED_WITHIN_S", 0.2)
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as slow:
+        await slow.result("subscribe", table_id=table.table_id)
+        _stop_reading(slow)
+
+        def talk() -> bool:
+            table.say(padding="x" * 8_000)
+            return not live.sockets._open
+
+        await until(talk)
+        assert not live.hub._late
+        _transport(slow).abort()
+
+
+async def test_the_bus_goes_away_and_comes_back() -> None:
+    """What is said while this gateway cannot hear is heard afterwards; nothing is missing."""
+    with ephemeral.nats() as server:
+        proxy = await _Proxy.start(int(server.url.rpartition(":")[2]))
+        async with live_edge(server.url) as (_, tables, _):
+            async with live_edge(f"nats://127.0.0.1:{proxy.port}", tables=tables) as (live, _, _):
+                table = await table_of(tables)
+                async with live.connect() as client:
+                    await client.result("subscribe", table_id=table.table_id)
+                    table.say(2)
+                    assert await client.seqs(2) == [1, 2]
+                    await proxy.cut()
+                    await until(lambda: not live.hub.listening)
+                    table.say(30)
+                    await table.voice.flush()
+                    await proxy.mend()
+                    table.say(2)
+                    assert await client.seqs(32) == list(range(3, 35))
+            await proxy.cut()
+
+
+async def test_the_bus_starts_anew_with_nothing_of_what_it_knew(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what was missed: everybody gets a picture, and is told why."""
+    port = free_port()
+    first = _nats(tmp_path_factory, port)
+    async with live_edge(f"nats://127.0.0.1:{port}") as (live, tables, _):
+        table = await table_of(tables)
+        async with live.connect() as client, live.connect("player:ana") as player:
+            await client.result("subscribe", table_id=table.table_id)
+            table.say(2)
+            assert await client.seqs(2) == [1, 2]
+            first.let_go()
+            second = _nats(tmp_path_factory, port)
+            try:
+                snapshot = await client.next("snapshot")
+                assert snapshot["why"] == "Events were missed."
+                table.take()
+                table.say(1)
+                await table.voice.flush()
+                assert (await client.seqs(2))[-1] == table.voice.seq
+                del player
+            finally:
+                second.let_go()
+
+
+def test_one_who_vanishes_takes_nobody_with_him(nats_url: str) -> None:
+    """On the loop of production, where writing to a connection that is closed fails."""
+
+    async def vanish() -> None:
+        async with live_edge(nats_url) as (live, tables, _):
+            table = await table_of(tables)
+            async with live.connect() as vanishing, live.connect() as client:
+                for one in (vanishing, client):
+                    await one.result("subscribe", table_id=table.table_id)
+                watcher = next(iter(live.hub._feeds[table.table_id]._level[Wire.FRAMES]))
+                watcher.transport.abort()
+                await until(lambda: not live.sockets._open or len(live.sockets._open) == 1)
+                # As it is between the end of a connection and the moment in which it is noticed.
+                live.hub._feeds[table.table_id]._level[Wire.FRAMES] = {
+                    watcher: None,
+                    **live.hub._feeds[table.table_id]._level[Wire.FRAMES],
+                }
+                table.say(2)
+                assert await client.seqs(2) == [1, 2]
+
+    uvloop.run(vanish())
+
+
+def test_a_feed_keeps_what_follows_and_forgets_what_does_not() -> None:
+    late: list[Watcher] = []
+    feed = Feed("t", late.append)
+    feed.hear([_event(number) for number in (5, 6, 7)])
+    assert [feed.covers(place) for place in (3, 4, 5, 7, 8)] == [False, True, True, True, False]
+    feed.fill([_event(number) for number in (1, 2, 3, 4, 5)])
+    assert [event.seq for event in feed.since(0)] == [1, 2, 3, 4, 5, 6, 7]
+    feed.hear([_event(6), _event(8)])
+    assert [event.seq for event in feed.since(6)] == [7, 8]
+    feed.hear([_event(3, taken=True), _event(4)])
+    assert [event.seq for event in feed.since(0)] == [3, 4]
+    feed.hear([_event(9)])
+    assert [event.seq for event in feed.since(0)] == [9]
+    assert feed.breaks == 2
+
+
+def _event(seq: int, *, taken: bool = False) -> Event:
+    return Event(seq, json.dumps({"seq": str(seq)}).encode(), taken=taken)
+
+
+def _transport(client: Client) -> asyncio.Transport:
+    connection = client.ws._conn
+    assert connection is not None
+    assert isinstance(connection.transport, asyncio.Transport)
+    return connection.transport
+
+
+def _stop_reading(client: Client) -> asyncio.Transport:
+    transport = _transport(client)
+    # The system would take megabytes for him.
+    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
+    transport.pause_reading()
+    return transport
+
+
+def _nats(factory: pytest.TempPathFactory, port: int) -> Leash:
+    home = factory.mktemp("nats")
+    server = EmbeddedNats(home / "jetstream", port)
+    leash = Leash(server.command(), log=home / "log")
+    while not server.ready():
+        assert not leash.ended
+    return leash
+
+
+class _Proxy:
+    """A way to a server that can be cut."""
+
+    def __init__(self, target: int) -> None:
+        self.port = free_port()
+        self._target = target
+        self._server: asyncio.Server | None = None
+        self._ways: set[asyncio.StreamWriter] = set()
+
+    @classmethod
+    async def start(cls, target: int) -> _Proxy:
+        proxy = cls(target)
+        await proxy.mend()
+        return proxy
+
+    async def mend(self) -> None:
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
+
+    async def cut(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for way in list(self._ways):
+            way.transport.abort()
+        await self._server.wait_closed()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        their_reader, their_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        self._ways |= {writer, their_writer}
+        await asyncio.gather(_pass(reader, their_writer), _pass(their_reader, writer))
+        self._ways -= {writer, their_writer}
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while content := await reader.read(65536):
+            writer.write(content)
+    except OSError:
+        pass
+    finally:
+        writer.transport.abort()

@@ -1,0 +1,119 @@
+"""Every error is a problem document that says what a program and a person need, and nothing of the inside."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+
+from gateway.contracts import Method
+from gateway.problems import STATUSES, Reasons
+from services.kit.refusal import Refused
+from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
+
+BALANCE = "/v1/accounts/a/balance"
+
+
+@pytest.fixture
+def desk() -> FakeDesk:
+    return FakeDesk()
+
+
+@pytest.fixture
+async def client(desk: FakeDesk) -> AsyncIterator[Client]:
+    async with front(desk) as client:
+        yield client
+
+
+def _refusing(refused: Exception) -> FakeDesk:
+    def answer(method: Method, request: Message) -> Message:
+        raise refused
+
+    return FakeDesk(answer)
+
+
+def _refused(code: grpc.StatusCode, reason: str = "SOMETHING", **facts: str) -> Refused:
+    refused = Refused(reason, code, "It is so.", facts)
+    refused.domain = "wallet.feltro"
+    return refused
+
+
+async def test_a_refusal_is_told_with_reason_and_facts() -> None:
+    refused = _refused(grpc.StatusCode.FAILED_PRECONDITION, "INSUFFICIENT_FUNDS", free_cents="5", needed_cents="10")
+    async with front(_refusing(refused)) as client:
+        answer = await client.get(BALANCE, headers=bearer("ana"))
+        assert answer.content_type == "application/problem+json"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert await answer.json() == {
+            "type": "/problems/INSUFFICIENT_FUNDS",
+            "title": "Insufficient funds",
+            "status": 409,
+            "detail": "It is so.",
+            "instance": BALANCE,
+            "trace_id": answer.headers["X-Trace-Id"],
+            "reason": "INSUFFICIENT_FUNDS",
+            "domain": "wallet.feltro",
+            "facts": {"free_cents": "5", "needed_cents": "10"},
+        }
+        assert (await client.get("/problems/INSUFFICIENT_FUNDS")).status == 200
+
+
+@pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code is not grpc.StatusCode.OK])
+async def test_every_code_has_its_status(code: grpc.StatusCode) -> None:
+    async with front(_refusing(_refused(code))) as client:
+        answer = await client.get(BALANCE, headers=bearer("ana"))
+    assert answer.status == STATUSES.get(code, 500)
+    assert ("Retry-After" in answer.headers) == (answer.status in {429, 503})
+    assert ("WWW-Authenticate" in answer.headers) == (answer.status == 401)
+
+
+async def test_how_long_to_wait_is_said_in_whole_seconds() -> None:
+    refused = _refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE_LIMITED", retry_after_ms="2001")
+    async with front(_refusing(refused)) as client:
+        assert (await client.get(BALANCE, headers=bearer("ana"))).headers["Retry-After"] == "3"
+
+
+@pytest.mark.guarantee("G7")
+@pytest.mark.parametrize(
+    "failed", [RuntimeError("the shoe holds 7h"), _refused(grpc.StatusCode.INTERNAL, "X", shoe="7h"), KeyError("7h")]
+)
+async def test_g7_a_fault_says_nothing_of_itself(failed: Exception) -> None:
+    async with front(_refusing(failed)) as client:
+        answer = await client.get(BALANCE, headers=bearer("ana"))
+        assert answer.status == 500
+        assert "7h" not in await answer.text()
+        said = await answer.json()
+    assert said["type"] == "about:blank"
+    assert "reason" not in said
+    assert said["trace_id"] == answer.headers["X-Trace-Id"]
+
+
+@pytest.mark.guarantee("G7")
+async def test_g7_where_things_are_inside_is_not_said() -> None:
+    refused = _refused(grpc.StatusCode.UNAVAILABLE, "TABLE_ELSEWHERE", table_id="t", address="10.0.0.7:8720")
+    async with front(_refusing(refused)) as client:
+        said = await (await client.get(BALANCE, headers=bearer("ana"))).json()
+    assert said["facts"] == {"table_id": "t"}
+
+
+async def test_every_reason_has_a_page(client: Client) -> None:
+    listed = await (await client.get("/problems")).json()
+    reasons = {one["reason"]: one for one in listed["reasons"]}
+    assert {"INSUFFICIENT_FUNDS", "BETTING_CLOSED", "RATE_LIMITED"} <= set(reasons)
+    for reason, one in reasons.items():
+        answer = await client.get(f"/problems/{reason}")
+        assert await answer.json() == one
+        assert all(one["meanings"].values()), reason
+    page = await client.get("/problems/TABLE_UNKNOWN", headers={"Accept": "text/html,*/*"})
+    assert page.content_type == "text/html"
+    assert "wallet.feltro" in await page.text()
+    assert (await client.get("/problems/NONE_SUCH")).status == 404
+
+
+def test_reasons_belong_to_the_domains_of_their_packages() -> None:
+    reasons = Reasons(CONTRACTS)
+    assert {"gateway.feltro", "table.feltro", "wallet.feltro"} <= set(reasons.domains)
+    assert "BETTING_CLOSED" in reasons.of("table.feltro")
+    assert "BETTING_CLOSED" not in reasons.of("wallet.feltro")

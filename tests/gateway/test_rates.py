@@ -1,0 +1,115 @@
+"""Nobody asks for more than his share, and one who waits gets it again."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway import rates
+from gateway.rates import Limit, Limits, Rates
+from gateway.refusals import GatewayRefused
+from gateway.visitors import NOBODY, Visitor
+from services.kit.identity import Caller
+from tests.gateway.bus import Clock
+
+pytestmark = pytest.mark.guarantee("G11")
+
+LIMITS = Limits(
+    player=Limit("calls of a player", 20, 60),
+    operator=Limit("calls of an operator", 100, 100),
+    address=Limit("calls without a token", 10, 5),
+    newcomers=Limit("tokens", 1, 2),
+    connection=Limit("messages", 10, 3),
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1000.0)
+
+
+@pytest.fixture
+def known(clock: Clock) -> Rates:
+    return Rates(LIMITS, clock)
+
+
+def visitor(subject: str, scope: str = "player") -> Visitor:
+    return Visitor("", Caller(subject, frozenset({scope}), 0.0))
+
+
+def calls(known: Rates, who: Visitor, address: str = "192.0.2.1", limit: int = 1000) -> int:
+    """How many he gets through with at once."""
+    for number in range(limit):
+        try:
+            known.call(who, address)
+        except GatewayRefused:
+            return number
+    return limit
+
+
+def test_so_many_at_once_and_then_so_many_a_second(known: Rates, clock: Clock) -> None:
+    ana = visitor("ana")
+    assert calls(known, ana) == 60
+    for _ in range(10):
+        clock.seconds += 0.25
+        assert calls(known, ana) == 5
+    clock.seconds += 3600
+    assert calls(known, ana) == 60
+
+
+def test_a_refusal_says_how_long_to_wait_and_that_is_enough(known: Rates, clock: Clock) -> None:
+    ana = visitor("ana")
+    calls(known, ana)
+    with pytest.raises(GatewayRefused) as refused:
+        known.call(ana, "")
+    assert refused.value.reason == "RATE_LIMITED"
+    assert refused.value.facts == {"limit": "calls of a player: 20 a second, 60 at once", "retry_after_ms": "50"}
+    clock.seconds += 0.049
+    assert calls(known, ana) == 0
+    clock.seconds += 0.001
+    assert calls(known, ana) == 1
+
+
+def test_everybody_has_his_own(known: Rates) -> None:
+    assert calls(known, visitor("ana")) == 60
+    assert calls(known, visitor("rui")) == 60
+    assert calls(known, visitor("demo-12345678", "demo")) == 60
+    assert calls(known, visitor("ana", "operator")) == 100
+    assert calls(known, NOBODY, "192.0.2.1") == 5
+    assert calls(known, NOBODY, "192.0.2.2") == 5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("unix:", "unix:", True),
+    ],
+)
+def test_an_address_is_what_a_subscriber_has(known: Rates, one: str, other: str, *, same: bool) -> None:
+    assert calls(known, NOBODY, one) == 5
+    assert calls(known, NOBODY, other) == (0 if same else 5)
+
+
+def test_tokens_and_messages_are_counted_for_themselves(known: Rates, clock: Clock) -> None:
+    for _ in range(2):
+        known.newcomer("192.0.2.1")
+    with pytest.raises(GatewayRefused):
+        known.newcomer("192.0.2.1")
+    assert calls(known, NOBODY) == 5
+    one, other = known.connection(), known.connection()
+    for connection in (one, other):
+        for _ in range(3):
+            connection.message()
+        with pytest.raises(GatewayRefused):
+            connection.message()
+    clock.seconds += 0.1
+    one.message()
+
+
+def test_only_so_many_are_remembered(known: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "REMEMBERED_LIMIT", 100)
+    for number in range(1000):
+        known.call(visitor(f"player-{number}"), "")
+    assert len(known._allowances) == 100

@@ -1,0 +1,295 @@
+"""What HTTP carries becomes the request that is meant, or is refused with the name of what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from google.protobuf.message import Message
+from yarl import URL
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import table_pb2
+from feltro.wallet.v1 import complaint_pb2, session_pb2, types_pb2, wallet_pb2
+from gateway.contracts import Method
+from gateway.rates import Limit, Limits
+from gateway.rest import BODY_BYTES_LIMIT
+from gateway.routes import Routes
+from tests.gateway.front import Client, FakeDesk, bearer, front
+
+ANA = bearer("ana")
+COMMAND = bearer("ana", **{"Idempotency-Key": "k1"})
+
+
+@pytest.fixture
+def desk() -> FakeDesk:
+    return FakeDesk()
+
+
+@pytest.fixture
+async def client(desk: FakeDesk) -> AsyncIterator[Client]:
+    async with front(desk) as client:
+        yield client
+
+
+async def test_path_body_and_key_make_the_request(client: Client, desk: FakeDesk) -> None:
+    body = {"roundId": "r1", "bets": [{"place": "red", "amount_cents": 500}, {"place": "17", "amount_cents": "100"}]}
+    answer = await client.post("/v1/roulette/tables/a%2Fb%C3%A7/bets", json=body, headers=COMMAND)
+    assert answer.status == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert desk.asked[-1].token in ANA["Authorization"].split()
+    bets = [roulette_pb2.Bet(place="red", amount_cents=500), roulette_pb2.Bet(place="17", amount_cents=100)]
+    assert desk.request == roulette_pb2.PlaceBetsRequest(request_id="k1", table_id="a/bç", round_id="r1", bets=bets)
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "expected"),
+    [
+        ("POST", "/v1/tables/t1:enter", table_pb2.EnterTableRequest(table_id="t1", request_id="k1")),
+        ("POST", "/v1/tables/a:b:enter", table_pb2.EnterTableRequest(table_id="a:b", request_id="k1")),
+        ("GET", "/v1/tables/t1%3Aenter", table_pb2.GetTableRequest(table_id="t1:enter")),
+        ("GET", "/v1/tables/t1:other", table_pb2.GetTableRequest(table_id="t1:other")),
+        ("POST", "/v1/players/p/sessions:end", session_pb2.EndPlayerSessionsRequest(player_id="p")),
+        (
+            "GET",
+            "/v1/players/p/accounts/MODE_DEMO",
+            wallet_pb2.FindAccountRequest(player_id="p", mode=types_pb2.MODE_DEMO),
+        ),
+        (
+            "GET",
+            "/v1/games/g/rounds/r:replay",
+            table_pb2.ReplayRoundRequest(game="g", round_id="r"),
+        ),
+        (
+            "GET",
+            "/v1/complaints?account_id=a%20b&state=COMPLAINT_STATE_FILED&page_size=7&page_token=x",
+            complaint_pb2.ListComplaintsRequest(
+                account_id="a b",
+                state=complaint_pb2.COMPLAINT_STATE_FILED,
+                page_size=7,
+                page_token="x",  # noqa: S106 - a place in a list
+            ),
+        ),
+        (
+            "GET",
+            "/v1/players/p/sessions?runningOnly=true&pageSize=3",
+            session_pb2.ListSessionsRequest(player_id="p", running_only=True, page_size=3),
+        ),
+        ("GET", "/v1/sessions/s/transactions", wallet_pb2.ListTransactionsRequest(session_id="s")),
+        ("GET", "/v1/rounds/r/transactions?page_size=1", wallet_pb2.ListTransactionsRequest(round_id="r", page_size=1)),
+        (
+            "GET",
+            "/v1/sessions/s/transactions?accountId=a",
+            wallet_pb2.ListTransactionsRequest(session_id="s", account_id="a"),
+        ),
+    ],
+)
+async def test_paths_and_queries(client: Client, desk: FakeDesk, verb: str, path: str, expected: Message) -> None:
+    headers = COMMAND if verb == "POST" else ANA
+    body: object = {} if verb == "POST" else None
+    answer = await client.request(verb, URL(path, encoded=True), json=body, headers=headers)
+    assert answer.status == 200, await answer.text()
+    assert desk.request == expected
+
+
+async def test_a_body_may_be_one_field_and_the_rest_a_query(client: Client, desk: FakeDesk) -> None:
+    answer = await client.put("/v1/tables/t/inactivityPolicy", json={"invite": True}, headers=ANA)
+    assert answer.status == 200
+    assert desk.request == session_pb2.SetInactivityPolicyRequest(
+        table_id="t", policy=session_pb2.InactivityPolicy(invite=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body", "field"),
+    [
+        ("GET", "/v1/tables/t?colour=red", None, "colour"),
+        ("GET", "/v1/players/p/sessions?page_size=many", None, "page_size"),
+        ("GET", "/v1/players/p/sessions?page_size=", None, "page_size"),
+        ("GET", "/v1/players/p/sessions?page_size=1&page_size=2", None, "page_size"),
+        ("GET", "/v1/players/p/sessions?pageSize=1&page_size=2", None, "page_size"),
+        ("GET", "/v1/players/p/sessions?running_only=yes", None, "running_only"),
+        ("GET", "/v1/players/p/sessions?running_only=%FF", None, None),
+        ("GET", "/v1/players/p/sessions?" + "&".join(["page_size=1"] * 101), None, None),
+        ("GET", "/v1/players/%FF/sessions", None, None),
+        ("GET", "/v1/players/p/accounts/REAL", None, "mode"),
+        ("GET", "/v1/players/p/accounts/2", None, "mode"),
+        ("POST", "/v1/accounts?mode=MODE_REAL", {}, "mode"),
+        ("POST", "/v1/accounts", {"mode": "X"}, "mode"),
+        ("POST", "/v1/accounts", [], None),
+        ("POST", "/v1/accounts/a/deposits", {"account_id": "b", "amount_cents": 1}, "account_id"),
+        ("POST", "/v1/accounts/a/deposits", {"request_id": "other", "amount_cents": 1}, "request_id"),
+        ("PUT", "/v1/tables/t/inactivityPolicy", {"policy": {}}, "policy"),
+    ],
+)
+async def test_what_cannot_be_read_is_named(
+    client: Client, desk: FakeDesk, verb: str, path: str, body: object, field: str | None
+) -> None:
+    headers = COMMAND if verb == "POST" else ANA
+    answer = await client.request(verb, URL(path, encoded=True), json=body, headers=headers)
+    said = await answer.json(content_type="application/problem+json")
+    assert (answer.status, said["reason"], said["domain"]) == (400, "INVALID", "gateway.feltro")
+    assert said["facts"] == ({} if field is None else {"field": field})
+    assert not desk.asked
+
+
+async def test_the_same_value_in_path_and_body_is_no_contradiction(client: Client, desk: FakeDesk) -> None:
+    body = {"account_id": "a", "request_id": "k1", "amount_cents": "5"}
+    answer = await client.post("/v1/accounts/a/deposits", json=body, headers=COMMAND)
+    assert answer.status == 200
+    assert desk.request == wallet_pb2.DepositRequest(request_id="k1", account_id="a", amount_cents=5)
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_a_command_without_a_name_is_not_passed_on(client: Client, desk: FakeDesk) -> None:
+    answer = await client.post("/v1/accounts/a/deposits", json={"amount_cents": 5}, headers=ANA)
+    assert answer.status == 400
+    assert "Idempotency-Key" in (await answer.json())["detail"]
+    for key in ("", "a b", "x" * 65):
+        named = await client.post(
+            "/v1/accounts/a/deposits", json={"amount_cents": 5}, headers=bearer("ana", **{"Idempotency-Key": key})
+        )
+        assert named.status == 400
+    assert not desk.asked
+
+
+async def test_a_key_may_be_said_in_the_body(client: Client, desk: FakeDesk) -> None:
+    answer = await client.post("/v1/accounts/a/deposits", json={"requestId": "k7", "amount_cents": 5}, headers=ANA)
+    assert answer.status == 200
+    assert desk.request == wallet_pb2.DepositRequest(request_id="k7", account_id="a", amount_cents=5)
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_bodies_have_a_size_a_type_and_a_form(client: Client, desk: FakeDesk) -> None:
+    large = await client.post("/v1/accounts", data=b" " * (BODY_BYTES_LIMIT + 1), headers=_json())
+
+    async def drops() -> AsyncIterator[bytes]:
+        for _ in range(BODY_BYTES_LIMIT // 1024 + 2):
+            yield b" " * 1024
+
+    unannounced = await client.post("/v1/accounts", data=drops(), headers=_json())
+    for answer in (large, unannounced):
+        assert answer.status == 413
+        assert (await answer.json())["reason"] == "TOO_LARGE"
+    typed = await client.post("/v1/accounts", data=b"{}", headers=bearer("ana", **{"Content-Type": "text/plain"}))
+    assert typed.status == 415
+    assert typed.headers["Accept"] == "application/json"
+    for text in (b"{", b"{} {}", b"\xff"):
+        assert (await client.post("/v1/accounts", data=text, headers=_json())).status == 400
+    missing = await client.post("/v1/accounts", headers=ANA)
+    assert missing.status == 400
+    assert not desk.asked
+
+
+def _json() -> dict[str, str]:
+    return bearer("ana", **{"Content-Type": "application/json; charset=utf-8"})
+
+
+async def test_other_methods_and_other_addresses(client: Client, desk: FakeDesk) -> None:
+    for verb in ("DELETE", "PATCH", "TRACE", "GET"):
+        answer = await client.request(verb, "/v1/tables/t:enter", headers=ANA)
+        assert answer.status == 405
+        assert answer.headers["Allow"].replace(" ", "") == "OPTIONS,POST"
+        assert (await answer.json())["reason"] == "METHOD_UNKNOWN"
+    asked = await client.options("/v1/tables/t")
+    assert (asked.status, asked.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+    for path in ("/v1/nothing", "/v1/tables/", "/v1/tables//rules", "/v1/tables/t/", "/elsewhere", "/v1"):
+        answer = await client.get(path)
+        assert answer.status == 404
+        assert answer.content_type == "application/problem+json"
+    assert not desk.asked
+
+
+async def test_a_head_is_an_answer_without_its_body(client: Client, desk: FakeDesk) -> None:
+    got, headed = await client.get("/v1/tables/t"), await client.head("/v1/tables/t")
+    assert headed.status == 200
+    assert headed.headers["Content-Length"] == got.headers["Content-Length"] != "0"
+    assert await headed.read() == b""
+
+
+async def test_who_may_come_in(client: Client, desk: FakeDesk) -> None:
+    for headers in ({}, bearer("forged"), bearer("late"), {"Authorization": "Basic abc"}, {"Authorization": "Bearer"}):
+        answer = await client.get("/v1/accounts/a/balance", headers=headers)
+        assert answer.status == 401
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
+    assert not desk.asked
+    assert (await client.get("/v1/tables/t")).status == 200
+    assert (await client.get("/v1/tables/t", headers=bearer("forged"))).status == 401
+
+
+async def test_too_many_calls_are_too_many(desk: FakeDesk) -> None:
+    limits = Limits(player=Limit("calls of a player", 1, 2))
+    async with front(desk, limits=limits) as client:
+        answers = [await client.get("/v1/tables/t", headers=ANA) for _ in range(4)]
+    assert [answer.status for answer in answers] == [200, 200, 429, 429]
+    assert answers[-1].headers["Retry-After"] == "1"
+
+
+async def test_what_is_the_same_for_everybody_may_be_kept_for_a_moment(client: Client, desk: FakeDesk) -> None:
+    desk.answer = _rules
+    first = await client.get("/v1/tables/t/rules")
+    tag = first.headers["ETag"]
+    assert first.headers["Cache-Control"] == "public, max-age=1"
+    assert "Authorization" in first.headers["Vary"]
+    again = await client.get("/v1/tables/t/rules", headers={"If-None-Match": f'"other", {tag}'})
+    assert (again.status, await again.read(), again.headers["ETag"]) == (304, b"", tag)
+    own = await client.get("/v1/tables/t/rules", headers=bearer("ana", **{"If-None-Match": tag}))
+    assert (own.status, own.headers["Cache-Control"]) == (200, "no-store")
+
+
+def _rules(_: Method, request: Message) -> Message:
+    assert isinstance(request, table_pb2.GetRulesRequest)
+    return table_pb2.GetRulesResponse(text="Façam as vossas apostas", language="pt", configuration_version=3)
+
+
+async def test_answers_are_json_with_every_field(client: Client, desk: FakeDesk) -> None:
+    desk.answer = _rules
+    answer = await client.get("/v1/tables/t/rules", headers=ANA)
+    assert json.loads(await answer.read()) == {
+        "text": "Façam as vossas apostas",
+        "language": "pt",
+        "configuration_version": 3,
+    }
+    assert answer.headers["Content-Type"] == "application/json"
+
+
+async def test_a_trace_is_carried_on(client: Client, desk: FakeDesk) -> None:
+    trace_id, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    sent = bearer("ana", traceparent=f"00-{trace_id}-{parent}-01")
+    answer = await client.get("/v1/accounts/a/balance", headers=sent)
+    assert answer.headers["X-Trace-Id"] == trace_id
+    assert answer.headers["Traceparent"] == desk.asked[-1].traceparent
+    version, same, span, flags = desk.asked[-1].traceparent.split("-")
+    assert (version, same, flags) == ("00", trace_id, "01")
+    assert span != parent
+    for broken in ("", "00-0-0-0", f"00-{'0' * 32}-{parent}-01"):
+        other = await client.get("/v1/nothing", headers={"traceparent": broken})
+        assert (await other.json())["trace_id"] == other.headers["X-Trace-Id"] != trace_id
+
+
+async def test_it_is_not_said_what_answers(client: Client) -> None:
+    for path in ("/v1/tables/t", "/v1/nothing", "/healthz"):
+        assert (await client.get(path)).headers["Server"] == "feltro"
+
+
+def test_a_literal_goes_before_a_variable_and_a_variable_before_nothing() -> None:
+    routes: Routes[str] = Routes()
+    for number, template in enumerate(("/a/b/c", "/a/{x}/d", "/a/{x}", "/a/b:go", "/a/{x}:go", "/{y}/b")):
+        routes.add("GET", template, f"{number}")
+    found = {
+        path: (ends[0]["GET"], ends[1]) if (ends := routes.find(path)) else None
+        for path in ("/a/b/c", "/a/b/d", "/a/b", "/a/b:go", "/a/c:go", "/a/c:stop", "/q/b", "/a", "/a/b/e", "//b")
+    }
+    assert found == {
+        "/a/b/c": ("0", []),
+        "/a/b/d": ("1", ["b"]),
+        "/a/b": ("2", ["b"]),
+        "/a/b:go": ("3", []),
+        "/a/c:go": ("4", ["c"]),
+        "/a/c:stop": ("2", ["c:stop"]),
+        "/q/b": ("5", ["q"]),
+        "/a": None,
+        "/a/b/e": None,
+        "//b": None,
+    }

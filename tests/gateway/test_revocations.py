@@ -1,0 +1,134 @@
+"""Tokens that were taken back open nothing at any gateway, and what is not known of them shuts the door."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway import revocations
+from gateway.refusals import GatewayRefused
+from gateway.revocations import BLIND_FOR_S, BUCKET, Revocations
+from services.kit.identity import Caller
+from tests.gateway.bus import Clock, connected, running, until
+from tests.service.table.stoppable_nats import StoppableNats
+
+pytestmark = pytest.mark.guarantee("G12")
+
+
+@pytest.fixture
+def nats() -> Iterator[StoppableNats]:
+    with StoppableNats() as server:
+        yield server
+
+
+@asynccontextmanager
+async def gateway(url: str, clock: Clock | None = None) -> AsyncIterator[Revocations]:
+    """What one gateway knows, once it sees the bucket."""
+    async with connected(url) as bus:
+        made = Revocations(bus) if clock is None else Revocations(bus, clock=clock)
+        async with running(made.run()):
+            await until(lambda: reason(made, caller("anybody")) == "")
+            yield made
+
+
+def caller(subject: str, of: str = "t", issued_s_ago: float = 60, holds_s: float = 3600) -> Caller:
+    now = time.time()
+    return Caller(subject, frozenset({"player"}), now + holds_s, now - issued_s_ago, of)
+
+
+def reason(known: Revocations, who: Caller) -> str:
+    try:
+        known.verify(who)
+    except GatewayRefused as refused:
+        return refused.reason
+    return ""
+
+
+async def test_a_token_that_is_taken_back_is_refused_by_every_gateway(nats: StoppableNats) -> None:
+    ana, elsewhere = caller("ana", "one"), caller("ana", "two")
+    async with gateway(nats.url) as here, gateway(nats.url) as there:
+        await here.revoke_token(ana, "logout")
+        assert reason(here, ana) == "TOKEN_REVOKED"
+        await until(lambda: reason(there, ana) == "TOKEN_REVOKED")
+        assert reason(there, elsewhere) == ""
+    async with gateway(nats.url) as later:
+        assert reason(later, ana) == "TOKEN_REVOKED"
+
+
+async def test_all_that_was_issued_to_somebody_is_taken_back_and_nothing_later(nats: StoppableNats) -> None:
+    async with gateway(nats.url) as here, gateway(nats.url) as there:
+        await here.revoke_subject("ana", "back-office", "stolen phone")
+        old, unsaid = caller("ana", "one"), Caller("ana", frozenset({"player"}), time.time() + 60, token_id="two")  # noqa: S106
+        for known in (here, there):
+            await until(lambda: reason(known, old) == "TOKEN_REVOKED")  # noqa: B023 - waited for right here
+            assert reason(known, unsaid) == "TOKEN_REVOKED"
+            assert reason(known, caller("ana", "three", issued_s_ago=-1)) == ""
+            assert reason(known, caller("rui", "one")) == ""
+
+
+async def test_whoever_waits_is_told_at_once(nats: StoppableNats) -> None:
+    ana = caller("ana", "one")
+    async with gateway(nats.url) as here, gateway(nats.url) as there:
+        with there.watched(ana) as one, there.watched(caller("ana", "two")) as two, there.watched(caller("rui")) as rui:
+            await here.revoke_token(ana, "logout")
+            assert (await asyncio.wait_for(one, 5)).reason == "TOKEN_REVOKED"
+            assert not two.done()
+            await here.revoke_subject("ana", "back-office", "stolen phone")
+            assert (await asyncio.wait_for(two, 5)).reason == "TOKEN_REVOKED"
+            assert not rui.done()
+        with there.watched(ana) as again:
+            assert again.done()
+        assert not there._waiting
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_note_is_kept_as_long_as_its_token_would_hold(
+    nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "CLOCK_SKEW_S", 0)
+    monkeypatch.setattr(revocations, "TIDIED_EVERY_S", 0.1)
+    async with gateway(nats.url) as here, connected(nats.url) as bus:
+        await here.revoke_token(caller("ana", "one", holds_s=1.5), "logout")
+        await here.revoke_token(caller("ana", "two"), "logout")
+        stream = f"KV_{BUCKET}"
+        assert (await bus.jetstream().stream_info(stream)).state.messages == 2
+        async with asyncio.timeout(10):
+            while (await bus.jetstream().stream_info(stream)).state.messages != 1:
+                await asyncio.sleep(0.1)
+        await until(lambda: len(here._notes) == 1)
+
+
+async def test_while_the_bus_is_away_what_is_known_holds_and_then_nobody_is_let_in(nats: StoppableNats) -> None:
+    clock = Clock()
+    ana, rui = caller("ana"), caller("rui", "r")
+    async with gateway(nats.url, clock) as here:
+        await here.revoke_token(ana, "logout")
+        nats.stop()
+        with pytest.raises(GatewayRefused) as refused:
+            await here.revoke_token(rui, "logout")
+        assert refused.value.reason == "UNAVAILABLE"
+        assert (reason(here, ana), reason(here, rui)) == ("TOKEN_REVOKED", "")
+        clock.seconds += BLIND_FOR_S + 1
+        assert (reason(here, ana), reason(here, rui)) == ("TOKEN_REVOKED", "UNAVAILABLE")
+        nats.start()
+        await until(lambda: reason(here, rui) == "")
+        assert reason(here, ana) == "TOKEN_REVOKED"
+
+
+async def test_a_gateway_that_has_seen_nothing_yet_lets_nobody_in(nats: StoppableNats) -> None:
+    async with connected(nats.url) as bus:
+        assert reason(Revocations(bus), caller("ana")) == "UNAVAILABLE"
+
+
+async def test_what_the_bus_has_lost_is_told_it_again(nats: StoppableNats) -> None:
+    ana = caller("ana")
+    async with gateway(nats.url) as here:
+        await here.revoke_token(ana, "logout")
+        nats.stop(forget=True)
+        nats.start()
+        async with gateway(nats.url) as new:
+            await until(lambda: reason(new, ana) == "TOKEN_REVOKED")

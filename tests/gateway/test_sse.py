@@ -1,0 +1,132 @@
+"""A table as server-sent events: a picture and then every event, taken up where it was left, ended for a reason."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import aiohttp
+import pytest
+
+from gateway import sse
+from gateway.close_codes import CloseCode
+from tests.gateway.sockets import WITHIN_S, Door, LiveEdge, Said, Table, Tables, live_edge, until
+
+Edge = tuple[LiveEdge, Tables, Door]
+
+
+@pytest.fixture
+async def edge(nats_url: str) -> AsyncIterator[Edge]:
+    async with live_edge(nats_url) as made:
+        yield made
+
+
+@pytest.fixture
+async def table(edge: Edge) -> Table:
+    return await edge[1].open(f"t{uuid4().hex[:12]}")
+
+
+class Reader:
+    """Reads a stream as an EventSource does."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.last_id = ""
+
+    async def next(self) -> tuple[str, Said]:
+        """The next event's name and data."""
+        name, data = "", ""
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                line = (await self._response.content.readline()).decode()
+                if not line:
+                    raise EOFError
+                field, _, value = line.rstrip("\n").partition(": ")
+                if field == "id":
+                    self.last_id = value
+                elif field == "event":
+                    name = value
+                elif field == "data":
+                    data = value
+                elif not field and name:
+                    said: Said = json.loads(data)
+                    return name, said
+
+
+def path(table: Table) -> str:
+    return f"/v1/tables/{table.table_id}/events"
+
+
+@pytest.mark.parametrize("version", [aiohttp.HttpVersion11, aiohttp.HttpVersion10])
+async def test_a_picture_and_then_every_event(edge: Edge, table: Table, version: aiohttp.HttpVersion) -> None:
+    live, _, _ = edge
+    table.say(2)
+    async with aiohttp.ClientSession(live.client._base_url, version=version) as client, client.get(path(table)) as got:
+        assert got.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        assert got.headers["Cache-Control"] == "no-store"
+        reader = Reader(got)
+        name, said = await reader.next()
+        assert (name, said["table"]["seq"], reader.last_id) == ("snapshot", "2", "2")
+        table.say(2)
+        assert [(await reader.next())[1]["seq"] for _ in range(2)] == ["3", "4"]
+        assert reader.last_id == "4"
+
+
+async def test_taking_up_after_the_last_event(edge: Edge, table: Table) -> None:
+    live, _, _ = edge
+    table.say(5)
+    await table.voice.flush()
+    async with live.client.get(path(table), headers={"Last-Event-ID": "3"}) as got:
+        reader = Reader(got)
+        assert (await reader.next())[0] == "resumed"
+        assert [(await reader.next())[1]["seq"] for _ in range(2)] == ["4", "5"]
+    async with live.client.get(path(table), headers={"Last-Event-ID": "x"}) as got:
+        assert got.status == 400
+        assert (await got.json())["reason"] == "INVALID"
+
+
+async def test_who_may_not_see_the_table(edge: Edge, table: Table) -> None:
+    live, _, _ = edge
+    table.only_for = "player:ana"
+    async with live.client.get(path(table)) as got:
+        assert got.status == 403
+    async with live.client.get(path(table), headers={"Authorization": "Bearer nonsense"}) as got:
+        assert got.status == 401
+    async with live.client.get(path(table), headers={"Authorization": "Bearer player:ana"}) as got:
+        assert got.status == 200
+    async with live.client.get("/v1/tables/nowhere/events") as got:
+        assert got.status == 404
+
+
+async def test_a_stream_ends_with_its_token_and_with_the_gateway(edge: Edge, table: Table) -> None:
+    live, _, door = edge
+    async with (
+        live.client.get(path(table), headers={"Authorization": "Bearer player:ana"}) as one,
+        live.client.get(path(table)) as other,
+    ):
+        readers = [Reader(one), Reader(other)]
+        for reader in readers:
+            await reader.next()
+        door.end("player:ana", "TOKEN_EXPIRED")
+        name, said = await readers[0].next()
+        assert (name, said["code"]) == ("notice", CloseCode.TOKEN_EXPIRED)
+        with pytest.raises(EOFError):
+            await readers[0].next()
+        live.streams.drain()
+        name, said = await readers[1].next()
+        assert (name, said["code"]) == ("notice", CloseCode.RESTARTING)
+        with pytest.raises(EOFError):
+            await readers[1].next()
+    async with live.client.get(path(table)) as got:
+        assert got.status == 503
+
+
+async def test_one_who_is_gone_is_forgotten(edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.02)
+    live, _, _ = edge
+    async with live.client.get(path(table)) as got:
+        await Reader(got).next()
+    await until(lambda: not live.streams._open)
+    assert not live.hub._feeds[table.table_id].watched

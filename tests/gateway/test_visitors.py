@@ -1,0 +1,221 @@
+"""The door: who is let in, with what he may call what the gateway answers itself, and when his connection ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from google.protobuf.message import Message
+
+from feltro.gateway.v1 import gateway_pb2
+from feltro.wallet.v1 import session_pb2
+from gateway import refusals, revocations
+from gateway.activity import IDLE_LIMIT_S, Activity
+from gateway.contracts import Contracts
+from gateway.demo import DemoDoor
+from gateway.desk import Desk
+from gateway.directory import Directory
+from gateway.local_service import GatewayService, methods_here
+from gateway.revocations import Revocations
+from gateway.upstream import Upstream
+from gateway.visitors import NOBODY, Visitors
+from services.kit.identity import Source, TokenVerifier
+from services.kit.refusal import Refused
+from services.kit.signing_key import SigningKey
+from stack.issuer import AUDIENCE, DevelopmentIssuer
+from tests.gateway.bus import Clock, connected, running, until
+
+CONTRACTS = Contracts()
+
+
+@dataclass
+class Door:
+    """One gateway's, on a real bus, with a wallet that answers or does not."""
+
+    issuer: DevelopmentIssuer
+    visitors: Visitors
+    revocations: Revocations
+    desk: Desk
+    clock: Clock
+    wallet_answers: bool = True
+    ended: list[str] = field(default_factory=list)
+
+    async def call(self, method: str, request: Message, token: str) -> bytes:
+        return await self.desk.ask(CONTRACTS.by_rpc_name[f"GatewayService.{method}"], request, token)
+
+    async def logout(self, token: str) -> gateway_pb2.LogoutResponse:
+        return gateway_pb2.LogoutResponse.FromString(await self.call("Logout", gateway_pb2.LogoutRequest(), token))
+
+    async def revoke(self, subject: str, token: str, why: str = "stolen phone") -> None:
+        await self.call("RevokeSubject", gateway_pb2.RevokeSubjectRequest(subject=subject, reason=why), token)
+
+    async def end_sessions(
+        self, request: session_pb2.EndPlayerSessionsRequest, token: str
+    ) -> session_pb2.EndPlayerSessionsResponse:
+        assert token
+        if not self.wallet_answers:
+            raise refusals.unavailable("The wallet does not answer.")
+        self.ended.append(request.player_id)
+        return session_pb2.EndPlayerSessionsResponse(sessions=[session_pb2.Session(session_id="s")])
+
+
+@pytest.fixture
+async def door(tmp_path: Path, nats_url: str) -> AsyncIterator[Door]:
+    issuer, clock = DevelopmentIssuer(tmp_path), Clock(time.time())
+    issuer.prepare()
+    sources = [Source(str(issuer.jwks)), Source(str(issuer.demo.jwks), demo_only=True)]
+    async with connected(nats_url) as bus:
+        taken_back, used = Revocations(bus, clock), Activity(bus, clock)
+        async with running(taken_back.run(), used.run()):
+            await until(lambda: taken_back._in_view_at is not None)
+            visitors = Visitors(TokenVerifier(sources, AUDIENCE, clock), taken_back, used)
+            upstream = Upstream()
+            made = Door(issuer, visitors, taken_back, Desk(Directory(bus, {}), upstream), clock)
+            demo = DemoDoor(SigningKey.read(issuer.demo.key_file), AUDIENCE, clock)
+            made.desk.offer(methods_here(GatewayService(demo, taken_back, made.end_sessions), visitors))
+            yield made
+            await upstream.close()
+
+
+async def refusal(call: object) -> Refused:
+    with pytest.raises(Refused) as refused:
+        await call  # type: ignore[misc]
+    return refused.value
+
+
+async def test_who_shows_a_token_is_let_in(door: Door) -> None:
+    token = door.issuer.token(["player"], "ana")
+    assert not door.visitors.known(token)
+    player = await door.visitors.admit(token)
+    assert door.visitors.known(token)
+    operator = await door.visitors.admit(door.issuer.token(["operator"], "back-office"))
+    assert (player.player_id, operator.player_id) == ("ana", None)
+    assert await door.visitors.admit("") is NOBODY
+    refused = await refusal(door.visitors.admit("forged"))
+    assert (refused.reason, refused.domain) == ("TOKEN_INVALID", "gateway.feltro")
+
+
+async def test_an_expired_token_is_known_to_be_expired(door: Door) -> None:
+    token = door.issuer.token(["player"], "ana", minutes=10)
+    assert door.visitors.current(await door.visitors.admit(token))
+    door.clock.seconds += 11 * 60
+    visitor = await door.visitors.admit(token)
+    assert not door.visitors.current(visitor)
+    assert door.visitors.expires_in(visitor) < 0
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_token_older_than_any_revocation_is_kept_opens_nothing(door: Door) -> None:
+    token = door.issuer.token(["operator"], "back-office", minutes=60 * 24 * 365)
+    door.clock.seconds += revocations.KEPT_FOR_S + 1
+    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_EXPIRED"
+
+
+@pytest.mark.rule("GLI-19 2.5.4")
+async def test_after_thirty_idle_minutes_a_new_login_is_asked_for(door: Door) -> None:
+    token = door.issuer.token(["player"], "ana")
+    for _ in range(2):
+        door.clock.seconds += IDLE_LIMIT_S - 1
+        await door.visitors.admit(token)
+    # What only looks at him is nothing that he does.
+    door.clock.seconds += IDLE_LIMIT_S - 1
+    await door.visitors.recognise(token)
+    door.clock.seconds += 2
+    assert (await refusal(door.visitors.admit(token))).reason == "LOGIN_NEEDED"
+    assert (await refusal(door.visitors.admit(token))).reason == "LOGIN_NEEDED"
+
+
+async def test_a_logout_ends_the_token_and_the_players_sessions(door: Door) -> None:
+    token, other = door.issuer.token(["player"], "ana"), door.issuer.token(["player"], "ana")
+    answer = await door.logout(token)
+    assert [session.session_id for session in answer.sessions] == ["s"]
+    assert door.ended == ["ana"]
+    refused = await refusal(door.visitors.admit(token))
+    assert (refused.reason, set(refused.facts)) == ("TOKEN_REVOKED", {"revoked_at"})
+    assert (await door.visitors.admit(other)).player_id == "ana"
+
+
+async def test_a_logout_holds_though_the_wallet_is_away(door: Door) -> None:
+    token, door.wallet_answers = door.issuer.token(["player"], "ana"), False
+    assert (await door.logout(token)).sessions_left
+    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_REVOKED"
+
+
+async def test_an_operator_logs_out_without_sessions(door: Door) -> None:
+    token = door.issuer.token(["operator"], "back-office")
+    await door.logout(token)
+    assert not door.ended
+    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_REVOKED"
+
+
+async def test_only_operators_take_others_tokens_back(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    victim, operator = door.issuer.token(["player"], "zita"), door.issuer.token(["operator"], "back-office")
+    for token, reason in (
+        (victim, "SCOPE_MISSING"),
+        (door.issuer.token(["game"], "roulette"), "SCOPE_MISSING"),
+        ("", "TOKEN_INVALID"),
+    ):
+        refused = await refusal(door.revoke("zita", token))
+        assert (refused.reason, refused.domain) == (reason, "gateway.feltro")
+    for subject, why in (("", "stolen"), ("zita", ""), ("a" * 200, "stolen"), ("zita", "a" * 1000)):
+        assert (await refusal(door.revoke(subject, operator, why))).reason == "INVALID"
+    await door.visitors.admit(victim)
+    door.clock.seconds += 1
+    await door.revoke("zita", operator)
+    assert (await refusal(door.visitors.admit(victim))).reason == "TOKEN_REVOKED"
+    (said,) = [record.__dict__ for record in caplog.records if "operator" in record.message]
+    assert (said["actor"], said["subject"], said["reason"]) == ("back-office", "zita", "stolen phone")
+
+
+@pytest.mark.rule("804/2015:30", "807/2015:32")
+async def test_anybody_comes_in_to_try_and_leaves(door: Door) -> None:
+    answer = await door.call("EnterDemo", gateway_pb2.EnterDemoRequest(), "")
+    entered = gateway_pb2.EnterDemoResponse.FromString(answer)
+    visitor = await door.visitors.admit(entered.token)
+    assert visitor.player_id == entered.player_id
+    await door.logout(entered.token)
+    assert door.ended == [entered.player_id]
+    assert (await refusal(door.visitors.admit(entered.token))).reason == "TOKEN_REVOKED"
+
+
+async def test_a_connection_ends_when_its_token_is_taken_back(door: Door) -> None:
+    token = door.issuer.token(["player"], "ana")
+    ending = asyncio.create_task(door.visitors.over(await door.visitors.admit(token)))
+    await asyncio.sleep(0)
+    await door.logout(token)
+    assert (await asyncio.wait_for(ending, 5)).reason == "TOKEN_REVOKED"
+
+
+@pytest.mark.rule("GLI-19 2.5.4")
+async def test_a_connection_ends_when_nothing_is_done_or_its_token_expires(door: Door) -> None:
+    short = await door.visitors.admit(door.issuer.token(["player"], "ana", minutes=5))
+    idle = await door.visitors.admit(door.issuer.token(["player"], "ana"))
+    busy = await door.visitors.admit(door.issuer.token(["player"], "ana"))
+    door.clock.seconds += IDLE_LIMIT_S - 5
+    door.visitors.seen(busy)
+    door.clock.seconds += 10
+    assert (await asyncio.wait_for(door.visitors.over(short), 5)).reason == "TOKEN_EXPIRED"
+    assert (await asyncio.wait_for(door.visitors.over(idle), 5)).reason == "LOGIN_NEEDED"
+    for staying in (busy, NOBODY):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(door.visitors.over(staying), 0.2)
+
+
+async def test_a_connection_is_renewed_by_the_same_person_only(door: Door) -> None:
+    visitor = await door.visitors.admit(door.issuer.token(["player"], "ana", minutes=5))
+    door.clock.seconds += 240
+    renewed = await door.visitors.renew(visitor, door.issuer.token(["player"], "ana", minutes=10))
+    assert door.visitors.expires_in(renewed) > 300
+    for other in (
+        door.issuer.token(["player"], "rui"),
+        door.issuer.token(["operator"], "ana"),
+        "",
+    ):
+        assert (await refusal(door.visitors.renew(visitor, other))).reason == "NOT_YOURS"
+    door.clock.seconds += 3600
+    expired = door.issuer.token(["player"], "ana", minutes=10)
+    assert (await refusal(door.visitors.renew(visitor, expired))).reason == "TOKEN_EXPIRED"

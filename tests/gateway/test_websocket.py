@@ -1,0 +1,309 @@
+"""A WebSocket of the edge: what is said on it, who may say it, how long it lives and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import aiohttp
+import grpc
+import pytest
+from google.protobuf.message import Message
+from nats.aio.client import Client as Nats
+from nats.js.errors import BadRequestError
+
+from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
+from gateway import close_codes, conversation, websocket
+from gateway.close_codes import CloseCode
+from gateway.contracts import Method
+from gateway.rates import Limit
+from services.wallet import facts
+from tests.gateway.sockets import GENEROUS, Door, LiveEdge, Said, Tables, connected, live_edge, refused, until
+
+Edge = tuple[LiveEdge, Tables, Door]
+
+
+@pytest.fixture
+async def edge(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Edge]:
+    monkeypatch.setattr(websocket, "SWEEP_EVERY_S", 0.01)
+    async with live_edge(nats_url) as made:
+        yield made
+
+
+def error(answer: Said) -> tuple[int, str]:
+    return answer["error"]["code"], answer["error"]["data"].get("reason", "")
+
+
+async def test_every_method_of_every_service_can_be_called(edge: Edge) -> None:
+    live, tables, _ = edge
+    tables.answers["WalletService.GetBalance"] = wallet_pb2.GetBalanceResponse(
+        balance=types_pb2.Balance(account_id="a")
+    )
+    async with live.connect("player:ana") as client:
+        result = await client.result("WalletService.GetBalance", account_id="a")
+        assert result["balance"]["account_id"] == "a"
+    name, request, token = tables.asked[-1]
+    assert (name, request, token) == (
+        "WalletService.GetBalance",
+        wallet_pb2.GetBalanceRequest(account_id="a"),
+        "player:ana",
+    )
+
+
+async def test_what_is_refused_says_why(edge: Edge) -> None:
+    live, tables, _ = edge
+    tables.answers["WalletService.GetBalance"] = refused("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
+    tables.answers["WalletService.OpenAccount"] = refused("", grpc.StatusCode.INTERNAL)
+    async with live.connect("player:ana") as client:
+        answer = await client.call("WalletService.GetBalance", account_id="a")
+        data = answer["error"]["data"]
+        assert len(data.pop("trace_id")) == 32
+        assert data == {"status": 404, "reason": "ACCOUNT_UNKNOWN", "domain": "table.feltro", "facts": {"fact": "1"}}
+        assert answer["error"]["code"] == -32005
+        hidden = await client.call("WalletService.OpenAccount")
+        assert error(hidden) == (-32603, "")
+        assert error(await client.call("WalletService.GetBalance", nonsense=1)) == (-32602, "INVALID")
+        assert error(await client.call("Nobody.DoesThis")) == (-32601, "METHOD_UNKNOWN")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("{", -32700),
+        ("[]", -32600),
+        ("1", -32600),
+        ('{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":1}', -32600),
+        ('{"jsonrpc":"2.0","method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":"' + "x" * 200 + '","method":"ping"}', -32600),
+        ('{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":7}}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"t","from_seq":-1}}', -32602),
+        ("[" + ",".join(['{"jsonrpc":"2.0","id":1,"method":"ping"}'] * 51) + "]", -32600),
+    ],
+)
+async def test_what_is_no_call_is_answered_with_what_is_wrong(edge: Edge, text: str, code: int) -> None:
+    async with edge[0].connect() as client:
+        await client.ws.send_str(text)
+        said = await client.ws.receive_json()
+        assert (said["jsonrpc"], said["error"]["code"]) == ("2.0", code)
+        assert (await client.result("ping"))["at"].endswith("Z")
+
+
+async def test_a_batch_is_answered_together_and_a_subscription_in_it_begins_after_it(edge: Edge) -> None:
+    live, tables, _ = edge
+    table = await tables.open(f"t{uuid4().hex[:12]}")
+    async with live.connect() as client:
+        await client.ws.send_json(
+            [
+                {"jsonrpc": "2.0", "id": "a", "method": "ping"},
+                {"jsonrpc": "2.0", "id": "b", "method": "subscribe", "params": {"table_id": table.table_id}},
+                {"jsonrpc": "2.0", "method": "ping"},
+            ]
+        )
+        said = await client.ws.receive_json()
+        assert [one.get("id") for one in said] == ["a", "b", None]
+        table.say()
+        assert await client.seqs(1) == [1]
+
+
+async def test_calls_of_one_connection_wait_for_each_other_only_within_a_limit(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, tables, _ = edge
+    monkeypatch.setattr(websocket, "MESSAGES_AT_ONCE", 3)
+    answer = asyncio.Event()
+
+    async def ask(method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+        await answer.wait()
+        return b""
+
+    monkeypatch.setattr(tables, "ask", ask)
+    async with live.connect("player:ana") as client:
+        for number in range(4):
+            await client.ws.send_json({"jsonrpc": "2.0", "id": number, "method": "WalletService.GetBalance"})
+        assert error(await client.answer(3)) == (-32008, "OVERLOADED")
+        answer.set()
+        assert {(await client.ws.receive_json())["id"] for _ in range(3)} == {0, 1, 2}
+
+
+async def test_without_a_token_only_what_is_public(edge: Edge) -> None:
+    live, tables, _ = edge
+    table = await tables.open(f"t{uuid4().hex[:12]}")
+    async with live.connect() as client:
+        assert error(await client.call("WalletService.GetBalance")) == (-32016, "TOKEN_INVALID")
+        assert (await client.result("TableService.GetTable", table_id=table.table_id))["table"]["seq"] == "0"
+        assert error(await client.call("authenticate", token="nonsense")) == (-32016, "TOKEN_INVALID")
+        assert error(await client.call("authenticate", token="player:ana@999")) == (-32016, "TOKEN_EXPIRED")
+        assert (await client.result("authenticate", token="player:ana"))["subject"] == "ana"
+        assert error(await client.call("authenticate", token="player:rui"))[0] == -32602
+        assert error(await client.call("refresh", token="player:rui")) == (-32007, "NOT_YOURS")
+
+
+@pytest.mark.parametrize("token", ["nonsense", "player:ana@999"])
+async def test_a_token_in_the_header_that_does_not_hold(edge: Edge, token: str) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+        async with edge[0].connect(token):
+            raise AssertionError
+    assert refusal.value.status == 401
+
+
+async def test_a_connection_ends_with_its_token_unless_it_is_refreshed(edge: Edge) -> None:
+    live, _, door = edge
+    async with live.connect("player:ana@1100") as client, live.connect("player:rui@1100") as other:
+        door.time = 1_050.0
+        for one in (client, other):
+            notice = await one.next("notice")
+            assert notice["kind"] == "token_expires"
+            assert notice["in_ms"] == 50_000
+        await client.result("refresh", token="player:ana@2000")
+        for token in ("player:ana@1100", "player:rui@1100"):
+            door.end(token, "TOKEN_EXPIRED")
+        assert await other.closed() == CloseCode.TOKEN_EXPIRED
+        assert await client.result("ping")
+        door.end("player:ana@2000", "TOKEN_REVOKED")
+        assert await client.closed() == CloseCode.TOKEN_REVOKED
+
+
+async def test_one_who_asks_too_much_is_refused_and_in_the_end_not_listened_to(nats_url: str) -> None:
+    limits = GENEROUS.__class__(
+        player=GENEROUS.player,
+        operator=GENEROUS.operator,
+        address=GENEROUS.address,
+        newcomers=GENEROUS.newcomers,
+        connection=Limit("messages on one connection", 0.001, 5),
+    )
+    async with live_edge(nats_url, limits) as (live, _, _), live.connect() as client:
+        for _ in range(5):
+            await client.result("ping")
+        answer = await client.call("ping")
+        assert error(answer) == (-32008, "RATE_LIMITED")
+        assert int(answer["error"]["data"]["facts"]["retry_after_ms"]) > 0
+        for _ in range(websocket.REFUSED_MESSAGES_LIMIT):
+            await client.ws.send_str('{"jsonrpc":"2.0","id":1,"method":"ping"}')
+        assert await client.closed() == CloseCode.TOO_MANY
+
+
+async def test_a_player_who_opens_many_connections_may_not_ask_more(nats_url: str) -> None:
+    limits = GENEROUS.__class__(
+        player=Limit("calls of a player", 0.001, 3),
+        operator=GENEROUS.operator,
+        address=GENEROUS.address,
+        newcomers=GENEROUS.newcomers,
+        connection=GENEROUS.connection,
+    )
+    async with live_edge(nats_url, limits) as (live, _, _):
+        for _ in range(3):
+            async with live.connect("player:ana") as client:
+                await client.result("ping")
+        async with live.connect("player:ana") as client:
+            assert error(await client.call("ping")) == (-32008, "RATE_LIMITED")
+
+
+async def test_one_message_may_not_be_too_large_or_binary(edge: Edge) -> None:
+    live, _, _ = edge
+    async with live.connect() as client:
+        await client.ws.send_str("x" * (websocket.MESSAGE_BYTES_LIMIT + 1))
+        assert await client.closed() == 1009
+    async with live.connect() as client:
+        await client.ws.send_bytes(b"x")
+        assert await client.closed() == 1003
+
+
+async def test_no_connection_watches_more_tables_than_it_may(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "TABLES_LIMIT", 2)
+    live, tables, _ = edge
+    ids = [f"t{uuid4().hex[:12]}" for _ in range(3)]
+    async with live.connect() as client:
+        for table_id in ids:
+            await tables.open(table_id)
+        await client.result("subscribe", table_id=ids[0])
+        await client.result("subscribe", table_id=ids[1])
+        await client.result("subscribe", table_id=ids[1])
+        assert error(await client.call("subscribe", table_id=ids[2])) == (-32008, "OVERLOADED")
+        await client.result("unsubscribe", table_id=ids[0])
+        await client.result("subscribe", table_id=ids[2])
+        tables.all[ids[1]].say()
+        assert await client.seqs(1) == [1]
+
+
+async def test_who_does_not_answer_the_heartbeat_is_dropped(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(websocket, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(websocket, "CLOSED_WITHIN_S", 0.1)
+    live, _, _ = edge
+    async with live.connect(autoping=False) as silent, live.connect(autoping=True) as client:
+        listening = asyncio.create_task(client.closed())
+        assert (await silent.ws.receive()).type is aiohttp.WSMsgType.PING
+        assert await silent.closed() == CloseCode.UNHEARD
+        await until(lambda: len(live.sockets._open) == 1)
+        assert not listening.done()
+        listening.cancel()
+
+
+async def test_draining_tells_everybody_where_the_way_out_is_and_answers_what_was_asked(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, tables, _ = edge
+    answer = asyncio.Event()
+
+    async def ask(method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+        await answer.wait()
+        return b""
+
+    monkeypatch.setattr(tables, "ask", ask)
+    async with live.connect("player:ana") as client, live.connect() as idle:
+        await client.ws.send_json({"jsonrpc": "2.0", "id": 1, "method": "WalletService.GetBalance"})
+        await until(lambda: any(opened.busy for opened in live.sockets._open))
+        draining = asyncio.create_task(live.sockets.drain(5.0))
+        closing = asyncio.create_task(idle.closed())
+        notice = await client.next("notice")
+        assert notice["kind"] == "draining"
+        assert 0 <= notice["reconnect_after_ms"] < websocket.RECONNECT_SPREAD_MS
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+            async with live.connect():
+                raise AssertionError
+        assert refusal.value.status == 503
+        answer.set()
+        assert "result" in await client.answer(1)
+        assert await client.closed() == CloseCode.RESTARTING
+        assert await closing == CloseCode.RESTARTING
+        await draining
+        assert not live.sockets._open
+
+
+async def test_private_facts_reach_their_player_alone(edge: Edge, nats_url: str) -> None:
+    live, _, _ = edge
+    player_id = f"p{uuid4().hex[:12]}"
+    async with connected(nats_url) as bus:
+        await _wallet_stream(bus)
+        await until(lambda: live.facts.listening)
+        async with (
+            live.connect(f"player:{player_id}") as one,
+            live.connect() as later,
+            live.connect("player:somebody-else") as other,
+            live.connect(f"operator:{player_id}") as operator,
+        ):
+            await later.result("authenticate", token=f"player:{player_id}")
+            for one_of_them in (one, other, operator):
+                await one_of_them.result("ping")
+            fact = events_pb2.PlayerFact(complaint_moved=events_pb2.ComplaintMoved(reference="r1"))
+            await bus.jetstream().publish(facts.player_subject(player_id), fact.SerializeToString())
+            for told in (await one.next("player"), await later.next("player")):
+                assert told["complaint_moved"]["reference"] == "r1"
+            for untold in (other, operator):
+                await untold.result("ping")
+                assert untold.told == []
+
+
+async def _wallet_stream(bus: Nats) -> None:
+    try:
+        await bus.jetstream().add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
+    except BadRequestError:
+        await bus.jetstream().stream_info(facts.STREAM)
+
+
+def test_every_close_code_has_its_words() -> None:
+    assert set(close_codes.WORDS) == set(CloseCode)

@@ -1,0 +1,39 @@
+"""`python -m tests.service.roulette_crash --minutes N`: strikes for as long as one likes to watch, then the verdict."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from random import Random, SystemRandom
+
+from tests.service.roulette_crash.casino import open_casino
+from tests.service.roulette_crash.strikes import Strikes
+
+
+async def _soak(minutes: float, seed: int) -> None:
+    print(f"--seed {seed}")
+    dice = Random(seed)
+    async with open_casino(dice) as casino:
+        strikes = Strikes(casino, dice)
+        ends_at = time.monotonic() + minutes * 60
+        while time.monotonic() < ends_at:
+            await strikes.strike()
+        await casino.goes_on()
+        await casino.close()
+    print(f"{casino.memory.unanswered} calls said again, {dict(casino.memory.refusals)}")
+    print(f"longest silence {casino.memory.longest_silence_s:.1f} s; ended alone: {casino.machines.ended_alone}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.service.roulette_crash", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=5.0, help="for how long (5)")
+    parser.add_argument("--seed", type=int, help="the dice of an earlier run")
+    chosen = parser.parse_args()
+    asyncio.run(_soak(chosen.minutes, SystemRandom().randrange(10**9) if chosen.seed is None else chosen.seed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
