@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report clean-data bench-wallet bench-table ci environment
+.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report test-api clean-data bench-wallet bench-table ci environment
 
 IN := .venv/bin/python
 
@@ -49,6 +49,9 @@ compliance: protos ## which rule is proved by which test (docs/compliance.md)
 
 clean-data: environment ## empty the data folder
 	@$(IN) -m stack.clean
+
+test-api: protos ## schemathesis against the OpenAPI document of a running gateway
+	@$(IN) -m tests.api.run $(ARGS)
 
 bench-wallet: protos ## measure the ledger against pgbench on the same PostgreSQL
 	@$(IN) -m tests.bench.wallet $(ARGS)

@@ -17,6 +17,10 @@ from gateway.settings import GatewaySettings
 from services.kit import background
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
+from services.kit.signing_key import NoSigningKey
+
+# As for a wrong variable: nothing but another setting helps.
+EX_CONFIG = 78
 
 _log = logging.getLogger("gateway")
 
@@ -29,7 +33,11 @@ async def serve(settings: GatewaySettings) -> int:
     wallet = GrpcPart("wallet", "keeps the players' money and sessions", settings.wallet_address)
     bus = NatsPart(str(settings.nats_url))
     lookout = Lookout([wallet, bus])
-    gateway = Gateway(settings, lookout, bus.client)
+    try:
+        gateway = Gateway(settings, lookout, bus.client)
+    except NoSigningKey as missing:
+        print(missing, file=sys.stderr)
+        return EX_CONFIG
     tasks = [asyncio.create_task(_run(work)) for work in (lookout.watch(), *gateway.background())]
     # No line per request: probes ask every second, and whatever is refused is logged where it is refused.
     runner = web.AppRunner(gateway.application, access_log=None, shutdown_timeout=settings.stop_grace_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 import grpc
@@ -16,6 +17,8 @@ from services.kit import trace
 from services.kit.refusal import Refused
 
 __all__ = ["DOMAIN", "Desk", "unavailable"]
+
+_log = logging.getLogger(__name__)
 
 # How long a call goes after a table that changes hands: longer than others need to take it over (G11).
 GO_AFTER_S = 6.0
@@ -57,12 +60,14 @@ class Desk:
                         if refused.reason not in _ASK_ANOTHER and refused.code != grpc.StatusCode.UNIMPLEMENTED:
                             raise
                         problem = refused
-                if problem.reason == "TABLE_UNKNOWN":
+                if problem.reason == "TABLE_UNKNOWN" or problem.code == grpc.StatusCode.UNIMPLEMENTED:
                     raise problem
             except NobodyAnswers:
                 pass
             except NoAnswer as silent:
-                problem = unavailable(f"The service has gone away ({silent}): send the same request again.")
+                # Where it was, and what the way to it failed with, is for the log (G7).
+                _log.warning("a service has gone away", extra={"method": method.path, "error": str(silent)})
+                problem = unavailable("The service has gone away: send the same request again.")
                 if not method.safe:
                     raise problem from silent
             if asyncio.get_running_loop().time() >= give_up_at:

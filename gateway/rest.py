@@ -39,6 +39,8 @@ class Asked(Protocol):
 class Door(Protocol):
     """Who lets people in: `Visitors`."""
 
+    def known(self, token: str) -> bool: ...
+
     async def admit(self, token: str) -> Visitor: ...
 
     def current(self, visitor: Visitor) -> bool: ...
@@ -84,12 +86,10 @@ class Rest:
         token, address = _token(request), request.remote or ""
         if not token and not method.public:
             raise GatewayRefused("TOKEN_INVALID", "Send a bearer token: `Authorization: Bearer …`.")
-        try:
-            visitor = await self._visitors.admit(token)
-        except GatewayRefused:
-            # Who shows tokens that open nothing may not do so without end.
+        if token and not self._visitors.known(token):
+            # To read a token costs more than to forge one: nobody may show new ones without end.
             self._rates.newcomer(address)
-            raise
+        visitor = await self._visitors.admit(token)
         self._rates.call(visitor, address)
         if not method.expired_token_accepted and not self._visitors.current(visitor):
             raise refusals.token_expired()

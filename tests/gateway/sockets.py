@@ -173,6 +173,10 @@ class Client:
         result: Said = answer["result"]
         return result
 
+    async def show(self, method: str, token: str) -> Said:
+        """Calls with a token."""
+        return await self.call(method, token=token)
+
     async def answer(self, number: object) -> Said:
         async with asyncio.timeout(WITHIN_S):
             while True:

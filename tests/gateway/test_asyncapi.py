@@ -48,7 +48,7 @@ async def test_what_is_said_is_what_it_says(nats_url: str) -> None:
         await _said(client, "subscribe", table_id=table.table_id, from_seq=0)
         await _said(client, "TableService.GetTable", table_id=table.table_id)
         await _said(client, "ping")
-        await _said(client, "refresh", token="player:ana@1040")
+        _validate("refresh.result", await client.show("refresh", "player:ana@1040"))
         await _said(client, "unsubscribe", table_id=table.table_id)
         _validate("error", await client.call("Nobody.DoesThis"))
         _validate("error", await client.call("subscribe", table_id="nowhere"))

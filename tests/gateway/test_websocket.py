@@ -136,11 +136,11 @@ async def test_without_a_token_only_what_is_public(edge: Edge) -> None:
     async with live.connect() as client:
         assert error(await client.call("WalletService.GetBalance")) == (-32016, "TOKEN_INVALID")
         assert (await client.result("TableService.GetTable", table_id=table.table_id))["table"]["seq"] == "0"
-        assert error(await client.call("authenticate", token="nonsense")) == (-32016, "TOKEN_INVALID")
-        assert error(await client.call("authenticate", token="player:ana@999")) == (-32016, "TOKEN_EXPIRED")
-        assert (await client.result("authenticate", token="player:ana"))["subject"] == "ana"
-        assert error(await client.call("authenticate", token="player:rui"))[0] == -32602
-        assert error(await client.call("refresh", token="player:rui")) == (-32007, "NOT_YOURS")
+        assert error(await client.show("authenticate", "nonsense")) == (-32016, "TOKEN_INVALID")
+        assert error(await client.show("authenticate", "player:ana@999")) == (-32016, "TOKEN_EXPIRED")
+        assert (await client.show("authenticate", "player:ana"))["result"]["subject"] == "ana"
+        assert error(await client.show("authenticate", "player:rui"))[0] == -32602
+        assert error(await client.show("refresh", "player:rui")) == (-32007, "NOT_YOURS")
 
 
 @pytest.mark.parametrize("token", ["nonsense", "player:ana@999"])
@@ -159,7 +159,7 @@ async def test_a_connection_ends_with_its_token_unless_it_is_refreshed(edge: Edg
             notice = await one.next("notice")
             assert notice["kind"] == "token_expires"
             assert notice["in_ms"] == 50_000
-        await client.result("refresh", token="player:ana@2000")
+        assert "result" in await client.show("refresh", "player:ana@2000")
         for token in ("player:ana@1100", "player:rui@1100"):
             door.end(token, "TOKEN_EXPIRED")
         assert await other.closed() == CloseCode.TOKEN_EXPIRED

@@ -157,7 +157,7 @@ class Command:
 class Always(Command):
     """A command with nothing against it, that does the same however often it is sent."""
 
-    def objections(self, world: World) -> dict[str, Facts]:  # noqa: ARG002 - nothing can stand against it
+    def objections(self, world: World) -> dict[str, Facts]:
         return {}
 
 
