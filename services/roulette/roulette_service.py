@@ -10,9 +10,10 @@ from services.kit.table import edge, refusals
 from services.kit.table.appearance import stamp
 from services.kit.table.hall import Hall
 from services.kit.table.journal import Ending, Journal, JournalStake
-from services.kit.table.live_table import Configured, LiveTable
+from services.kit.table.live_table import LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round import Finished, Placed
+from services.kit.table.surroundings import Configured
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteRules
 

@@ -36,8 +36,9 @@ from services.kit.table import postgres_journal
 from services.kit.table.grpc_wallet import GrpcWallet
 from services.kit.table.house import LiveHouse, Resources
 from services.kit.table.journal import Drawn
-from services.kit.table.live_table import Configured, LiveTable
+from services.kit.table.live_table import LiveTable
 from services.kit.table.postgres_journal import PostgresJournal
+from services.kit.table.surroundings import Configured
 from services.kit.table.table_bus import TableBus
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules

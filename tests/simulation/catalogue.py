@@ -7,8 +7,8 @@ from collections.abc import Callable
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.table.live_table import Configured
 from services.kit.table.refusals import TableRefused
+from services.kit.table.surroundings import Configured
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame
 

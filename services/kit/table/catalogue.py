@@ -13,8 +13,8 @@ from services.kit.clock import Clock
 from services.kit.database import DATABASE_FAILURES
 from services.kit.table.configurations import PLATFORM, Configurations
 from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.live_table import Configured
 from services.kit.table.refusals import TableRefused
+from services.kit.table.surroundings import Configured
 from services.kit.table.switches import Switches, SwitchState
 
 # How soon a process hears what another one was told.

@@ -23,8 +23,9 @@ from services.kit.table import refusals
 from services.kit.table.bank import WalletSilent
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.house import DEMO_CREDITS_CENTS, LiveHouse, Resources
-from services.kit.table.live_table import Configured, LiveTable
+from services.kit.table.live_table import LiveTable
 from services.kit.table.refusals import TableRefused
+from services.kit.table.surroundings import Configured
 
 _SESSIONS = "feltro.wallet.sessions"
 

@@ -25,9 +25,10 @@ from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank, Wallet, insist
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import Journal, Unfinished
-from services.kit.table.live_table import PAST_SHOWN, Configured, LiveTable, Surroundings, Voice
+from services.kit.table.live_table import PAST_SHOWN, LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger
+from services.kit.table.surroundings import Configured, Surroundings, Voice
 
 # Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
 TABLES_LIMIT = 5_000

@@ -10,25 +10,23 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Generic, Protocol
+from typing import Generic
 
 from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
-from services.kit.clock import Clock
-from services.kit.randomness import Randomness, SourceFailed, draw
+from services.kit.randomness import SourceFailed, draw
 from services.kit.table import appearance, refusals
-from services.kit.table.bank import Bank
 from services.kit.table.felt import Seat
-from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal import Drawn, Journal, JournalStake, Opened, StaleOwner
+from services.kit.table.game import Bets, Outcome
+from services.kit.table.journal import Drawn, JournalStake, Opened, StaleOwner
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round import Finished, Round
 from services.kit.table.seating import Seating
 from services.kit.table.settlement import Result, Settlement
+from services.kit.table.surroundings import Configured, Surroundings
 
 # How many outcomes a table shows (`804/2015:6.e` leaves the number open).
 PAST_SHOWN = 20
@@ -43,69 +41,6 @@ SOURCE_FAILED = "the source of randomness failed its health test"
 FAULT = "a fault of the platform"
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Configured(Generic[Bets, Outcome]):
-    """A version of a table's specific rules, read by its game."""
-
-    version: types_pb2.ConfigurationVersion
-    rules: Rules[Bets, Outcome]
-
-    @property
-    def configuration(self) -> types_pb2.TableConfiguration:
-        return self.version.configuration
-
-
-class Voice(Protocol):
-    """How a table speaks to whoever watches it."""
-
-    on_behind: Callable[[], events_pb2.TableEvent] | None
-    """Gives a picture of the table, in place of events that could not leave."""
-
-    @property
-    def seq(self) -> int:
-        """The number of the last event said."""
-
-    @property
-    def full(self) -> bool:
-        """So much waits for the bus that nothing more should be said for now."""
-
-    def say(self, *events: events_pb2.TableEvent) -> None: ...
-
-    async def flush(self) -> None:
-        """Returns when all that was said has left."""
-
-    async def close(self) -> None:
-        """Says nothing more."""
-
-
-class Premises(Protocol[Bets, Outcome]):
-    """What a table asks of the house it stands in."""
-
-    def configured(self) -> Configured[Bets, Outcome]:
-        """The specific rules in force now."""
-
-    def closed_because(self) -> str | None:
-        """Why no round may open, if so."""
-
-    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        """No table that shares the fault opens another round."""
-
-    async def refill(self, player_id: str, request_id: str) -> None:
-        """New credits for a player of the demonstration."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings(Generic[Bets, Outcome]):
-    """Everything outside that a table deals with."""
-
-    premises: Premises[Bets, Outcome]
-    bank: Bank
-    journal: Journal
-    randomness: Randomness
-    clock: Clock
-    voice: Voice
 
 
 class LiveTable(Generic[Bets, Outcome]):

@@ -33,11 +33,11 @@ from services.kit.table.bank import WalletSilent
 from services.kit.table.configurations import Configurations
 from services.kit.table.game import Game
 from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
-from services.kit.table.live_table import Configured
 from services.kit.table.process import Offer
 from services.kit.table.replay import Replay
 from services.kit.table.replay_report import Replayed
 from services.kit.table.round_history import RoundHistory, RoundRecord
+from services.kit.table.surroundings import Configured
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
 DEFAULT_GAME = "roulette"

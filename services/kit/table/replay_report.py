@@ -14,8 +14,8 @@ from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness import Tape, TapeExhausted
 from services.kit.table.journal import Ending, JournalStake
-from services.kit.table.live_table import Configured
 from services.kit.table.round_history import RoundRecord
+from services.kit.table.surroundings import Configured
 
 PROGRESS_EVERY_S = 1.0
 
