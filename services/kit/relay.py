@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
@@ -18,12 +19,26 @@ _DESCRIPTOR: ServiceDescriptor = relay_pb2.DESCRIPTOR.services_by_name["RelaySer
 RELAY_SERVICE = _DESCRIPTOR.full_name
 # Calls under way on one stream; more are refused (G11).
 UNDER_WAY_LIMIT = 5_000
-# Answers that leave together, and how many may wait to leave before no more calls are read.
+# Calls or answers that leave together, by number and by size: what one message may hold, with room to spare.
 TOGETHER_LIMIT = 1_000
+TOGETHER_BYTES_LIMIT = 1024 * 1024
+# Answers that may wait to leave before no more calls are read.
 WAITING_LIMIT = 10_000
 
 _ALL_UNDER_WAY: set[asyncio.Task[None]] = set()
+_Item = TypeVar("_Item")
 _Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+def fitting(waiting: Sequence[_Item], size: Callable[[_Item], int]) -> list[_Item]:
+    """The first of them that one message can hold; at least one."""
+    taken, total = 0, 0
+    for item in waiting[:TOGETHER_LIMIT]:
+        total += size(item)
+        if taken and total > TOGETHER_BYTES_LIMIT:
+            break
+        taken += 1
+    return list(waiting[:taken])
 
 
 class _Stream:
@@ -57,7 +72,8 @@ class _Stream:
             await self._answered.wait()
             self._answered.clear()
             while self._answers:
-                leaving, self._answers = self._answers[:TOGETHER_LIMIT], self._answers[TOGETHER_LIMIT:]
+                leaving = fitting(self._answers, lambda answer: len(answer.response))
+                del self._answers[: len(leaving)]
                 self._room.set()
                 await self._context.write(relay_pb2.RelayResponse(answers=leaving).SerializeToString())
 
@@ -76,8 +92,11 @@ class _Stream:
         self._under_way.add(task)
         # The other side may go: what it asked for is done all the same, and it will ask again to be told.
         _ALL_UNDER_WAY.add(task)
-        task.add_done_callback(self._under_way.discard)
-        task.add_done_callback(_ALL_UNDER_WAY.discard)
+        task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._under_way.discard(task)
+        _ALL_UNDER_WAY.discard(task)
 
     async def _carry_out(self, method: Method, call: relay_pb2.Call) -> None:
         try:

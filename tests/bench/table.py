@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import grpc
 import nats
 import psutil
 import uvloop
@@ -32,6 +31,7 @@ from services.kit import background, database
 from services.kit.clock import SystemClock
 from services.kit.randomness import Randomness
 from services.kit.refusal import Refused
+from services.kit.relay_channel import RelayChannel
 from services.kit.table import postgres_journal
 from services.kit.table.grpc_wallet import GrpcWallet
 from services.kit.table.house import LiveHouse, Resources
@@ -272,8 +272,9 @@ async def casino(
     bus = await nats.connect(nats_url)
     table_bus, game = TableBus(bus), RouletteGame()
     task = asyncio.create_task(journal.run())
+    channel = RelayChannel(process.address)
     try:
-        async with process.client() as client, grpc.aio.insecure_channel(process.address) as channel:
+        async with process.client() as client:
             resources = Resources(
                 game=game,
                 catalogue=BenchCatalogue(game),
@@ -288,6 +289,7 @@ async def casino(
             await made.leave()
     finally:
         await background.end([task])
+        await channel.close()
         await bus.close()
         await writing.dispose()
         await reading.dispose()

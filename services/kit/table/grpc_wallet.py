@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
 from services.kit.refusal import error_info, refused_from, status_of
+from services.kit.relay_channel import RelayChannel
 from services.kit.table.bank import WalletSilent
 from services.kit.table.journal import StaleOwner
 
@@ -41,11 +42,15 @@ class ServiceToken:
 
 
 class GrpcWallet:
-    """One channel to the wallet, shared by all tables of a process."""
+    """One channel to the wallet, shared by all tables of a process; it may be a relay."""
 
-    def __init__(self, channel: grpc.aio.Channel, metadata: Callable[[], tuple[tuple[str, str], ...]]) -> None:
-        self._ledger: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(channel)
-        self._sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
+    def __init__(
+        self, channel: grpc.aio.Channel | RelayChannel, metadata: Callable[[], tuple[tuple[str, str], ...]]
+    ) -> None:
+        # All that a stub asks of its channel is to make unary calls.
+        as_channel = cast("grpc.aio.Channel", channel)
+        self._ledger: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(as_channel)
+        self._sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(as_channel)
         self._metadata = metadata
 
     async def _ask_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:

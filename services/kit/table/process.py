@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-import grpc
 import nats
 from nats.aio.client import Client as Nats
 from prometheus_client import start_http_server
@@ -22,6 +21,7 @@ from services.kit.grpc_server import GrpcServer
 from services.kit.methods import Service
 from services.kit.randomness import Randomness, SourceFailed
 from services.kit.refusal import Refused
+from services.kit.relay_channel import RelayChannel
 from services.kit.table import postgres_journal, refusals, seeds
 from services.kit.table.bank import WalletSilent
 from services.kit.table.catalogue import LiveCatalogue
@@ -42,11 +42,6 @@ from services.kit.table.table_service import TableService
 READING_CONNECTIONS = 8
 _NATS_RECONNECT_S = 0.5
 _NATS_PING_S = 2
-_CHANNEL_OPTIONS = [
-    ("grpc.enable_retries", 0),
-    ("grpc.max_reconnect_backoff_ms", 500),
-    ("grpc.max_receive_message_length", 16 * 1024 * 1024),
-]
 
 _log = logging.getLogger(__name__)
 
@@ -114,16 +109,18 @@ class GameProcess(Generic[Bets, Outcome]):
         writing = database.connect(url, f"feltro-{name} journal", 1, settings=postgres_journal.SESSION_SETTINGS)
         reading = database.connect(url, f"feltro-{name}", READING_CONNECTIONS)
         bus = await _connect_bus(str(settings.nats_url), name)
+        # What all tables ask of the wallet in one moment travels together.
+        wallet = RelayChannel(settings.wallet_address)
         try:
-            async with grpc.aio.insecure_channel(settings.wallet_address, options=_CHANNEL_OPTIONS) as channel:
-                await self._serve(writing, reading, bus, channel, stopped)
+            await self._serve(writing, reading, bus, wallet, stopped)
         finally:
+            await wallet.close()
             await bus.close()
             await writing.dispose()
             await reading.dispose()
 
     async def _serve(
-        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: grpc.aio.Channel, stopped: asyncio.Event
+        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, stopped: asyncio.Event
     ) -> None:
         settings, game, clock = self._settings, self._offer.game, self._clock
         journal = PostgresJournal(writing, reading)
