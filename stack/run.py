@@ -279,19 +279,19 @@ class Stack:
 
     def _welcome(self, seconds: float) -> None:
         feltro = os.path.relpath(Path(sys.executable).with_name("feltro"))
-        player = '{"player_id": "ana", "mode": "MODE_REAL"}'
         _say(f"""
-Feltro is up after {seconds:.1f} s: {self._address}
+Feltro is up after {seconds:.1f} s. Open {self._address}
 
-Log in: there are no passwords, the development issuer signs tokens.
+The API, to read and to try: {self._address}docs
+(docs/integrating.md goes from nothing to a bet and its result, with curl, in a browser and in Python.)
+
+There are no passwords: the development issuer signs a token for whoever you want to be.
   {feltro} token --scope player --subject ana
+  {feltro} token --scope operator
 
 Try it, in another terminal:
-  {feltro} call WalletService/OpenAccount '{player}'
-  ana=$({feltro} call WalletService/OpenAccount '{player}' --field balance.account_id)
-  {feltro} call WalletService/Deposit "{{\\"account_id\\": \\"$ana\\", \\"amount_cents\\": 5000}}"
-  {feltro} call WalletService/GetBalance "{{\\"account_id\\": \\"$ana\\"}}" --scope player --subject ana
-  {feltro} call ListTables '{{"game": "roulette"}}'          (README.md plays a round)
+  curl {self._address}v1/games/roulette/tables
+  {feltro} call WalletService/OpenAccount '{{"player_id": "ana", "mode": "MODE_REAL"}}'   (README.md plays a round)
 
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
 

@@ -1,0 +1,341 @@
+"""`docs/integrating.md`: whoever follows it gets what it promises. The page itself is what is run here.
+
+Blocks marked `sh` are run as they stand, in their order, by one bash; only the variables that the page itself reads
+say where this platform is. A block marked `text` right after one is what it prints: `…` stands for anything, and white
+space counts for nothing. The block marked `python` is the file that the page says to save.
+
+The browser's page is held against the platform twice. Everywhere, the calls that it holds are read from its text and
+made from here in the order in which its script makes them, and the answers and events have the fields that the script
+reads: its messages are right. Where there is a Node with WebSockets, its script is run as it is, in a document that is
+only as real as it needs, by a person who presses the button, while the gateway is stopped under it: its logic is right.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from stack import leftovers
+from tests.system.platform import Platform
+
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "integrating.md"
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CALL = re.compile(r'call\("([\w.]+)", \{(.*)\}\)')
+_DEFAULT_ADDRESS = "127.0.0.1:8700"
+_BLOCK_WITHIN_S = 90.0
+_ROUND_WITHIN_S = 60.0
+
+# As much of a browser as the page's script asks of it: a person who presses what can be pressed, once.
+_BROWSER = """
+const parts = {};
+const part_of = (id) => {
+  let content = "", pressed = false, off = true;
+  return {
+    get textContent() { return content; },
+    set textContent(said) { console.log(id + ": " + said.slice(content.length).trim() || said); content = said; },
+    get disabled() { return off; },
+    set disabled(so) { off = so; if (!so && !pressed) { pressed = true; setTimeout(() => this.onclick(), 0); } },
+  };
+};
+globalThis.document = {getElementById: (id) => parts[id] ??= part_of(id)};
+globalThis.prompt = () => process.env.FELTRO_TOKEN;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block of the page."""
+
+    language: str
+    text: str
+    line: int
+
+
+def _blocks() -> list[Block]:
+    page = PAGE.read_text(encoding="utf-8")
+    return [Block(found[1], found[2], page[: found.start()].count("\n") + 1) for found in _BLOCK.finditer(page)]
+
+
+def _only(language: str) -> str:
+    (block,) = [block for block in _blocks() if block.language == language]
+    return block.text
+
+
+def _promised(text: str) -> re.Pattern[str]:
+    """What a `text` block promises, for printed text without white space."""
+    return re.compile(".*".join(re.escape(part) for part in "".join(text.split()).split("…")), re.DOTALL)
+
+
+class Shell:
+    """One bash, as a person has one open while reading."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self._shell = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, script: str) -> tuple[str, int]:
+        """What it printed, and the last status."""
+        talk, heard = self._shell.stdin, self._shell.stdout
+        assert talk is not None
+        assert heard is not None
+        end = f"end-{uuid.uuid4()}"
+        talk.write(f'{script}\necho "{end} $?"\n')
+        talk.flush()
+        printed = []
+        too_long = threading.Timer(_BLOCK_WITHIN_S, self._kill)
+        too_long.start()
+        try:
+            for line in heard:
+                said, found, status = line.partition(end)
+                printed.append(said)
+                if found:
+                    return "".join(printed), int(status)
+        finally:
+            too_long.cancel()
+        raise AssertionError(f"the shell ended, or took longer than {_BLOCK_WITHIN_S:.0f} s: {''.join(printed)}")
+
+    def end(self) -> None:
+        """Close it."""
+        self._kill()
+        self._shell.communicate()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._shell.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Platform]:
+    """A fresh platform that runs."""
+    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+        Path(folder).chmod(0o711)
+        made = Platform(Path(folder) / "data")
+        made.start()
+        yield made
+        made.stop()
+        left = made.processes()
+        leftovers.end(left, made.data, made.data / "postgres" / "data")
+        assert not left, "processes were left behind"
+
+
+def _address(platform: Platform) -> str:
+    return f"127.0.0.1:{platform.settings['FELTRO_GATEWAY_PORT']}"
+
+
+def _environment(platform: Platform) -> dict[str, str]:
+    feltro = str(Path(sys.executable).with_name("feltro"))
+    where = {"FELTRO_URL": f"http://{_address(platform)}", "FELTRO": feltro, "FELTRO_PYTHON": sys.executable}
+    return {**platform.environment, **where, "no_proxy": "127.0.0.1"}
+
+
+def _token(platform: Platform, player: str) -> str:
+    command = [sys.executable, "-m", "services.kit.command", "token", "--scope", "player", "--subject", player]
+    return subprocess.run(
+        command, env=platform.environment, check=True, capture_output=True, text=True, timeout=30
+    ).stdout.strip()
+
+
+def _give(platform: Platform, player: str) -> None:
+    """Money to play with, which the page's reader has by then."""
+    opened = platform.call("OpenAccount", {"player_id": player, "mode": "MODE_REAL"})
+    assert opened is not None
+    balance = opened["balance"]
+    assert isinstance(balance, dict)
+    assert platform.call("Deposit", {"account_id": balance["account_id"], "amount_cents": 5000}) is not None
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or shutil.which("curl") is None, reason="needs bash and curl")
+def test_every_command_does_what_the_page_says(platform: Platform, tmp_path: Path) -> None:
+    (tmp_path / "play.py").write_text(_only("python"), encoding="utf-8")
+    blocks = _blocks()
+    shell = Shell(tmp_path, _environment(platform))
+    try:
+        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+            if block.language != "sh":
+                continue
+            printed, status = shell.run(block.text)
+            assert status == 0, f"{PAGE.name}:{block.line} ends with {status}:\n{printed}"
+            said = "".join(printed.split())
+            if after is not None and after.language == "text":
+                wanted = _promised(after.text)
+                assert wanted.fullmatch(said), (
+                    f"{PAGE.name}:{after.line} promises\n{after.text}\nand this is:\n{printed}"
+                )
+            else:
+                assert not said, f"{PAGE.name}:{block.line} prints what it does not promise:\n{printed}"
+    finally:
+        shell.end()
+
+
+def test_every_promise_follows_its_command() -> None:
+    blocks = _blocks()
+    assert {block.language for block in blocks} == {"sh", "text", "html", "python"}
+    for before, block in itertools.pairwise(blocks):
+        assert block.language != "text" or before.language == "sh", f"{PAGE.name}:{block.line}"
+    assert PAGE.read_text(encoding="utf-8").count("```") == 2 * len(blocks)
+
+
+def _calls_of_the_page(known: dict[str, object]) -> list[tuple[str, dict[str, Any]]]:
+    """The calls in the script's text; `known` is what its expressions stand for."""
+    calls = []
+    for line in _only("html").splitlines():
+        found = _CALL.search(line)
+        if found is not None:
+            said = re.sub(r"(\w+): ", r'"\1": ', found[2])
+            for expression, value in known.items():
+                # A token has no backslash that a replacement would take for more than it is.
+                said = re.sub(rf"(?<=: ){re.escape(expression)}(?=[,}}]|$)", json.dumps(value), said)
+            calls.append((found[1], json.loads(f"{{{said}}}")))
+    return calls
+
+
+async def test_the_browser_s_messages_are_right(platform: Platform) -> None:
+    _give(platform, "bea")
+    known: dict[str, object] = {
+        "await freshToken()": _token(platform, "bea"),
+        "TABLE": "french",
+        "crypto.randomUUID()": "browser-1",
+        "seen": None,
+        "round": "ROUND",
+    }
+    calls = _calls_of_the_page(known)
+    assert [method for method, _ in calls] == [
+        "authenticate",
+        "TableService.EnterTable",
+        "subscribe",
+        "refresh",
+        "RouletteService.PlaceBets",
+    ]
+    async with (
+        asyncio.timeout(_ROUND_WITHIN_S),
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"http://{_address(platform)}/v1/ws") as socket,
+    ):
+        talk = _Talk(socket)
+        answers = {method: await talk.call(method, params) for method, params in calls[:4]}
+        seat = answers["TableService.EnterTable"]["own"]["seat"]
+        assert answers["subscribe"]["resumed"] is False
+        talk.seen = int(answers["subscribe"]["table"]["seq"])
+        # The next round: this one may close at any moment.
+        opened = await talk.event("round_opened")
+        method, params = calls[4]
+        placed = await talk.call(method, {**params, "round_id": opened["round"]["round_id"]})
+        assert placed["stake"]["amount_cents"] == "100"
+        assert (await talk.event("outcome_drawn"))["outcome"]["number"]
+        settled = await talk.event("round_settled")
+        (own,) = [result for result in settled["results"] if result["seat"] == seat]
+        assert own["staked_cents"] == "100"
+        assert own["payout_cents"] in {"0", "200"}
+        changes = [fact["balance_changed"] for fact in talk.private if "balance_changed" in fact]
+        assert changes[0]["balance"]["free_cents"] == "4900"
+
+
+def _node_with_sockets() -> list[str]:
+    """A Node that knows WebSockets, as a command; nothing if there is none."""
+    node = shutil.which("node")
+    for options in ([], ["--experimental-websocket"]) if node else ():
+        command = [str(node), *options]
+        asked = subprocess.run(
+            [*command, "-e", "new WebSocket"], capture_output=True, text=True, check=False, timeout=30
+        )
+        if "is not defined" not in asked.stderr and "bad option" not in asked.stderr:
+            return command
+    return []
+
+
+def test_the_browser_s_script_plays_a_round(platform: Platform, tmp_path: Path) -> None:
+    node = _node_with_sockets()
+    if not node:
+        pytest.skip("there is no Node with WebSockets")
+    _give(platform, "cai")
+    script = _only("html").partition("<script>\n")[2].partition("</script>")[0]
+    assert script.count(_DEFAULT_ADDRESS) == 1
+    page = tmp_path / "page.js"
+    page.write_text(_BROWSER + script.replace(_DEFAULT_ADDRESS, _address(platform)), encoding="utf-8")
+    environment = {**os.environ, "FELTRO_TOKEN": _token(platform, "cai")}
+    shown = tmp_path / "shown"
+    with shown.open("wb") as output:
+        browser = subprocess.Popen([*node, str(page)], env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        platform.wait(lambda: "bet 100" in shown.read_text() or browser.poll() is not None)
+        platform.process("gateway").terminate()
+        platform.wait(lambda: "staked 100, back" in shown.read_text() or browser.poll() is not None)
+    finally:
+        browser.kill()
+        browser.wait()
+    said = shown.read_text()
+    told = r"bet 100\b.*notice: draining.*closed: 1012.*the ball rests in \d+.*staked 100, back \d+"
+    assert re.search(told, said, re.DOTALL), said
+    assert "refused" not in said, said
+    assert said.count("staked 100") == 1, said
+
+
+class _Talk:
+    """A conversation as the page's script has it: answers by id, events in order without a gap."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.seen: int | None = None
+        self.private: list[dict[str, Any]] = []
+        self._socket = socket
+        self._calls = 0
+        self._events: list[dict[str, Any]] = []
+
+    async def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of a call."""
+        self._calls += 1
+        await self._socket.send_json({"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params})
+        while True:
+            said = await self._hear()
+            if said.get("id") == self._calls:
+                assert "error" not in said, said
+                result: dict[str, Any] = said["result"]
+                return result
+
+    async def event(self, kind: str) -> dict[str, Any]:
+        """The next event of a kind."""
+        while True:
+            while self._events:
+                event = self._events.pop(0)
+                if self.seen is not None:
+                    assert int(event["seq"]) == self.seen + 1
+                self.seen = int(event["seq"])
+                if kind in event:
+                    told: dict[str, Any] = event[kind]
+                    return told
+            await self._hear()
+
+    async def _hear(self) -> dict[str, Any]:
+        said: dict[str, Any] = await self._socket.receive_json()
+        if said.get("method") == "table":
+            self._events.append(said["params"])
+        elif said.get("method") == "player":
+            self.private.append(said["params"])
+        return said
