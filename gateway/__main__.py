@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 
 import uvloop
 from aiohttp import web
+from prometheus_client import start_http_server
 
 from gateway.assembly import Gateway
 from gateway.parts import GrpcPart, Lookout, NatsPart
@@ -27,6 +28,9 @@ _log = logging.getLogger("gateway")
 
 async def serve(settings: GatewaySettings) -> int:
     """Serve until SIGTERM or SIGINT; the exit status."""
+    if settings.metrics_listen is not None:
+        host, _, port = settings.metrics_listen.rpartition(":")
+        start_http_server(int(port), host)
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

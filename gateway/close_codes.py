@@ -37,3 +37,9 @@ STANDARD_WORDS = {
     1007: "The client has sent text that is not UTF-8.",
     1009: "The client has sent a message larger than is taken.",
 }
+
+
+def of_reason(reason: str) -> CloseCode:
+    """How a connection ends whose visitor may not stay, for the reason that he would be refused with."""
+    codes = {"TOKEN_EXPIRED": CloseCode.TOKEN_EXPIRED, "LOGIN_NEEDED": CloseCode.LOGIN_NEEDED}
+    return codes.get(reason, CloseCode.TOKEN_REVOKED)

@@ -21,6 +21,8 @@ class GatewaySettings(IdentitySettings):
     nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     listen: ListenAddress = "127.0.0.1:8700"
+    # Where Prometheus asks; nobody does if it is not given.
+    metrics_listen: ListenAddress | None = None
     wallet_address: ListenAddress = "127.0.0.1:8710"
     # The key (PEM, Ed25519) that visitors of demonstrations get their tokens from; without it there are none.
     demo_key: FilePath | None = None

@@ -135,7 +135,7 @@ class Streams:
 
     async def _end_when_over(self, stream: Stream) -> None:
         refused = await self._visitors.over(stream.visitor)
-        code = CloseCode.TOKEN_EXPIRED if refused.reason == "TOKEN_EXPIRED" else CloseCode.TOKEN_REVOKED
+        code = close_codes.of_reason(refused.reason)
         stream.end(code)
 
 

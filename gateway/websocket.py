@@ -44,7 +44,6 @@ RECONNECT_SPREAD_MS = 5_000
 
 _SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
 _CLOSED = Counter("feltro_edge_sockets_closed", "WebSockets that the gateway has closed, by code", ["code"])
-_OVER = {"TOKEN_EXPIRED": CloseCode.TOKEN_EXPIRED, "LOGIN_NEEDED": CloseCode.LOGIN_NEEDED}
 
 
 class Socket:
@@ -237,7 +236,7 @@ class Socket:
 
     async def _until_over(self, visitor: Visitor) -> None:
         refused = await self._visitors.over(visitor)
-        self.end(_OVER.get(refused.reason, CloseCode.TOKEN_REVOKED), refused.sentence)
+        self.end(close_codes.of_reason(refused.reason), refused.sentence)
 
     def _part(self) -> None:
         self._conversation.part(self)

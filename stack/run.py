@@ -266,6 +266,7 @@ class Stack:
         return {
             **self._common(),
             "FELTRO_GATEWAY_LISTEN": f"{LOOPBACK}:{self._settings.gateway_port}",
+            "FELTRO_GATEWAY_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.gateway_metrics_port}",
             "FELTRO_GATEWAY_WALLET_ADDRESS": f"{LOOPBACK}:{self._settings.wallet_port}",
         }
 

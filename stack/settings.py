@@ -20,6 +20,7 @@ class StackSettings(ServiceSettings):
 
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = ROOT / ".feltro"
     gateway_port: Port = 8700
+    gateway_metrics_port: Port = 8701
     wallet_port: Port = 8710
     wallet_metrics_port: Port = 8711
     roulette_port: Port = 8740
@@ -31,6 +32,7 @@ class StackSettings(ServiceSettings):
         """Every port that is listened on, by the variable that moves it."""
         fields = (
             "gateway_port",
+            "gateway_metrics_port",
             "wallet_port",
             "wallet_metrics_port",
             "roulette_port",

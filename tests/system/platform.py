@@ -141,5 +141,6 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 
 def _free_ports() -> dict[str, str]:
-    names = ("GATEWAY", "WALLET", "WALLET_METRICS", "ROULETTE", "ROULETTE_METRICS", "POSTGRES", "NATS")
+    services = ("GATEWAY", "WALLET", "ROULETTE")
+    names = ("POSTGRES", "NATS", *services, *(f"{service}_METRICS" for service in services))
     return {f"FELTRO_{name}_PORT": str(free_port()) for name in names}

@@ -114,6 +114,9 @@ class Hall(Generic[Bets, Outcome]):
             except WalletSilent as silent:
                 raise refusals.unavailable("The wallet does not answer") from silent
             table.note_session(started.session)
+        if table.individual:
+            # His round opens when he sits: the answer shows it.
+            await table.round_takes_bets()
         return table, started
 
     def _verify_room(self, house_id: str, table: LiveTable[Bets, Outcome]) -> None:

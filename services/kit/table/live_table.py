@@ -34,7 +34,7 @@ PAST_SHOWN = 20
 LAUNCH_WITHIN_S = 10.0
 # While so much waits for the bus that no round is opened: how soon to look again.
 LOOK_AGAIN_S = 0.1
-# How long the answer to a spin waits for the next round to take bets, where nothing is shown in between.
+# How long an answer waits for a round to take bets that is just about to open.
 NEXT_ROUND_WITHIN_S = 1.0
 
 SOURCE_FAILED = "the source of randomness failed its health test"
@@ -167,7 +167,9 @@ class LiveTable(Generic[Bets, Outcome]):
         in_time = round_ is not None and (self._open(round_) or round_.knows(player_id, request_id))
         if round_ is None or round_.round_id != round_id or not in_time:
             current = "" if round_ is None else round_.round_id
-            closed_at = "" if round_ is None or round_.closes_at is None else round_.closes_at.isoformat()
+            closed_at = (
+                "" if round_ is None or round_.closes_at is None else appearance.stamp(round_.closes_at).ToJsonString()
+            )
             raise refusals.betting_closed(round_id, current, closed_at)
         seat = self._seating.of(player_id)
         if seat is None:
@@ -205,13 +207,13 @@ class LiveTable(Generic[Bets, Outcome]):
         elif self._seating.of(player_id) is None and not round_.felt.stakes_of(player_id):
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
         finished = await background.result(round_.finished)
-        await self._next_round_takes_bets()
+        # So that who has his result can bet in the round it names. A result that stays on show is not held back.
+        if not self._configured.configuration.result_shown_ms:
+            await self.round_takes_bets()
         return finished
 
-    async def _next_round_takes_bets(self) -> None:
-        """So that who has his result can bet in the round it names. A result that stays on show is not held back."""
-        if self._configured.configuration.result_shown_ms:
-            return
+    async def round_takes_bets(self) -> None:
+        """Waits a moment for a round that takes bets."""
         try:
             async with asyncio.timeout(NEXT_ROUND_WITHIN_S):
                 await self._betting.wait()

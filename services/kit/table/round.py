@@ -150,7 +150,7 @@ class Round(Generic[Bets, Outcome]):
             return cast("asyncio.Future[_Answer]", answer)
         if self.closed:
             # Whoever asked may have waited for something since he was told that the round takes bets (G6).
-            closed_at = "" if self.closes_at is None else self.closes_at.isoformat()
+            closed_at = "" if self.closes_at is None else appearance.stamp(self.closes_at).ToJsonString()
             raise refusals.betting_closed(self.round_id, self.round_id, closed_at)
         if len(self._commands) >= COMMANDS_LIMIT:
             raise refusals.overloaded(COMMANDS_LIMIT)
