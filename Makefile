@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report test-api clean-data bench-wallet bench-table ci environment
+.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report test-api clean-data bench-wallet bench-table bench-edge ci environment
 
 IN := .venv/bin/python
 
@@ -58,6 +58,9 @@ bench-wallet: protos ## measure the ledger against pgbench on the same PostgreSQ
 
 bench-table: protos ## measure live tables with bots against the ledger alone
 	@$(IN) -m tests.bench.table $(ARGS)
+
+bench-edge: protos ## measure fan-out and bets over the gateway against the least that they could cost
+	@$(IN) -m tests.bench.edge $(ARGS)
 
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)

@@ -85,7 +85,11 @@ class Conversation:
     async def answer(self, talker: Talker, text: bytes) -> None:
         """Answers one message: a call, or a batch of them that are carried out at the same time."""
         calls, together = rpc.read(text)
-        answers = await asyncio.gather(*(self._answer(talker, call) for call in calls))
+        if len(calls) == 1:
+            # Most messages are one call, and to wait for others costs more than to read it.
+            answers = [await self._answer(talker, calls[0])]
+        else:
+            answers = await asyncio.gather(*(self._answer(talker, call) for call in calls))
         said = [answer.text for answer in answers]
         talker.say(rpc.batch(said) if together else said[0])
         for answer in answers:

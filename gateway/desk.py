@@ -12,9 +12,10 @@ from google.protobuf.message import Message
 from gateway.contracts import Method
 from gateway.directory import Directory, NobodyAnswers
 from gateway.refusals import DOMAIN, unavailable
-from gateway.upstream import NoAnswer, Upstream
+from gateway.upstream import Upstream
 from services.kit import trace
 from services.kit.refusal import Refused
+from services.kit.relay_line import NoAnswer
 
 __all__ = ["DOMAIN", "Desk", "unavailable"]
 

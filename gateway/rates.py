@@ -71,7 +71,7 @@ class Rates:
     def __init__(self, limits: Limits, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._elapsed = elapsed
-        self._allowances: OrderedDict[tuple[Limit, str], Allowance] = OrderedDict()
+        self._allowances: OrderedDict[tuple[str, str], Allowance] = OrderedDict()
 
     def call(self, visitor: Visitor, address: str) -> None:
         """Somebody calls: counted for him, or for his address if he does not say who he is."""
@@ -91,7 +91,7 @@ class Rates:
         return Connection(Allowance(self._limits.connection), self._elapsed)
 
     def _take(self, limit: Limit, whose: str) -> None:
-        key = (limit, whose)
+        key = (limit.name, whose)
         allowance = self._allowances.get(key)
         if allowance is None:
             allowance = self._allowances[key] = Allowance(limit)

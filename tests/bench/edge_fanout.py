@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import itertools
 import os
 import socket
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -42,12 +43,15 @@ from stack.ephemeral import free_port
 from tests.gateway.sockets import Door
 
 TABLE = "bench"
+WATCHERS = (100, 1_000, 5_000)
 # All numbers have as many digits, so that all frames have the same size.
 FIRST = 1_000_000
 # Events on their way at once: no side waits for the other.
 WINDOW = 4
 CONNECTED_AT_ONCE = 200
 READY_WITHIN_S = 30.0
+# Events are told so often where it is measured how long one takes, and not how many there can be.
+TOLD_EVERY_S = 0.1
 HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{more}"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -138,12 +142,18 @@ class Count:
     received: int = 0
     wanted: int = 0
     reached: asyncio.Event = field(default_factory=asyncio.Event)
+    told_at: float = 0.0
+    delays_s: list[float] | None = None
+    """From telling to receiving, of each watcher and event, where somebody wants to know."""
 
     def expect(self, more: int) -> None:
         self.wanted += more
 
     def add(self, size: int) -> None:
         self.received += size
+        if self.delays_s is not None:
+            # An event fits into one packet.
+            self.delays_s.append(time.perf_counter() - self.told_at)
         if self.received >= self.wanted:
             self.reached.set()
 
@@ -202,7 +212,7 @@ async def connect(port: int, count: Count, number: int, *, watch: bool, token: s
 
 
 async def rate(load: Load, *, watch: bool, trigger: Callable[[int], object]) -> str:
-    """Deliveries a second, and the processor's time of the server for each, in microseconds."""
+    """Deliveries a second, the processor's time of the server for each in microseconds, p50 and p99 of delays in ms."""
     number, seconds = load.watchers, load.seconds
     count = Count()
     watchers = await connect(load.port, count, number, watch=watch)
@@ -228,9 +238,26 @@ async def rate(load: Load, *, watch: bool, trigger: Callable[[int], object]) -> 
         await asyncio.sleep(0.0002)
     lasted = time.perf_counter() - started
     used = sum(server.cpu_times()[:2])
+    numbers = itertools.count(told + 1)
+    p50, p99 = await delays(count, size, seconds / 2, lambda: trigger(next(numbers)))
     for watcher in watchers:
         watcher.transport.abort()
-    return f"{told * number / lasted} {(used - before) * 1e6 / told / number}"
+    return f"{told * number / lasted} {(used - before) * 1e6 / told / number} {p50} {p99}"
+
+
+async def delays(count: Count, size: int, seconds: float, trigger: Callable[[], object]) -> tuple[float, float]:
+    """One event after the other: p50 and p99 of what it takes to reach a watcher, in milliseconds."""
+    count.delays_s = []
+    ends = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < ends:
+        count.expect(size)
+        count.reached.clear()
+        count.told_at = time.perf_counter()
+        trigger()
+        await count.reached.wait()
+        await asyncio.sleep(max(0.0, began + TOLD_EVERY_S - time.perf_counter()))
+    ordered = sorted(count.delays_s)
+    return ordered[len(ordered) // 2] * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3
 
 
 async def load_bare(load: Load) -> str:
@@ -268,6 +295,8 @@ class Run:
 
     per_second: float
     processor_us: float
+    p50_ms: float
+    p99_ms: float
 
 
 def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
@@ -281,8 +310,7 @@ def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
         load = [*command, "--load", side, "--port", str(port), "--nats", nats_url]
         load += ["--watchers", str(number), "--seconds", str(seconds), "--server", str(server.pid)]
         said = subprocess.run(load, capture_output=True, check=True)
-        per_second, processor_us = said.stdout.split()
-        return Run(float(per_second), float(processor_us))
+        return Run(*map(float, said.stdout.split()))
     finally:
         server.kill()
         server.wait()
@@ -331,27 +359,40 @@ def main() -> int:
         load = load_bare(wanted) if chosen.load == "bare" else load_edge(wanted, chosen.nats)
         print(uvloop.run(load))
         return 0
+    for name, value in bench(chosen.watchers or WATCHERS, chosen.seconds, chosen.runs, chosen.idle).items():
+        print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+def bench(watchers: Sequence[int], seconds: float, runs: int, idle: int) -> dict[str, float]:
+    """All phases on one bus."""
+    ratios: dict[str, float] = {}
     with ephemeral.nats() as server:
         asyncio.run(_make_stream(server.url))
-        for number in chosen.watchers or [1_000, 5_000]:
+        for number in watchers:
             found: dict[str, list[Run]] = {"bare": [], "edge": []}
-            for _ in range(chosen.runs):
-                for side, runs in found.items():
+            for _ in range(runs):
+                for side, of_side in found.items():
                     asyncio.run(_purge(server.url))
-                    one = run(side, number, chosen.seconds, server.url)
-                    runs.append(one)
-                    print(
-                        f"{side:>5} {number:>6} watchers {one.per_second:>10,.0f} deliveries/s,"
-                        f" {one.processor_us:.2f} µs of the server's processor each",
-                        flush=True,
-                    )
-            bare, edge = (statistics.median(one.per_second for one in runs) for runs in found.values())
-            print(f"ratio fanout_{number} {edge / bare:.2f}", flush=True)
-            bare, edge = (statistics.median(one.processor_us for one in runs) for runs in found.values())
-            print(f"ratio fanout_{number}_processor {bare / edge:.2f}", flush=True)
+                    of_side.append(run(side, number, seconds, server.url))
+                    _say(side, number, of_side[-1])
+            bare, edge = (statistics.median(one.per_second for one in of_side) for of_side in found.values())
+            ratios[f"fanout_{number}"] = edge / bare
+            bare, edge = (statistics.median(one.processor_us for one in of_side) for of_side in found.values())
+            ratios[f"fanout_{number}_processor"] = bare / edge
         for who, token in (("anonymous", ""), ("player", "player:ana")):
-            print(f"idle {who} connection: {memory(chosen.idle, server.url, token):.1f} KiB", flush=True)
-    return 0
+            size = ratios[f"idle_{who}_kib"] = memory(idle, server.url, token)
+            print(f"  (e) {size:.1f} KiB for an idle connection, {who}", flush=True)
+    return ratios
+
+
+def _say(side: str, number: int, one: Run) -> None:
+    letter = "(a)" if side == "bare" else "(b)"
+    print(
+        f"  {letter} {side} {number:>6} watchers {one.per_second:>10,.0f} deliveries/s, {one.processor_us:.2f} µs of"
+        f" the server's processor each; one event arrives after p50 {one.p50_ms:.1f} ms, p99 {one.p99_ms:.1f} ms",
+        flush=True,
+    )
 
 
 async def _make_stream(url: str) -> None:

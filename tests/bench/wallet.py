@@ -67,12 +67,18 @@ def cpu_seconds() -> dict[str, float]:
     used: dict[str, float] = {"load generator": sum(psutil.Process().cpu_times()[:2])}
     for child in psutil.Process().children(recursive=True):
         try:
-            name, times = child.name(), child.cpu_times()
+            name, times, command = child.name(), child.cpu_times(), child.cmdline()
         except psutil.NoSuchProcess:
             continue
-        who = {"postgres": "PostgreSQL", "nats-server": "NATS"}.get(name, "wallet")
+        who = {"postgres": "PostgreSQL", "nats-server": "NATS"}.get(name) or _module(command)
         used[who] = used.get(who, 0.0) + times.user + times.system
     return used
+
+
+def _module(command: list[str]) -> str:
+    """`wallet` of `python -m services.wallet`; what holds others on a leash belongs to who started it."""
+    name = command[2].rpartition(".")[2] if command[1:2] == ["-m"] and len(command) > 2 else "load generator"
+    return "load generator" if name == "leash" else name
 
 
 async def measure(name: str, callers: int, seconds: float, act: Callable[[int, int], Awaitable[int]]) -> Measured:

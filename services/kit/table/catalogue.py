@@ -6,6 +6,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.table.v1 import types_pb2
@@ -33,7 +34,11 @@ class LiveCatalogue(Generic[Bets, Outcome]):
         self._configurations = configurations
         self._switches = switches
         self._clock = clock
-        self._versions: dict[str, list[types_pb2.ConfigurationVersion]] = {}
+        self._versions: list[types_pb2.ConfigurationVersion] = []
+        # Those of them that hold, and until when that is so: asked with every bet, worked out when it changes.
+        self._holding: dict[str, types_pb2.ConfigurationVersion] = {}
+        self._house_ids: frozenset[str] = frozenset()
+        self._hold_until = datetime.min.replace(tzinfo=UTC)
         self._configured: dict[tuple[str, int], Configured[Bets, Outcome]] = {}
         self._switched = SwitchState(None, {})
         # What the platform has switched off itself holds from that moment, whatever the database is doing.
@@ -49,13 +54,29 @@ class LiveCatalogue(Generic[Bets, Outcome]):
 
     async def _refresh(self) -> None:
         now = self._clock.now()
-        versions: dict[str, list[types_pb2.ConfigurationVersion]] = {}
-        for version in [*await self._configurations.all_in_force(now), *await self._configurations.coming(now)]:
-            versions.setdefault(version.table_id, []).append(version)
+        versions = [*await self._configurations.all_in_force(now), *await self._configurations.coming(now)]
         switched = await self._switches.state()
         if (versions, switched) != (self._versions, self._switched):
             self._versions, self._switched = versions, switched
+            self._work_out(self._clock.now())
             self.changed()
+
+    def _work_out(self, now: datetime) -> None:
+        """Which versions hold now: of each table the one that came into force last."""
+        holding, until = dict[str, types_pb2.ConfigurationVersion](), datetime.max.replace(tzinfo=UTC)
+        for version in self._versions:
+            effective_at = version.effective_at.ToDatetime(UTC)
+            if effective_at <= now:
+                holding[version.table_id] = version
+            else:
+                until = min(until, effective_at)
+        self._holding, self._house_ids, self._hold_until = holding, frozenset(holding), until
+
+    def _hold(self) -> dict[str, types_pb2.ConfigurationVersion]:
+        now = self._clock.now()
+        if now >= self._hold_until:
+            self._work_out(now)
+        return self._holding
 
     async def run(self) -> None:
         """Reads for ever."""
@@ -72,20 +93,15 @@ class LiveCatalogue(Generic[Bets, Outcome]):
 
     def house_ids(self) -> frozenset[str]:
         """Every table that has rules in force."""
-        now = self._clock.now()
-        return frozenset(
-            table_id
-            for table_id, versions in self._versions.items()
-            if versions[0].effective_at.ToDatetime(now.tzinfo) <= now
-        )
+        self._hold()
+        return self._house_ids
 
     def configured(self, house_id: str) -> Configured[Bets, Outcome]:
         """The specific rules in force now."""
-        now = self._clock.now()
-        in_force = [v for v in self._versions.get(house_id, ()) if v.effective_at.ToDatetime(now.tzinfo) <= now]
-        if not in_force:
+        version = self._hold().get(house_id)
+        if version is None:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=house_id)
-        return self._read(in_force[-1])
+        return self._read(version)
 
     async def version(self, house_id: str, version: int) -> Configured[Bets, Outcome]:
         """The specific rules that a round was opened under."""

@@ -1,0 +1,216 @@
+"""`make bench-edge`, bets: from a client's send to the durable acknowledgement, beside what no way could do without.
+
+Ends in lines `ratio <name> <value>`. Everything runs on one machine: what all processes together spend on a bet changes
+less with what else it does than how long a bet takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import uvloop
+
+from feltro.table.v1 import types_pb2
+from stack import ephemeral
+from stack.postgres import EmbeddedPostgres
+from tests.bench import edge_floor, wallet
+from tests.bench import table as table_bench
+from tests.bench.edge_clients import Program, RestPlayer, SocketPlayer
+from tests.bench.wallet import Measured, measure
+from tests.gateway.platform import Platform, platform
+from tests.roulette_under_test import RouletteClient, configuration
+
+TABLES, PLAYERS_PER_TABLE = 8, 16
+LONE_BETS = 500
+# Whose processor time is counted.
+BOTH_SIDES = "load generator", "edge_floor"
+PLATFORM = "gateway", "roulette", "wallet", "NATS", "PostgreSQL"
+WINDOW_MS = 600_000
+MONEY_CENTS = 10**10
+MINIMUM_CENTS = 100
+# At each of them one player may lay so much that no phase comes to the end of it.
+PLACES = ("red", "odd", "low")
+# The lone player, the floor and the lone player over REST take turns: a busy machine is busy for all of them.
+TURNS = 3
+OPEN_WITHIN_S = 20.0
+# Nobody is refused for being a machine that bets as fast as it can.
+UNLIMITED = {
+    "FELTRO_GATEWAY_PLAYER_CALLS_PER_S": "10000",
+    "FELTRO_GATEWAY_PLAYER_CALLS_AT_ONCE": "100000",
+    "FELTRO_GATEWAY_CONNECTION_MESSAGES_PER_S": "10000",
+    "FELTRO_GATEWAY_CONNECTION_MESSAGES_AT_ONCE": "100000",
+    "FELTRO_GATEWAY_ADDRESS_TOKENS_PER_S": "100000",
+    "FELTRO_GATEWAY_ADDRESS_TOKENS_AT_ONCE": "100000",
+}
+
+
+@dataclass(frozen=True)
+class Chair:
+    """A player at a table, and his program."""
+
+    table_id: str
+    round_id: str
+    program: Program
+
+
+class Tables:
+    """Players at a few tables who bet by one kind of program."""
+
+    def __init__(self, chairs: Sequence[Chair]) -> None:
+        self._chairs = chairs
+        self._made = 0
+
+    @property
+    def everybody(self) -> int:
+        return len(self._chairs)
+
+    async def lone(self, _caller: int, turn: int) -> int:
+        """One bet of one player; another one's before he has laid all that he may."""
+        return await self.bet(self._made // LONE_BETS % self.everybody, turn)
+
+    async def bet(self, caller: int, turn: int) -> int:
+        """One bet."""
+        chair = self._chairs[caller]
+        self._made += 1
+        place = PLACES[turn % len(PLACES)]
+        await chair.program.bet(self._made, chair.table_id, chair.round_id, place, MINIMUM_CENTS)
+        return 1
+
+    def leave(self) -> None:
+        for chair in self._chairs:
+            chair.program.close()
+
+
+async def open_tables(running: Platform, kind: str) -> Tables:
+    """Tables whose round takes bets for longer than the bench lasts, and players who are connected."""
+    ways: dict[str, Callable[[str, int, str], Awaitable[Program]]]
+    ways = {"ws": SocketPlayer.connect, "rest": RestPlayer.connect}
+    chairs: list[Chair] = []
+    async with running.roulette.client() as roulette, running.wallet.client() as money:
+        table_ids = [f"{kind}_{number}" for number in range(TABLES)]
+        for table_id in table_ids:
+            rules = configuration(window_ms=WINDOW_MS, minimum_cents=MINIMUM_CENTS)
+            await roulette.configure(table_id, rules)
+        for table_id in table_ids:
+            players = [f"{table_id}-{number}" for number in range(PLAYERS_PER_TABLE)]
+            await asyncio.gather(*(money.open_account(player, MONEY_CENTS) for player in players))
+            async with asyncio.timeout(OPEN_WITHIN_S):
+                await _open(roulette, players[0], table_id)
+                await asyncio.gather(*(roulette.enter(player, table_id) for player in players))
+                round_id = await _round_of(roulette, players[0], table_id)
+            for player in players:
+                token = running.gateway.issuer.token(["player"], player)
+                program = await ways[kind]("127.0.0.1", running.gateway.port, token)
+                chairs.append(Chair(table_id, round_id, program))
+    return Tables(_in_turn(chairs))
+
+
+def _in_turn(chairs: Sequence[Chair]) -> list[Chair]:
+    """One of each table first."""
+    return [
+        chairs[table * PLAYERS_PER_TABLE + player] for player in range(PLAYERS_PER_TABLE) for table in range(TABLES)
+    ]
+
+
+async def _open(roulette: RouletteClient, player: str, table_id: str) -> None:
+    """Until he may enter: a process takes its tables by and by."""
+    while True:
+        try:
+            await roulette.enter(player, table_id)
+        except grpc.aio.AioRpcError:
+            await asyncio.sleep(0.05)
+        else:
+            return
+
+
+async def _round_of(roulette: RouletteClient, player: str, table_id: str) -> str:
+    """The round that takes bets, as soon as one does."""
+    while True:
+        table = (await roulette.table(player, table_id)).table
+        if table.phase == types_pb2.PHASE_BETTING:
+            return table.round.round_id
+        await asyncio.sleep(0.05)
+
+
+def _together(name: str, parts: Sequence[Measured]) -> Measured:
+    return Measured(
+        name,
+        sum(part.seconds for part in parts),
+        sum(part.done for part in parts),
+        [latency for part in parts for latency in part.latencies_s],
+    )
+
+
+def _cpu_us(measured: Measured, who: Collection[str]) -> float:
+    return sum(measured.cpu_s.get(one, 0.0) for one in who) / measured.done * 1e6
+
+
+async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -> dict[str, float]:
+    by_way = {"ws": await open_tables(running, "ws"), "rest": await open_tables(running, "rest")}
+    ratios: dict[str, float] = {}
+    try:
+        async with edge_floor.floor(echo, owner_url) as floor:
+            for way, tables in by_way.items():
+                await measure(f"(warming up, {way})", tables.everybody, seconds / 4, tables.bet)
+            lone: dict[str, list[Measured]] = {"floor": [], "ws": [], "rest": []}
+            for _ in range(TURNS):
+                each = seconds / TURNS
+                lone["floor"].append(await measure("(d) two bare gRPC hops and a plain commit", 1, each, floor.both))
+                for way, tables in by_way.items():
+                    lone[way].append(await measure(f"(c) one bet at a time, {way}", 1, each, tables.lone))
+            least = _together("(d)", lone["floor"]).percentile_ms(0.5)
+            # As many as there are players: what travels together costs less.
+            callers = by_way["ws"].everybody
+            echoed = await measure(f"(f) bare gRPC echo, {callers} callers", callers, seconds / 2, floor.echo)
+            for way, tables in by_way.items():
+                alone = _together(way, lone[way])
+                print(
+                    f"  (c) one bet at a time, {way}: p50 {alone.percentile_ms(0.5):.2f} ms,"
+                    f" p99 {alone.percentile_ms(0.99):.2f} ms; the floor (d): p50 {least:.2f} ms"
+                )
+                many = await measure(f"(c) {tables.everybody} players, {way}", tables.everybody, seconds, tables.bet)
+                ratios[f"edge-bet-{way}-lone-p50-to-floor"] = alone.percentile_ms(0.5) / least
+                spent, bare = _cpu_us(many, many.cpu_s), _cpu_us(echoed, BOTH_SIDES)
+                ratios[f"edge-bet-{way}-cpu-to-echo"] = spent / bare
+                ratios[f"edge-bet-{way}-cpu-without-clients-to-echo"] = _cpu_us(many, PLATFORM) / bare
+                print(f"      {spent:.0f} µs in all; an echo, both sides: {bare:.0f} µs", flush=True)
+    finally:
+        for tables in by_way.values():
+            tables.leave()
+    return ratios
+
+
+def bench(postgres: EmbeddedPostgres, seconds: float) -> dict[str, float]:
+    """All phases on one platform."""
+    postgres.ensure_database(wallet.DATABASE, wallet.OWNER, wallet.USER)
+    owner_url = postgres.url(wallet.OWNER, wallet.DATABASE)
+    wallet.migrate(owner_url)
+    table_bench.make_database(postgres)
+    templates = wallet.DATABASE, table_bench.ROULETTE_DATABASE
+    with (
+        tempfile.TemporaryDirectory() as home,
+        platform(postgres, templates, Path(home), UNLIMITED) as running,
+        edge_floor.echo_server() as echo,
+    ):
+        return uvloop.run(phases(running, echo, owner_url, seconds))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6.0, help="of each phase, 30 at most")
+    options = parser.parse_args()
+    with ephemeral.postgres() as postgres:
+        for name, value in bench(postgres, options.seconds).items():
+            print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""Players' programs as cheap as they can be, so that a bench measures the platform: one socket, one call at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import struct
+from typing import Protocol, cast
+
+HANDSHAKE = (
+    "GET /v1/ws HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Authorization: Bearer {token}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+_HEAD_ENDS = b"\r\n\r\n"
+_LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+_TEXT, _PING = 0x81, 0x89
+# What is told without being asked for has no id.
+_ANSWER, _DONE = b'{"jsonrpc":"2.0","id":', b',"result":'
+
+
+class BetFailed(Exception):
+    """It was not placed, and nothing is worth measuring."""
+
+
+class Program(Protocol):
+    """A player's connection."""
+
+    async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
+        """Returns when the bet is acknowledged."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class _Line(asyncio.Protocol):
+    """A socket on which one answer is waited for at a time."""
+
+    def __init__(self) -> None:
+        self._heard = b""
+        self._answer: asyncio.Future[bytes] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def connection_lost(self, failed: Exception | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(BetFailed(f"the connection was lost: {failed}"))
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += data
+        self.hear()
+
+    def hear(self) -> None:
+        raise NotImplementedError
+
+    def answered(self, said: bytes) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(said)
+
+    async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
+        raise NotImplementedError
+
+    async def ask(self, said: bytes) -> bytes:
+        self._answer = asyncio.get_running_loop().create_future()
+        self.transport.write(said)
+        return await self._answer
+
+    def close(self) -> None:
+        self.transport.abort()
+
+
+class SocketPlayer(_Line):
+    """Over a WebSocket."""
+
+    _open = False
+
+    @classmethod
+    async def connect(cls, host: str, port: int, token: str) -> SocketPlayer:
+        _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
+        head = await made.ask(HANDSHAKE.format(token=token).encode())
+        if b" 101 " not in head.partition(b"\r\n")[0]:
+            raise BetFailed(head.decode())
+        return made
+
+    def hear(self) -> None:
+        if not self._open:
+            head, ended, rest = self._heard.partition(_HEAD_ENDS)
+            if not ended:
+                return
+            self._heard, self._open = rest, True
+            self.answered(head)
+        while (frame := self._frame()) is not None:
+            kind, payload = frame
+            if kind == _TEXT and payload.startswith(_ANSWER):
+                self.answered(payload)
+            elif kind == _PING:
+                self.transport.write(bytes((0x8A, 0x80 | len(payload), 0, 0, 0, 0)) + payload)
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        heard = self._heard
+        if len(heard) < 4:
+            return None if len(heard) < 2 or heard[1] else self._take(0, 2)
+        size, begins = heard[1], 2
+        if size == 126:
+            size, begins = int.from_bytes(heard[2:4], "big"), 4
+        elif size == 127:
+            if len(heard) < 10:
+                return None
+            size, begins = int.from_bytes(heard[2:10], "big"), 10
+        return None if len(heard) < begins + size else self._take(size, begins)
+
+    def _take(self, size: int, begins: int) -> tuple[int, bytes]:
+        heard = self._heard
+        self._heard = heard[begins + size :]
+        return heard[0], heard[begins : begins + size]
+
+    async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
+        text = (
+            f'{{"jsonrpc":"2.0","id":{number},"method":"RouletteService.PlaceBets","params":{{"request_id":"w{number}",'
+            f'"table_id":"{table_id}","round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}}}'
+        ).encode()
+        # A mask of zeros changes nothing.
+        said = await self.ask(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
+        if _DONE not in said[:60]:
+            raise BetFailed(said.decode())
+
+
+class RestPlayer(_Line):
+    """Over REST, on a connection that stays."""
+
+    @classmethod
+    async def connect(cls, host: str, port: int, token: str) -> RestPlayer:
+        _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
+        made._token = token
+        return made
+
+    _token = ""
+
+    def hear(self) -> None:
+        head, ended, rest = self._heard.partition(_HEAD_ENDS)
+        found = _LENGTH.search(head) if ended else None
+        if found is None or len(rest) < int(found[1]):
+            return
+        said, self._heard = self._heard, b""
+        self.answered(said)
+
+    async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
+        body = f'{{"round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}'
+        head = (
+            f"POST /v1/roulette/tables/{table_id}/bets HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {self._token}\r\nIdempotency-Key: r{number}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        said = await self.ask((head + body).encode())
+        if not said.startswith(b"HTTP/1.1 200"):
+            raise BetFailed(said.decode())
