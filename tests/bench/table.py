@@ -40,6 +40,7 @@ from services.kit.table.live_table import LiveTable
 from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.surroundings import Configured
 from services.kit.table.table_bus import TableBus
+from services.roulette.__main__ import COLLECT_AFTER
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules
 from stack import ephemeral
@@ -380,6 +381,9 @@ def main() -> int:
     parser.add_argument("--bots", type=int, default=BOTS_PER_TABLE, help="at each of them")
     parser.add_argument("--draws", type=Path, help="a file to which the entropy of every draw is appended")
     options = parser.parse_args()
+    # As the service has it.
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 50)
     if options.draws is None:
         ratios = uvloop.run(bench(options, None))
     else:
