@@ -61,7 +61,15 @@ class Gateway:
 
     def background(self) -> list[Awaitable[None]]:
         """What has to run for as long as the gateway does."""
-        return [self._directory.run(), self._revocations.run(), self._activity.run()]
+        return [
+            self._directory.run(),
+            self._revocations.run(),
+            self._activity.run(),
+            self._upstream.tidy(self._addresses),
+        ]
+
+    def _addresses(self) -> set[str]:
+        return {self._settings.wallet_address, *(replica.address for replica in self._directory.replicas())}
 
     async def close(self) -> None:
         """Lets go of the services."""

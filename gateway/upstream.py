@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from feltro.relay.v1 import relay_pb2
 from services.kit.relay_line import Line
+
+# A process that is started again is another one, mostly at another address.
+TIDY_EVERY_S = 30.0
 
 
 class Upstream:
@@ -24,10 +30,18 @@ class Upstream:
         finally:
             line.forget(call)
 
+    async def tidy(self, known: Callable[[], set[str]]) -> None:
+        """Lets go, for ever and again, of lines to processes that are not known any more (G11)."""
+        while True:
+            await asyncio.sleep(TIDY_EVERY_S)
+            await self.keep(known())
+
     async def keep(self, addresses: set[str]) -> None:
-        """Lets go of the lines to processes that are gone."""
+        """Lets go of all other lines over which nobody waits for an answer."""
         for address in set(self._lines) - addresses:
-            await self._lines.pop(address).close()
+            if self._lines[address].idle:
+                await self._lines.pop(address).close()
 
     async def close(self) -> None:
-        await self.keep(set())
+        while self._lines:
+            await self._lines.popitem()[1].close()

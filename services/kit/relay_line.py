@@ -63,6 +63,11 @@ class Line:
         self._something.set()
         return answer
 
+    @property
+    def idle(self) -> bool:
+        """Nobody waits for an answer."""
+        return not self._asked
+
     def forget(self, call: relay_pb2.Call) -> None:
         self._asked.pop(call.call_id, None)
 

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Generic, Protocol
 
 from feltro.table.v1 import events_pb2, types_pb2
@@ -336,7 +337,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         players: dict[str, str] = {}
         for session_id in dict.fromkeys(stake.session_id for stake in ledger.stakes):
             request = session_pb2.GetSessionRequest(session_id=session_id)
-            answer = await insist(lambda request=request: wallet.get_session(request))  # type: ignore[misc]
+            answer = await insist(partial(wallet.get_session, request))
             players[session_id] = answer.session.player_id
         return players
 
