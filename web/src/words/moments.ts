@@ -1,0 +1,34 @@
+// Times and spans, in the legal time of continental Portugal (903-B/2015:2.1.3).
+import { language } from "./language";
+
+const ZONE = "Europe/Lisbon";
+const locales = { pt: "pt-PT", en: "en-GB" };
+
+/** `18/11/2026, 17:35`. */
+export function moment(at: string | Date | undefined): string {
+  if (!at) return "";
+  return new Intl.DateTimeFormat(locales[language.value], {
+    dateStyle: "short",
+    timeStyle: "short",
+    timeZone: ZONE,
+  }).format(new Date(at));
+}
+
+/** `17:35:07`. */
+export function timeOfDay(at: string | Date | undefined): string {
+  if (!at) return "";
+  return new Intl.DateTimeFormat(locales[language.value], { timeStyle: "medium", timeZone: ZONE }).format(new Date(at));
+}
+
+/** `1:07:32` or `7:32`. */
+export function span(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (n: number) => String(n).padStart(2, "0");
+  return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+/** Seconds of a protobuf duration, such as `12.5s`. */
+export function seconds(duration: string | undefined): number {
+  return duration ? Number.parseFloat(duration) : 0;
+}

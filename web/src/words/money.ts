@@ -1,0 +1,40 @@
+// Amounts: euro cents on the wire and here, words only where they are shown.
+import type { Mode } from "../api/messages";
+import { language } from "./language";
+
+export type Cents = number;
+
+/** 64-bit numbers come as text. Beyond 2^53 cents no account of ours goes. */
+export function cents(text: string | number | undefined): Cents {
+  return Number(text ?? 0);
+}
+
+const formats = {
+  pt: { euro: euro("pt-PT"), plain: plain("pt-PT") },
+  en: { euro: euro("en-IE"), plain: plain("en-IE") },
+};
+
+function euro(locale: string) {
+  return new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });
+}
+
+function plain(locale: string) {
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: 0, maximumFractionDigits: 2 });
+}
+
+/** Such as `1 234,50 €`; demonstration credits are no money and do not look like it: `1 234,5 créditos`. */
+export function amount(value: Cents, mode: Mode): string {
+  const { euro, plain } = formats[language.value];
+  if (mode !== "MODE_DEMO") return euro.format(value / 100);
+  return `${plain.format(value / 100)} ${language.value === "pt" ? "créditos" : "credits"}`;
+}
+
+/** The same without its unit, for chips and tight places: `5`, `2,50`. */
+export function short(value: Cents): string {
+  return formats[language.value].plain.format(value / 100);
+}
+
+/** With its sign, for what was won or lost. */
+export function signed(value: Cents, mode: Mode): string {
+  return (value > 0 ? "+" : value < 0 ? "−" : "") + amount(Math.abs(value), mode);
+}
