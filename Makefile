@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run audit replay test lint protos proto-lint lock logs compliance rng-report test-api clean-data bench-wallet bench-table bench-edge ci environment
+.PHONY: help run web audit replay test test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge ci environment
 
 IN := .venv/bin/python
 
@@ -16,10 +16,20 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 run: protos ## start the whole platform here; Ctrl-C stops it
+	@$(IN) -m tools.web --optional
 	@$(IN) -m stack.run
+
+web: protos ## build the front-end (build/web), when its sources changed
+	@$(IN) -m tools.web
 
 test: protos ## every test that needs no container engine and no browser
 	@$(IN) -m pytest -n 2 $(ARGS)
+
+test-web: protos ## the front-end: types, style and its own tests
+	@$(IN) -m tools.web --check
+
+test-browser: protos ## the platform as players see it, in Chromium
+	@$(IN) -m tools.browser $(ARGS)
 
 lint: protos ## style, format and types
 	@$(IN) -m ruff check
@@ -49,6 +59,9 @@ compliance: protos ## which rule is proved by which test (docs/compliance.md)
 
 clean-data: environment ## empty the data folder
 	@$(IN) -m stack.clean
+
+test-websocket: protos ## the WebSocket against the cases of the Autobahn testsuite
+	@$(IN) -m tests.websocket.run $(ARGS)
 
 test-api: protos ## schemathesis against the OpenAPI document of a running gateway
 	@$(IN) -m tests.api.run $(ARGS)

@@ -14,6 +14,8 @@ from aiohttp import web
 from prometheus_client import start_http_server
 
 from gateway.assembly import Gateway
+from gateway.connections import SILENT_FOR_S, Doorway
+from gateway.front_end import FrontEndUnusable
 from gateway.parts import GrpcPart, Lookout, NatsPart
 from gateway.settings import GatewaySettings
 from services.kit import background
@@ -42,15 +44,20 @@ async def serve(settings: GatewaySettings) -> int:
     lookout = Lookout([wallet, bus])
     try:
         gateway = Gateway(settings, lookout, bus.client)
-    except NoSigningKey as missing:
-        print(missing, file=sys.stderr)
+    except (NoSigningKey, FrontEndUnusable) as unusable:
+        print(unusable, file=sys.stderr)
         return EX_CONFIG
     tasks = [asyncio.create_task(_run(work)) for work in (lookout.watch(), *gateway.background())]
     # No line per request: probes ask every second, and whatever is refused is logged where it is refused.
-    runner = web.AppRunner(gateway.application, access_log=None, shutdown_timeout=settings.stop_grace_s)
+    runner = web.AppRunner(
+        gateway.application,
+        access_log=None,
+        shutdown_timeout=settings.stop_grace_s,
+        keepalive_timeout=SILENT_FOR_S,
+    )
     try:
         await runner.setup()
-        await web.TCPSite(runner, settings.listen_host, settings.listen_port).start()
+        await Doorway(runner, gateway.entrance, settings.listen_host, settings.listen_port).start()
         _log.info("the gateway listens", extra={"address": settings.listen})
         await stopping.wait()
         _log.info("the gateway stops")

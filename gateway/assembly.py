@@ -10,6 +10,7 @@ from nats.aio.client import Client as Nats
 from feltro.wallet.v1 import session_pb2
 from gateway import json_codec
 from gateway.activity import Activity
+from gateway.connections import Connections, Entrance, room_for
 from gateway.contracts import Contracts
 from gateway.cors import Cors
 from gateway.demo import DemoDoor
@@ -17,12 +18,16 @@ from gateway.desk import Desk
 from gateway.directory import Directory
 from gateway.documents import Reference
 from gateway.edge import Edge, Routed
+from gateway.front_end import FrontEnd
 from gateway.live import Live
 from gateway.local_service import GatewayService, methods_here
 from gateway.openapi import document
+from gateway.operator_audit import OperatorAudit
 from gateway.parts import Lookout
-from gateway.problems import Reasons
+from gateway.proxies import TrustedProxies, networks_of
 from gateway.rates import Rates
+from gateway.reason_pages import ReasonPages
+from gateway.reasons import ReasonSets
 from gateway.rest import Rest
 from gateway.revocations import Revocations
 from gateway.settings import GatewaySettings
@@ -47,16 +52,25 @@ class Gateway:
         rates = Rates(settings.limits())
         desk = Desk(self._directory, self._upstream)
         desk.offer(methods_here(self._service(contracts, desk), visitors))
-        reasons = Reasons(contracts)
+        audited = OperatorAudit(desk)
+        reasons = ReasonSets(contracts)
+        front_end = FrontEnd(settings)
+        proxies = TrustedProxies(networks_of(settings.trusted_proxies))
+        connections, per_address = room_for(settings.connections), settings.connections_per_address
+        self.entrance = Entrance(connections, per_address, proxies)
+        clients = Connections(connections, per_address)
         parts: list[Routed] = [
-            Live(contracts, desk, visitors, rates, bus, settings.stop_grace_s),
-            Rest(contracts, desk, visitors, rates),
+            self.entrance,
+            proxies,
+            Live(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s),
+            Rest(contracts, audited, visitors, rates),
             Reference(json_codec.dumps(document(contracts, reasons))),
-            reasons,
+            ReasonPages(contracts, reasons),
+            front_end,
         ]
         cors = Cors(settings.cors_origins)
         self.application: web.Application = Edge(
-            lookout, settings.environment, self._directory.replicas, parts, cors
+            lookout, settings.environment, self._directory.replicas, parts, cors, front_end=front_end.there
         ).application()
 
     def background(self) -> list[Awaitable[None]]:

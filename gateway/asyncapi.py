@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from aiohttp import web
 
@@ -13,17 +14,25 @@ from gateway.archive import KEPT_FOR_S
 from gateway.contracts import Contracts, Method
 from gateway.documents import Document
 from gateway.problems import PROBLEMS_PATH
-from gateway.schemas import Schema, Schemas
+from gateway.schemas import COMPONENTS, Schema, Schemas
 
 PATH = "/asyncapi.json"
 VERSION = "1"
 _SOCKET, _STREAM = "socket", "table_stream"
 _ERROR = "error"
-_SEQ: Schema = {"type": "integer", "minimum": 0, "description": "The number of an event of the table."}
+_SEQ: Schema = {"type": "string", "pattern": "^[0-9]+$", "description": "The number of an event of the table."}
 _TABLE: Schema = {"type": "string", "description": "The table."}
 _WHY: Schema = {"type": "string", "description": "For a person."}
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
 _TOKEN: Schema = {"type": "string", "description": "A token of the operator's issuer."}
+
+_META: Schema = {
+    "type": "object",
+    "properties": {
+        "traceparent": {"type": "string", "description": "W3C trace context: the trace that it belongs to."}
+    },
+    "description": "About the call, not for the method.",
+}
 
 _WELCOME = f"""Tables as they are played, and every method of the platform, over one WebSocket.
 
@@ -35,7 +44,8 @@ is answered.
 
 **Errors** have the code −32000 minus the number of the gRPC code (−32016: not authenticated, −32014: unavailable,
 −32008: too much), or JSON-RPC's own −32700 to −32600; `data` holds what a problem document holds: `reason` belongs
-to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH}).
+to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH}), and `trace_id` is what to quote when you ask us. A call may
+carry the trace that it belongs to (W3C trace context) as `params.{rpc.META}.traceparent`, beside what the method takes.
 
 **Tokens** are sent as `Authorization: Bearer …` when connecting, or, where that cannot be, with `authenticate` as
 the first call; never in the address. Without one, what is public is answered. {websocket.WARNED_BEFORE_S:.0f}
@@ -86,7 +96,7 @@ class _Writer:
     def written(self) -> dict[str, object]:
         self._message(_SOCKET, _ERROR, "A call failed.", _error())
         for name, (words, params, result) in self._own().items():
-            self._call(name, words, params, result, public=True)
+            self._call(name, words, _with_meta(params), result, public=True)
         for method in self._contracts.methods:
             self._method(method)
         for name, (words, params) in self._told().items():
@@ -145,17 +155,6 @@ class _Writer:
                 "expires_at": _MOMENT,
             }
         )
-        opened = _object(
-            {
-                "table_id": _TABLE,
-                "seq": {**_SEQ, "description": "Events after this one follow."},
-                "resumed": {"type": "boolean", "description": "Whether they follow what was seen before."},
-                "why": _WHY,
-                "table": self._schemas.answered(types_pb2.TableSnapshot.DESCRIPTOR),
-                "own": {"anyOf": [self._schemas.answered(table_pb2.OwnSeat.DESCRIPTOR), {"type": "null"}]},
-            },
-            required=("table_id", "seq", "resumed"),
-        )
         from_seq = {"type": ["integer", "string"], "description": "The last event that was seen."}
         return {
             "authenticate": ("Says who it is, where no header could.", _object({"token": _TOKEN}), identity),
@@ -163,7 +162,7 @@ class _Writer:
             "subscribe": (
                 "Watches a table.",
                 _object({"table_id": _TABLE, "from_seq": from_seq}, required=("table_id",)),
-                opened,
+                self._opened(),
             ),
             "unsubscribe": (
                 "Watches a table no more.",
@@ -187,10 +186,23 @@ class _Writer:
     def _streamed(self) -> Mapping[str, tuple[str, Schema]]:
         return {
             "snapshot": ("How the table stands, first and whenever events were missed.", self._snapshot()),
-            "resumed": ("What has happened since the `Last-Event-ID` follows.", {"type": "object"}),
+            "resumed": ("What has happened since the `Last-Event-ID` follows.", self._opened()),
             "table": ("Something has happened.", self._event()),
             "notice": ("Something about the connection.", _notice()),
         }
+
+    def _opened(self) -> Schema:
+        return _object(
+            {
+                "table_id": _TABLE,
+                "seq": {**_SEQ, "description": "Events after this one follow."},
+                "resumed": {"type": "boolean", "description": "Whether they follow what was seen before."},
+                "why": _WHY,
+                "table": self._schemas.answered(types_pb2.TableSnapshot.DESCRIPTOR),
+                "own": {"anyOf": [self._schemas.answered(table_pb2.OwnSeat.DESCRIPTOR), {"type": "null"}]},
+            },
+            required=("table_id", "seq", "resumed"),
+        )
 
     def _event(self) -> Schema:
         return self._schemas.answered(events_pb2.TableEvent.DESCRIPTOR)
@@ -202,6 +214,8 @@ class _Writer:
 
     def _method(self, method: Method) -> None:
         params = self._schemas.sent(method.descriptor.input_type)
+        component = str(params["$ref"]).removeprefix(COMPONENTS)
+        self._schemas.components[component] = _with_meta(self._schemas.components[component])
         result = self._schemas.answered(method.descriptor.output_type)
         self._call(method.rpc_name, method.words, params, result, public=method.public)
 
@@ -254,13 +268,17 @@ def _object(properties: Mapping[str, object], required: Iterable[str] | None = N
     }
 
 
+def _with_meta(params: Schema) -> Schema:
+    return {**params, "properties": {**cast("Schema", params["properties"]), rpc.META: _META}}
+
+
 def _id() -> Schema:
     return {"type": ["string", "number"], "description": "Of the caller's choice."}
 
 
 def _notice() -> Schema:
     kinds = {
-        "token_expires": "the token expires `in_ms`: `refresh` it",
+        "token_expires": "the token expires `in_ms`: `refresh` it, or open the stream anew with another one",
         "draining": "this gateway stops: connect again after `reconnect_after_ms`",
         "facts_missed": "private facts may have been missed: read balance and session again",
         "unsubscribed": "the table `table_id` is not shown any more",
@@ -285,7 +303,7 @@ def _error() -> Schema:
             "facts": {"type": "object", "additionalProperties": {"type": "string"}},
             "trace_id": {"type": "string"},
         },
-        required=("status",),
+        required=("status", "trace_id"),
     )
     error = _object({"code": {"type": "integer"}, "message": {"type": "string"}, "data": data})
     number = {"anyOf": [_id(), {"type": "null"}]}

@@ -10,19 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from urllib.parse import unquote
 
 from google.api import annotations_pb2, http_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool
-from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, MethodDescriptor
+from google.protobuf.descriptor import Descriptor, FileDescriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from feltro.access.v1 import access_pb2
+from feltro.access.v1 import access_pb2, refusal_pb2
+from gateway.json_types import enum_type, message_type
+from gateway.matters import Matter, fits
 
 OURS = "feltro."
 # What the gateway offers in its own way, or not at all.
-_NOT_OFFERED = frozenset({"feltro.relay.v1.RelayService"})
+_NOT_OFFERED = frozenset({"feltro.relay.v1.RelayService", "feltro.wallet.v1.AuditIntakeService"})
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
 
@@ -40,17 +41,6 @@ class Binding:
     @property
     def variables(self) -> tuple[str, ...]:
         return tuple(_VARIABLE.findall(self.template))
-
-    def pattern(self) -> re.Pattern[str]:
-        """Matches the raw path; a variable is one segment, without the `:verb` that may follow it."""
-        parts: list[str] = []
-        position = 0
-        for found in _VARIABLE.finditer(self.template):
-            parts.append(re.escape(self.template[position : found.start()]))
-            parts.append(f"(?P<{found[1].replace('.', '__')}>[^/]+?)")
-            position = found.end()
-        parts.append(re.escape(self.template[position:]))
-        return re.compile("".join(parts))
 
 
 class Method:
@@ -79,10 +69,19 @@ class Method:
         self.bindings = tuple(_bindings(options.Extensions[annotations_pb2.http]))
         self.keyed = "request_id" in descriptor.input_type.fields_by_name
         """Whether it is a command that acts once (G3)."""
+        self.domain: str = _domain(descriptor.containing_service)
+        """Whose reasons it gives where it refuses itself."""
+        self.refuses = tuple(_refuses(options))
+        """Domains and reasons for which it may be refused, beside those of any call."""
 
     def routed_by(self, request: Message) -> tuple[str, str]:
         """The table and the game that a request names; empty where it names none."""
         return _value(request, self.table_field), _value(request, self.game_field)
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether it says that it changes nothing: it can be called by GET, and by nothing else."""
+        return bool(self.bindings) and all(binding.verb == "GET" for binding in self.bindings)
 
     @property
     def safe(self) -> bool:
@@ -97,9 +96,10 @@ class Contracts:
         declared = descriptor_pb2.FileDescriptorSet()
         declared.ParseFromString((resources.files("feltro") / "descriptors.binpb").read_bytes())
         self._words = dict(_all_words(declared))
+        self._files = list(_files(declared))
         self.methods = [
             Method(method, self._words)
-            for file in self._files(declared)
+            for file in self._files
             for service in file.services_by_name.values()
             if service.full_name not in _NOT_OFFERED
             for method in service.methods
@@ -114,14 +114,19 @@ class Contracts:
         """The comment of a message, field, enum, value, service or method."""
         return self._words.get(full_name, "")
 
-    @staticmethod
-    def _files(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[FileDescriptor]:
-        pool = descriptor_pool.Default()
-        for file in declared.file:
-            if file.package.startswith(OURS):
-                # Registers its messages with the default pool, so that an Any of theirs can be read.
-                _import(file.name)
-                yield pool.FindFileByName(file.name)
+    def fitting(self, matter: Matter) -> list[Descriptor]:
+        """The messages of all games that an Any about this may hold."""
+        messages = (message for file in self._files for message in file.message_types_by_name.values())
+        return [message for message in messages if fits(message, matter)]
+
+
+def _files(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[FileDescriptor]:
+    pool = descriptor_pool.Default()
+    for file in declared.file:
+        if file.package.startswith(OURS):
+            # Registers its messages with the default pool, so that an Any of theirs can be read.
+            _import(file.name)
+            yield pool.FindFileByName(file.name)
 
 
 def _import(proto: str) -> None:
@@ -144,13 +149,29 @@ def _value(request: Message, path: str) -> str:
     return str(value)
 
 
-def fields_of(message: Descriptor) -> list[FieldDescriptor]:
-    return list(message.fields)
+def _domain(service: ServiceDescriptor) -> str:
+    said: str = service.GetOptions().Extensions[refusal_pb2.domain]
+    return said or domain_of(service.file.package)
 
 
-def path_values(match: re.Match[str]) -> dict[str, str]:
-    """Field path to value, decoded."""
-    return {name.replace("__", "."): unquote(value) for name, value in match.groupdict().items()}
+def domain_of(package: str) -> str:
+    """`feltro.wallet.v1`: `wallet.feltro`."""
+    ours, name, *_ = package.split(".")
+    return f"{name}.{ours}"
+
+
+def reason_of(value: str) -> str:
+    """`REFUSAL_REASON_INVALID`: `INVALID`."""
+    return value.removeprefix("REFUSAL_REASON_")
+
+
+def _refuses(options: Message) -> Iterator[tuple[str, str]]:
+    """What the options `refuses` of a method name: each package that has reasons has its own."""
+    for option, said in options.ListFields():
+        if option.is_extension and option.name == "refuses":
+            enum = enum_type(message_type(option).fields_by_name["reasons"])
+            for number in said.reasons:
+                yield domain_of(enum.file.package), reason_of(enum.values_by_number[number].name)
 
 
 def _all_words(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[tuple[str, str]]:

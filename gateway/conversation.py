@@ -7,18 +7,20 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Protocol
 
 from gateway import json_codec, rpc
+from gateway.asking import Asks
 from gateway.contracts import Contracts
 from gateway.feeds import Outlet, Watcher
-from gateway.hub import Asks, Hub
+from gateway.hub import Hub
 from gateway.private_facts import PrivateFacts
 from gateway.problems import Problem, fault
 from gateway.rates import Rates
 from gateway.refusals import GatewayRefused, token_expired
-from gateway.tracing import Trace, trace_of
 from gateway.visitors import Visitor, Visitors
+from services.kit import trace
 from services.kit.refusal import Refused
 
 # Tables that one connection may watch (G11).
@@ -115,25 +117,36 @@ class Conversation:
             del talker.watching[watcher.feed.table_id]
             self._hub.leave(watcher)
 
-    async def _answer(self, talker: Talker, call: rpc.Call | bytes) -> Answer:
-        if isinstance(call, bytes):
-            return Answer(call)
-        trace = trace_of("")
-        try:
-            self._rates.call(talker.visitor, talker.address)
-            own = self._own.get(call.method)
-            if own is not None:
-                return await own(talker, call)
-            return Answer(rpc.success(call.id, await self._ask(talker.visitor, call, trace)))
-        except rpc.CallFailed as failed:
-            return Answer(rpc.failure(call.id, failed, trace.trace_id))
-        except Refused as refused:
-            return Answer(rpc.failure(call.id, rpc.refused(refused), trace.trace_id))
-        except Exception:  # noqa: BLE001 - whatever it was, the caller is told
-            _log.exception("a call failed", extra={"method": call.method, "trace_id": trace.trace_id})
-            return Answer(rpc.failure(call.id, rpc.CallFailed(rpc.INTERNAL_ERROR, fault()), trace.trace_id))
+    @staticmethod
+    def refuse(call: rpc.Call | rpc.Wrong, refused: Refused) -> bytes:
+        """The answer to a call that is not even looked at; one that is none hears what is wrong with it."""
+        if isinstance(call, rpc.Wrong):
+            with trace.begin() as begun:
+                return _failure(call, call.failed, begun)
+        with trace.begin(call.traceparent) as begun:
+            return _failure(call, rpc.refused(refused), begun)
 
-    async def _ask(self, visitor: Visitor, call: rpc.Call, trace: Trace) -> bytes:
+    async def _answer(self, talker: Talker, call: rpc.Call | rpc.Wrong) -> Answer:
+        if isinstance(call, rpc.Wrong):
+            with trace.begin() as begun:
+                return Answer(_failure(call, call.failed, begun))
+        with trace.begin(call.traceparent) as begun:
+            try:
+                self._rates.call(talker.visitor, talker.address)
+                own = self._own.get(call.method)
+                if own is not None:
+                    return await own(talker, call)
+                return Answer(rpc.success(call.id, await self._ask(talker, call)))
+            except rpc.CallFailed as failed:
+                return Answer(_failure(call, failed, begun))
+            except Refused as refused:
+                return Answer(_failure(call, rpc.refused(refused), begun))
+            except Exception:  # noqa: BLE001 - whatever it was, the caller is told
+                _log.exception("a call failed", extra={"method": call.method})
+                return Answer(_failure(call, rpc.CallFailed(rpc.INTERNAL_ERROR, fault()), begun))
+
+    async def _ask(self, talker: Talker, call: rpc.Call) -> bytes:
+        visitor = talker.visitor
         method = self._methods.get(call.method)
         if method is None:
             sentence = "There is no such method: see /asyncapi.json."
@@ -145,7 +158,7 @@ class Conversation:
         except json_codec.WrongJson as wrong:
             raise rpc.invalid_params(str(wrong), wrong.path) from None
         self._visitors.seen(visitor)
-        answer = await self._desk.ask(method, request, visitor.token, trace.traceparent)
+        answer = await self._desk.ask(method, request, visitor, trace.traceparent(), talker.address)
         return json_codec.encode(method.response_class.FromString(answer))
 
     async def _ping(self, _: Talker, call: rpc.Call) -> Answer:
@@ -199,6 +212,16 @@ class Conversation:
         if watcher is not None:
             self.leave(talker, watcher)
         return _result(call, {"was_subscribed": watcher is not None})
+
+
+def _failure(call: rpc.Call | rpc.Wrong, failed: rpc.CallFailed, begun: trace.Trace) -> bytes:
+    """Told to the client, and to the log under the same trace."""
+    problem = failed.problem
+    method = call.method if isinstance(call, rpc.Call) else ""
+    said = {"method": method, "status": problem.status, "reason": problem.reason, "domain": problem.domain}
+    level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
+    _log.log(level, "a call was refused", extra=said)
+    return rpc.failure(call.id, failed, begun.trace_id)
 
 
 def _identity(visitor: Visitor) -> dict[str, object]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from importlib import resources
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 _FOLDER = resources.files("gateway") / "pages"
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 # A document changes with the platform, so whoever has it asks whether it still is the same.
-_CACHED = "public, max-age=60"
+_KEPT = "public, max-age=60"
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -26,16 +27,30 @@ def text_of(name: str) -> str:
 class Document:
     """Bytes that stay the same while the process runs."""
 
-    def __init__(self, content: bytes, content_type: str) -> None:
+    def __init__(
+        self,
+        content: bytes,
+        content_type: str,
+        *,
+        kept: str = _KEPT,
+        headers: Mapping[str, str] = HEADERS,
+        coding: str = "",
+    ) -> None:
+        """`kept` is for how long (Cache-Control); `coding` is how the content is compressed, if it is."""
         self._content = content
-        self._content_type = content_type
         self._tag = hashlib.blake2b(content, digest_size=12).hexdigest()
+        self._kept: dict[str, str] = {**headers, hdrs.CACHE_CONTROL: kept, hdrs.ETAG: f'"{self._tag}"'}
+        text = content_type.startswith("text/") or content_type in {"application/json", "image/svg+xml"}
+        self._described: dict[str, str] = {
+            hdrs.CONTENT_TYPE: f"{content_type}; charset=utf-8" if text else content_type
+        }
+        if coding:
+            self._described[hdrs.CONTENT_ENCODING] = coding
 
     async def answer(self, request: web.Request) -> web.Response:
-        headers = {**HEADERS, "Cache-Control": _CACHED, "ETag": f'"{self._tag}"'}
         if any(known.value in {self._tag, "*"} for known in request.if_none_match or ()):
-            return web.Response(status=304, headers=headers)
-        return web.Response(body=self._content, content_type=self._content_type, charset="utf-8", headers=headers)
+            return web.Response(status=304, headers=self._kept)
+        return web.Response(body=self._content, headers={**self._kept, **self._described})
 
 
 def page(name: str) -> Document:

@@ -48,14 +48,17 @@ class Edge:
         replicas: Replicas = nobody,
         parts: Iterable[Routed] = (),
         cors: Cors | None = None,
+        *,
+        front_end: bool = False,
     ) -> None:
-        """`replicas` are the processes of the games that are alive."""
+        """`replicas` are the processes of the games that are alive; `front_end`: a part has a page for `/`."""
         self._lookout = lookout
         self._replicas = replicas
         self._parts = list(parts)
         self._cors = cors or Cors(())
+        self._front_end = front_end
         login = _LOGIN if environment is Environment.DEVELOPMENT else ""
-        self._page = Template(text_of("index.html")).substitute(login=login, environment=environment.value)
+        self._page = Template(text_of("status.html")).substitute(login=login, environment=environment.value)
 
     def application(self) -> web.Application:
         """All routes."""
@@ -64,13 +67,15 @@ class Edge:
         self._cors.add_to(application)
         application.add_routes(
             [
-                web.get("/", self.page),
-                web.get("/index.js", page("index.js").answer),
-                web.get("/index.css", page("index.css").answer),
+                web.get("/status", self.page),
+                web.get("/status.js", page("status.js").answer),
+                web.get("/pages.css", page("pages.css").answer),
                 web.get("/healthz", self.alive),
                 web.get("/readyz", self.ready),
             ]
         )
+        if not self._front_end:
+            application.router.add_get("/", self.page)
         for part in self._parts:
             part.add_routes(application)
         return application

@@ -9,10 +9,12 @@ from http import HTTPStatus
 from aiohttp import hdrs, web
 
 from gateway.problems import Problem, fault, problem_of, problem_of_http
-from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER, Trace
+from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER
 from services.kit.refusal import Refused
-from services.kit.trace import begin
+from services.kit.trace import Trace, begin
 
+# What is said back of an address where nothing is (G11).
+ASKED_CHARACTERS_LIMIT = 200
 # Which program in which version answers is nobody's business outside.
 SERVER = "feltro"
 _TRACE = web.RequestKey("trace", Trace)
@@ -21,26 +23,21 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger(__name__)
 
 
-def trace(request: web.Request) -> Trace:
-    """The trace of a request."""
-    return request[_TRACE]
-
-
 @web.middleware
 async def envelope(request: web.Request, handler: _Handler) -> web.StreamResponse:
     """Outermost: whatever is raised inside becomes a problem document, and what is logged inside knows its trace."""
     with begin(request.headers.get(TRACE_HEADER, "")) as begun:
-        request[_TRACE] = Trace(begun.trace_id, begun.header)
+        request[_TRACE] = begun
         try:
             return await handler(request)
         except web.HTTPException as said:
             if said.status < HTTPStatus.BAD_REQUEST:
                 raise
-            problem = problem_of_http(said)
+            problem = problem_of_http(said, f"{request.method} {request.rel_url.raw_path}"[:ASKED_CHARACTERS_LIMIT])
         except Exception as failed:  # noqa: BLE001 - whatever it was, the client is told
             problem = _problem(failed)
         _log_problem(request, problem)
-        return problem.response(request.rel_url.raw_path, trace(request))
+        return problem.response(request.rel_url.raw_path, begun.trace_id)
 
 
 def _problem(failed: Exception) -> Problem:
@@ -64,5 +61,5 @@ async def add_trace(request: web.Request, response: web.StreamResponse) -> None:
     response.headers[hdrs.SERVER] = SERVER
     known = request.get(_TRACE)
     if known is not None:
-        response.headers[TRACE_HEADER] = known.traceparent
+        response.headers[TRACE_HEADER] = known.header
         response.headers[TRACE_ID_HEADER] = known.trace_id

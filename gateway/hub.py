@@ -10,18 +10,17 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import grpc
-from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
 from prometheus_client import Counter, Gauge
 
 from feltro.table.v1 import events_pb2, table_pb2
 from gateway import feeds, json_codec
 from gateway.archive import Archive
+from gateway.asking import Asks
 from gateway.close_codes import CloseCode
-from gateway.contracts import Contracts, Method
+from gateway.contracts import Contracts
 from gateway.feeds import Feed, Outlet, Watcher
 from gateway.listener import Listener
 from gateway.refusals import GatewayRefused, unavailable
@@ -51,12 +50,6 @@ _CAUGHT_UP = Counter("feltro_edge_caught_up", "Times that one who was late was t
 _RESYNCS = Counter("feltro_edge_resyncs", "Times that one who was late got a picture instead")
 
 
-class Asks(Protocol):
-    """Whoever gets a call answered."""
-
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Opening:
     """A table as it is when one begins to watch it."""
@@ -72,7 +65,7 @@ class Opening:
 
     def result(self) -> dict[str, object]:
         """What he is told first."""
-        said: dict[str, object] = {"table_id": self.feed.table_id, "seq": self.place, "resumed": self.resumed}
+        said: dict[str, object] = {"table_id": self.feed.table_id, "seq": str(self.place), "resumed": self.resumed}
         if self.why:
             said["why"] = self.why
         picture = json_codec.to_json(self.picture)
@@ -161,7 +154,7 @@ class Hub:
 
     async def _picture(self, table_id: str, visitor: Visitor) -> table_pb2.GetTableResponse:
         request = table_pb2.GetTableRequest(table_id=table_id)
-        return table_pb2.GetTableResponse.FromString(await self._desk.ask(self._get_table, request, visitor.token))
+        return table_pb2.GetTableResponse.FromString(await self._desk.ask(self._get_table, request, visitor))
 
     def _feed(self, table_id: str) -> Feed:
         feed = self._feeds.get(table_id)
@@ -245,7 +238,7 @@ class Hub:
         if feed.seq is not None and seq < feed.seq and not feed.covers(seq):
             return
         params = json_codec.dumps(
-            {"table_id": feed.table_id, "seq": seq, "why": "Events were missed.", "table": _table(picture)}
+            {"table_id": feed.table_id, "seq": str(seq), "why": "Events were missed.", "table": _table(picture)}
         )
         built: dict[object, bytes] = {}
         for watcher in [late for late in self._late if late.feed is feed]:

@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from gateway.json_types import WELL_KNOWN, descriptor_of, enum_type, is_map, map_fields, message_class_of, message_type
+from gateway.matters import ANY, ANYTHING, URL_BEGINNING, Matter, about, fits
 
 MessageT = TypeVar("MessageT", bound=Message)
 # Fills a message from a value; makes a field's value from one.
@@ -125,7 +126,7 @@ def _setter(field: FieldDescriptor) -> Put:
     if is_map(field):
         return _map_setter(field)
     if field.type == FieldDescriptor.TYPE_MESSAGE:
-        read = reader_of(message_type(field))
+        read = _any_reader(about(field)) if message_type(field).full_name == ANY else reader_of(message_type(field))
         return _messages_setter(name, read) if field.is_repeated else _message_setter(name, read)
     convert = convert_of(field)
     if field.is_repeated:
@@ -284,34 +285,40 @@ def _enum_reader(enum: EnumDescriptor) -> Convert:
     return convert
 
 
-def _any(value: object, message: AnyMessage) -> None:
-    if not isinstance(value, dict):
-        raise WrongJson("has to be an object.")
-    if not value:
-        return
-    type_url = value.get("@type")
-    if not isinstance(type_url, str):
-        raise WrongJson("has to name the type of the object, such as type.googleapis.com/feltro.….", "@type")
-    inner_class = message_class_of(type_url)
-    # One Any in another could be nested without end, and no contract has that.
-    if inner_class is None or inner_class.DESCRIPTOR.full_name == "google.protobuf.Any":
-        raise WrongJson("names no type that is known here.", "@type")
-    rest: object = {name: each for name, each in value.items() if name != "@type"}
-    inner = inner_class()
-    if inner.DESCRIPTOR.full_name in WELL_KNOWN:
-        if not isinstance(rest, dict) or set(rest) != {"value"}:
-            raise WrongJson("has to hold `@type` and `value`.")
-        rest = rest["value"]
-    reader_of(descriptor_of(inner_class))(rest, inner)
-    message.type_url = type_url
-    message.value = inner.SerializeToString(deterministic=True)
+def _any_reader(matter: Matter) -> Reader:
+    def read(value: object, message: AnyMessage) -> None:
+        if not isinstance(value, dict):
+            raise WrongJson("has to be an object.")
+        if not value:
+            return
+        type_url = value.get("@type")
+        if not isinstance(type_url, str):
+            raise WrongJson("has to name the type of the object, such as type.googleapis.com/feltro.….", "@type")
+        inner_class = message_class_of(type_url) if type_url.startswith(URL_BEGINNING) else None
+        if inner_class is None or not fits(descriptor_of(inner_class), matter):
+            raise WrongJson("names no type that can stand here: /openapi.json lists those that can.", "@type")
+        inner = inner_class()
+        reader_of(descriptor_of(inner_class))({name: each for name, each in value.items() if name != "@type"}, inner)
+        message.type_url = type_url
+        message.value = inner.SerializeToString(deterministic=True)
+
+    return read
 
 
 def _well_known(value: object, message: Message) -> None:
+    _verify_texts(value)
     try:
         json_format.ParseDict(value, message)  # type: ignore[arg-type]
     except (json_format.ParseError, RecursionError, TypeError, ValueError):
         raise WrongJson(f"has to be the JSON of a {message.DESCRIPTOR.full_name}.") from None
+
+
+def _verify_texts(value: object) -> None:
+    """Every text in it, the names of fields included."""
+    if isinstance(value, str):
+        _string(value)
+    for each in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _verify_texts(each)
 
 
 def _moment(value: object, message: Timestamp) -> None:
@@ -353,7 +360,7 @@ _SCALARS: dict[int, Convert] = {
     FieldDescriptor.TYPE_BYTES: _bytes,
 }
 _SPECIAL: dict[str, Reader] = {
-    "google.protobuf.Any": _any,
+    ANY: _any_reader(ANYTHING),
     "google.protobuf.Timestamp": _moment,
     "google.protobuf.Duration": _span,
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from aiohttp import web
 from nats.aio.client import Client as Nats
 
+from gateway.asking import Asks
 from gateway.asyncapi import LiveReference
+from gateway.connections import Connections
 from gateway.contracts import Contracts
 from gateway.conversation import Conversation
-from gateway.hub import Asks, Hub
+from gateway.hub import Hub
 from gateway.private_facts import PrivateFacts
 from gateway.rates import Rates
 from gateway.sse import Streams
@@ -20,13 +22,20 @@ class Live:
     """WebSockets and server-sent events. Its routes come before REST's, which would take every path."""
 
     def __init__(
-        self, contracts: Contracts, desk: Asks, visitors: Visitors, rates: Rates, bus: Nats, stop_grace_s: float
+        self,
+        contracts: Contracts,
+        desk: Asks,
+        visitors: Visitors,
+        rates: Rates,
+        bus: Nats,
+        connections: Connections,
+        stop_grace_s: float,
     ) -> None:
         self.hub = Hub(bus, contracts, desk)
         self.facts = PrivateFacts(bus)
         conversation = Conversation(contracts, desk, visitors, rates, self.hub, self.facts)
-        self.sockets = Sockets(conversation, visitors, rates)
-        self.streams = Streams(self.hub, visitors, rates)
+        self.sockets = Sockets(conversation, visitors, rates, connections)
+        self.streams = Streams(self.hub, visitors, rates, connections)
         self._reference = LiveReference(contracts)
         self._stop_grace_s = stop_grace_s
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
+from gateway import bounds
 from gateway.contracts import Binding, Contracts, Method
 from gateway.json_types import message_type
-from gateway.problems import PROBLEM, PROBLEMS_PATH, Reasons
+from gateway.problems import PROBLEM, PROBLEMS_PATH, Problem
+from gateway.reasons import Reason, ReasonSets
 from gateway.rest import BODY_BYTES_LIMIT, FRESH_FOR_S, JSON
 from gateway.schemas import COMPONENTS, Schema, Schemas
 from gateway.tracing import TRACE_ID_HEADER
@@ -18,7 +21,10 @@ PAGE = "page_token"
 _RESPONSES = "#/components/responses/"
 _PARAMETERS = "#/components/parameters/"
 _HEADERS = "#/components/headers/"
+_EXAMPLES = "#/components/examples/"
 _PROBLEM = "Problem"
+_FACTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+_ANY_PROBLEM: Schema = {"$ref": f"{COMPONENTS}{_PROBLEM}"}
 _BEARER = "bearer"
 
 _WELCOME = f"""Online table games: accounts, sessions, tables and bets.
@@ -51,19 +57,19 @@ _STATUSES: Mapping[int, str] = {
     500: "A fault of the platform: it is not known whether anything was done. Send the same request again.",
     501: "This platform does not offer the call.",
     503: "What is needed to answer cannot be reached: send the same request again.",
-    504: "There was no answer in time: send the same request again.",
 }
-_WITH_BODY = frozenset({413, 415})
+# What comes without a reason: there is none to decide by.
+_WITHOUT_REASON = (500, 501)
 _PAUSE = frozenset({429, 503})
 
 
-def document(contracts: Contracts, reasons: Reasons) -> dict[str, object]:
+def document(contracts: Contracts, reasons: ReasonSets) -> dict[str, object]:
     """The whole document."""
-    schemas = Schemas(contracts)
+    schemas, refusals = Schemas(contracts, discriminators=True), _Refusals(reasons)
     paths: dict[str, dict[str, object]] = {}
     for method in contracts.methods:
         for number, binding in enumerate(method.bindings):
-            operation = _Operation(method, binding, number, schemas).described()
+            operation = _Operation(method, binding, number, schemas, refusals).described()
             paths.setdefault(binding.template, {})[binding.verb.lower()] = operation
     services = {method.service: method.descriptor.containing_service.name for method in contracts.methods}
     return {
@@ -79,7 +85,8 @@ def document(contracts: Contracts, reasons: Reasons) -> dict[str, object]:
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": {**schemas.components, _PROBLEM: _problem(reasons)},
-            "responses": {_response_name(status): _response(status, words) for status, words in _STATUSES.items()},
+            "responses": refusals.components,
+            "examples": {_example_name(reason): _example(reason) for reason in reasons},
             "parameters": {KEY_HEADER: _key()},
             "headers": _headers(),
             "securitySchemes": {
@@ -92,7 +99,8 @@ def document(contracts: Contracts, reasons: Reasons) -> dict[str, object]:
 class _Operation:
     """One binding of one method."""
 
-    def __init__(self, method: Method, binding: Binding, number: int, schemas: Schemas) -> None:
+    def __init__(self, method: Method, binding: Binding, number: int, schemas: Schemas, refusals: _Refusals) -> None:
+        self._refusals = refusals
         self._method = method
         self._binding = binding
         self._id = method.rpc_name.replace(".", "_") + (f"_{number + 1}" if number else "")
@@ -142,7 +150,8 @@ class _Operation:
             return _json_body(self._schemas.sent(message_type(field)), needed=True)
         spoken = {*self._binding.variables, KEY_FIELD} if self._method.keyed else {*self._binding.variables}
         schema = self._schemas.sent(request, spoken)
-        return _json_body(schema, needed=bool({field.name for field in request.fields} - spoken))
+        needed = any(bounds.of(field).needed for field in request.fields if field.name not in spoken)
+        return _json_body(schema, needed=needed)
 
     def _responses(self) -> Schema:
         trace = {TRACE_ID_HEADER: {"$ref": _HEADERS + TRACE_ID_HEADER}}
@@ -158,10 +167,7 @@ class _Operation:
         if self._method.public and self._binding.verb == "GET":
             done["headers"] = {**trace, "ETag": {"$ref": _HEADERS + "ETag"}}
             made["304"] = {"description": "Nothing has changed since the answer that `If-None-Match` names."}
-        for status in _STATUSES:
-            if status not in _WITH_BODY or self._binding.body:
-                made[str(status)] = {"$ref": _RESPONSES + _response_name(status)}
-        return made
+        return made | self._refusals.of(self._method, self._binding)
 
     def _links(self) -> Schema:
         """The next page, where there are pages."""
@@ -193,17 +199,79 @@ def _key() -> Schema:
     }
 
 
-def _response_name(status: int) -> str:
-    return f"Problem{status}"
+class _Refusals:
+    """What comes back where a call is refused: what several calls have in common is described once."""
+
+    def __init__(self, reasons: ReasonSets) -> None:
+        self._reasons = reasons
+        self._names: dict[tuple[int, tuple[Reason, ...]], str] = {}
+        self.components: dict[str, Schema] = {}
+
+    def of(self, method: Method, binding: Binding) -> Schema:
+        """By status."""
+        refused = {status: list[Reason]() for status in _WITHOUT_REASON} | self._reasons.by_status(method, binding)
+        return {
+            str(status): {"$ref": _RESPONSES + self._name(status, tuple(refused[status]))} for status in sorted(refused)
+        }
+
+    def _name(self, status: int, reasons: tuple[Reason, ...]) -> str:
+        known = self._names.get((status, reasons))
+        if known is not None:
+            return known
+        like_it = sum(of == status for of, _ in self._names)
+        name = self._names[status, reasons] = f"Problem{status}" + (f"-{like_it + 1}" if like_it else "")
+        self.components[name] = _refusal(status, reasons) if reasons else _response(status, _ANY_PROBLEM)
+        return name
 
 
-def _response(status: int, words: str) -> Schema:
+def _refusal(status: int, reasons: Sequence[Reason]) -> Schema:
+    """What comes back with this status: one of these reasons, and no other."""
+    said: dict[str, list[str]] = {}
+    for reason in reasons:
+        said.setdefault(reason.domain, []).append(reason.name)
+    names = "; ".join(
+        f"{', '.join(f'`{name}`' for name in names)} ({domain})" for domain, names in sorted(said.items())
+    )
+    of_domains: list[Schema] = [
+        {
+            "properties": {
+                "status": {"type": "integer", "const": status},
+                "domain": {"type": "string", "const": domain},
+                "reason": {"type": "string", "enum": names},
+                "facts": _FACTS,
+            },
+            "required": [] if status in _WITHOUT_REASON else ["domain", "reason", "facts"],
+        }
+        for domain, names in said.items()
+    ]
+    narrowed: Schema = of_domains[0] if len(of_domains) == 1 else {"anyOf": of_domains}
+    made = _response(status, {"allOf": [_ANY_PROBLEM, narrowed]}, f" Reasons: {names}.")
+    (content,) = cast("dict[str, Schema]", made["content"]).values()
+    content["examples"] = {_example_name(each): {"$ref": _EXAMPLES + _example_name(each)} for each in reasons}
+    return made
+
+
+def _response(status: int, schema: Schema, more: str = "") -> Schema:
     headers = [TRACE_ID_HEADER] + (["Retry-After"] if status in _PAUSE else [])
     headers += ["WWW-Authenticate"] if status == 401 else []
     return {
-        "description": words,
+        "description": _STATUSES[status] + more,
         "headers": {name: {"$ref": _HEADERS + name} for name in headers},
-        "content": {PROBLEM: {"schema": {"$ref": COMPONENTS + _PROBLEM}}},
+        "content": {PROBLEM: {"schema": schema}},
+    }
+
+
+def _example_name(reason: Reason) -> str:
+    return f"{reason.domain}.{reason.name}"
+
+
+def _example(reason: Reason) -> Schema:
+    facts = dict.fromkeys(reason.facts, "…")
+    problem = Problem(reason.status, f"{summary_of(reason.words)}.", reason.name, reason.domain, facts)
+    return {
+        "summary": reason.title,
+        "description": reason.words,
+        "value": problem.document("/v1/…", "0af7651916cd43dd8448eb211c80319c"),
     }
 
 
@@ -228,10 +296,10 @@ def _headers() -> Schema:
     }
 
 
-def _problem(reasons: Reasons) -> Schema:
+def _problem(reasons: ReasonSets) -> Schema:
     lines = ["Why, for programs. Each domain has its own closed set:"]
     for domain in reasons.domains:
-        lines += [f"\n**{domain}**\n", *(f"* `{reason}`: {words}" for reason, words in reasons.of(domain).items())]
+        lines += [f"\n**{domain}**\n", *(f"* `{one.name}`: {one.words}" for one in reasons if one.domain == domain)]
     properties: dict[str, Schema] = {
         "type": {
             "type": "string",
@@ -244,13 +312,13 @@ def _problem(reasons: Reasons) -> Schema:
         "detail": {"type": "string", "description": "A sentence for a person."},
         "instance": {"type": "string", "description": "The path that was called."},
         "trace_id": {"type": "string", "description": "Quote it when you ask us.", "pattern": "^[0-9a-f]{32}$"},
-        "reason": {"type": "string", "description": "\n".join(lines), "enum": reasons.all},
-        "domain": {"type": "string", "description": "Whose reason it is.", "enum": reasons.domains},
-        "facts": {
-            "type": "object",
-            "description": "What a program needs to go on, as each reason tells.",
-            "additionalProperties": {"type": "string"},
+        "reason": {
+            "type": "string",
+            "description": "\n".join(lines),
+            "enum": sorted({one.name for one in reasons}),
         },
+        "domain": {"type": "string", "description": "Whose reason it is.", "enum": reasons.domains},
+        "facts": {**_FACTS, "description": "What a program needs to go on, as each reason tells."},
     }
     return {
         "type": "object",

@@ -76,7 +76,7 @@ class Rates:
     def call(self, visitor: Visitor, address: str) -> None:
         """Somebody calls: counted for him, or for his address if he does not say who he is."""
         if visitor.caller is None:
-            self._take(self._limits.address, _neighbourhood(address))
+            self._take(self._limits.address, neighbourhood(address))
         elif visitor.player_id is None:
             self._take(self._limits.operator, visitor.caller.subject)
         else:
@@ -84,7 +84,7 @@ class Rates:
 
     def newcomer(self, address: str) -> None:
         """Somebody shows a token, which has to be verified before anything is known of him."""
-        self._take(self._limits.newcomers, _neighbourhood(address))
+        self._take(self._limits.newcomers, neighbourhood(address))
 
     def connection(self) -> Connection:
         """A new connection's own allowance."""
@@ -115,8 +115,8 @@ class Connection:
 
 
 @lru_cache(maxsize=10_000)
-def _neighbourhood(address: str) -> str:
-    """A subscriber of IPv6 has a whole network of addresses."""
+def neighbourhood(address: str) -> str:
+    """What one subscriber has: of IPv6 that is a whole network of addresses."""
     try:
         parsed = ip_address(address)
     except ValueError:

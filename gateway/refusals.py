@@ -1,28 +1,21 @@
-"""The closed set of reasons for which the gateway itself refuses, each with its gRPC code and its facts."""
+"""What the gateway itself refuses: reasons of its closed set (see gateway.proto), each with its facts."""
 
 from __future__ import annotations
 
 import grpc
+from google.rpc import code_pb2
 
+from feltro.access.v1 import refusal_pb2
+from feltro.gateway.v1 import gateway_pb2
 from services.kit.refusal import Refused
 
 DOMAIN = "gateway.feltro"
 
 _CODES = {
-    "INVALID": grpc.StatusCode.INVALID_ARGUMENT,
-    "METHOD_UNKNOWN": grpc.StatusCode.UNIMPLEMENTED,
-    "TOO_LARGE": grpc.StatusCode.INVALID_ARGUMENT,
-    "TOKEN_INVALID": grpc.StatusCode.UNAUTHENTICATED,
-    "TOKEN_EXPIRED": grpc.StatusCode.UNAUTHENTICATED,
-    "TOKEN_REVOKED": grpc.StatusCode.UNAUTHENTICATED,
-    "LOGIN_NEEDED": grpc.StatusCode.UNAUTHENTICATED,
-    "SCOPE_MISSING": grpc.StatusCode.PERMISSION_DENIED,
-    "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
-    "RATE_LIMITED": grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
-    "NOT_OFFERED": grpc.StatusCode.UNIMPLEMENTED,
-    "GAME_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    value.name.removeprefix("REFUSAL_REASON_"): grpc.StatusCode[
+        code_pb2.Code.Name(value.GetOptions().Extensions[refusal_pb2.refusal].code)
+    ]
+    for value in gateway_pb2.RefusalReason.DESCRIPTOR.values[1:]
 }
 
 

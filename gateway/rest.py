@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from aiohttp import hdrs, web
-from google.protobuf.message import Message
 
 from gateway import json_codec, refusals
+from gateway.asking import Asks
+from gateway.bearer import token_of
 from gateway.contracts import Contracts, Method
-from gateway.envelope import trace
 from gateway.problems import Problem, invalid
 from gateway.rates import Rates
 from gateway.refusals import GatewayRefused
 from gateway.routes import Routes
 from gateway.transcoding import KEY_HEADER, Transcoder
 from gateway.visitors import Visitor
+from services.kit import trace
 
 JSON = "application/json"
 # A body that is larger is not read (G11).
@@ -26,14 +27,6 @@ BODY_BYTES_LIMIT = 256 * 1024
 FRESH_FOR_S = 1
 
 _PRIVATE = {"Cache-Control": "no-store"}
-
-
-class Asked(Protocol):
-    """What gets a call answered."""
-
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
-        """The answer's bytes; every failure is a `Refused`."""
-        ...
 
 
 class Door(Protocol):
@@ -49,7 +42,7 @@ class Door(Protocol):
 class Rest:
     """One handler for all paths of all bindings."""
 
-    def __init__(self, contracts: Contracts, desk: Asked, visitors: Door, rates: Rates) -> None:
+    def __init__(self, contracts: Contracts, desk: Asks, visitors: Door, rates: Rates) -> None:
         self._desk = desk
         self._visitors = visitors
         self._rates = rates
@@ -60,7 +53,7 @@ class Rest:
 
     def add_routes(self, application: web.Application) -> None:
         for beginning in self._routes.beginnings:
-            application.router.add_route("*", f"/{beginning}/{{rest:.*}}", self.answer)
+            application.router.add_route("*", f"/{beginning}/{{rest:[\\s\\S]*}}", self.answer)
 
     async def answer(self, request: web.Request) -> web.Response:
         """Any request to any method."""
@@ -76,14 +69,14 @@ class Rest:
         key = request.headers.get(KEY_HEADER)
         body = await _body(request) if transcoder.takes_body else b""
         message = transcoder.request(values, request.rel_url.raw_query_string, body, key)
-        answer = await self._desk.ask(method, message, visitor.token, trace(request).traceparent)
+        answer = await self._desk.ask(method, message, visitor, trace.traceparent(), request.remote or "")
         text = json_codec.encode(method.response_class.FromString(answer))
         if method.public and not visitor.token and request.method in {hdrs.METH_GET, hdrs.METH_HEAD}:
             return _for_everybody(request, text)
         return web.Response(body=text, content_type=JSON, headers=_PRIVATE)
 
     async def _admit(self, request: web.Request, method: Method) -> Visitor:
-        token, address = _token(request), request.remote or ""
+        token, address = token_of(request), request.remote or ""
         if not token and not method.public:
             raise GatewayRefused("TOKEN_INVALID", "Send a bearer token: `Authorization: Bearer …`.")
         if token and not self._visitors.known(token):
@@ -94,13 +87,6 @@ class Rest:
         if not method.expired_token_accepted and not self._visitors.current(visitor):
             raise refusals.token_expired()
         return visitor
-
-
-def _token(request: web.Request) -> str:
-    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
-    if scheme and (scheme.lower() != "bearer" or not token.strip()):
-        raise GatewayRefused("TOKEN_INVALID", "Send the token as `Authorization: Bearer …`.")
-    return token.strip()
 
 
 def _other_verb(request: web.Request, by_verb: Mapping[str, Transcoder]) -> web.Response:
@@ -118,8 +104,16 @@ async def _body(request: web.Request) -> bytes:
         problem = invalid(f"Send the body as `Content-Type: {JSON}`.")
         raise Problem(415, problem.detail, problem.reason, headers={hdrs.ACCEPT: JSON})
     if request.content_length is not None and request.content_length > BODY_BYTES_LIMIT:
-        raise web.HTTPRequestEntityTooLarge(BODY_BYTES_LIMIT, request.content_length)
-    return await request.read()
+        raise _too_large()
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise _too_large() from None
+
+
+def _too_large() -> Problem:
+    sentence = "The message is larger than anything that could be meant."
+    return Problem(413, sentence, "TOO_LARGE", facts={"limit": str(BODY_BYTES_LIMIT)})
 
 
 def _for_everybody(request: web.Request, text: bytes) -> web.Response:

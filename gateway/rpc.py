@@ -16,6 +16,8 @@ REFUSED = -32000
 # Calls in one batch, and what may name one (G11).
 BATCH_LIMIT = 50
 ID_BYTES_LIMIT = 128
+# Among the parameters, what is about the call and not for the method.
+META = "_meta"
 
 _NO_ID = b"null"
 
@@ -28,6 +30,16 @@ class Call:
     """As JSON, to be given back as it was."""
     method: str
     params: dict[str, object]
+    traceparent: str = ""
+    """The client's trace, if he has one: `params._meta.traceparent`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What cannot be a call, and why."""
+
+    id: bytes
+    failed: CallFailed
 
 
 class CallFailed(Exception):
@@ -51,8 +63,8 @@ def refused(refusal: Refused) -> CallFailed:
     return CallFailed(INTERNAL_ERROR if internal else REFUSED - number, problem)
 
 
-def read(text: bytes) -> tuple[list[Call | bytes], bool]:
-    """The calls of a message, each that cannot be one as its answer instead; and whether they are a batch."""
+def read(text: bytes) -> tuple[list[Call | Wrong], bool]:
+    """The calls of a message, and whether they are a batch."""
     try:
         said = json_codec.loads(text)
     except json_codec.NotJson as wrong:
@@ -66,7 +78,7 @@ def read(text: bytes) -> tuple[list[Call | bytes], bool]:
     return [_call(one) for one in said], True
 
 
-def _call(said: object) -> Call | bytes:
+def _call(said: object) -> Call | Wrong:
     if not isinstance(said, dict) or said.get("jsonrpc") != "2.0" or not isinstance(said.get("method"), str):
         return _wrong(INVALID_REQUEST, 'A call is an object with "jsonrpc": "2.0", "id" and "method".')
     number = said.get("id")
@@ -78,25 +90,27 @@ def _call(said: object) -> Call | bytes:
         return _wrong(INVALID_REQUEST, f"An id may have {ID_BYTES_LIMIT} characters.")
     params = said.get("params", {})
     if not isinstance(params, dict):
-        return failure(call_id, invalid_params("Parameters are sent by name, as an object."))
-    return Call(call_id, said["method"], params)
+        return Wrong(call_id, invalid_params("Parameters are sent by name, as an object."))
+    meta = params.pop(META, {})
+    if not isinstance(meta, dict):
+        return Wrong(call_id, invalid_params(f"`{META}` has to be an object.", META))
+    traceparent = meta.get("traceparent")
+    return Call(call_id, said["method"], params, traceparent if isinstance(traceparent, str) else "")
 
 
-def _wrong(code: int, sentence: str) -> bytes:
-    return failure(_NO_ID, CallFailed(code, Problem(400, sentence, "INVALID")))
+def _wrong(code: int, sentence: str) -> Wrong:
+    return Wrong(_NO_ID, CallFailed(code, Problem(400, sentence, "INVALID")))
 
 
 def success(call_id: bytes, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (call_id, result)
 
 
-def failure(call_id: bytes, failed: CallFailed, trace_id: str = "") -> bytes:
+def failure(call_id: bytes, failed: CallFailed, trace_id: str) -> bytes:
     problem = failed.problem
-    data: dict[str, object] = {"status": problem.status}
+    data: dict[str, object] = {"status": problem.status, "trace_id": trace_id}
     if problem.reason:
         data |= {"reason": problem.reason, "domain": problem.domain, "facts": dict(problem.facts)}
-    if trace_id:
-        data["trace_id"] = trace_id
     error = json_codec.dumps({"code": failed.code, "message": problem.detail, "data": data})
     return b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (call_id, error)
 

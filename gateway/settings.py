@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pydantic import Field, FilePath, NatsDsn
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, FilePath, NatsDsn
 from pydantic_settings import SettingsConfigDict
 
+from gateway.proxies import networks_of
 from gateway.rates import Limit, Limits
-from services.kit.identity_settings import IdentitySettings
+from gateway.web_settings import WebSettings
 from services.kit.settings import ListenAddress
 
 
-class GatewaySettings(IdentitySettings):
+def _check_networks(said: str) -> str:
+    networks_of(said)
+    return said
+
+
+class GatewaySettings(WebSettings):
     """Read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -37,6 +45,12 @@ class GatewaySettings(IdentitySettings):
     address_tokens_at_once: int = Field(1_000, ge=1, le=100_000)
     connection_messages_per_s: float = Field(30, gt=0, le=10_000)
     connection_messages_at_once: int = Field(60, ge=1, le=100_000)
+    # Open at once, of all kinds; so many descriptors are asked of the system. And from one address: behind a proxy that
+    # is trusted, how many WebSockets and streams of one client.
+    connections: int = Field(50_000, ge=1, le=1_000_000)
+    connections_per_address: int = Field(1_000, ge=1, le=1_000_000)
+    # Proxies that say truly for whom they ask (`Forwarded`, `X-Forwarded-For`): networks, separated by spaces.
+    trusted_proxies: Annotated[str, AfterValidator(_check_networks)] = ""
     # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
     cors: str = ""
     # How long a stopping gateway waits for requests under way.

@@ -8,20 +8,25 @@ import random
 from aiohttp import HttpVersion11, hdrs, web
 from prometheus_client import Gauge
 
-from gateway import close_codes, json_codec
+from gateway import close_codes, endings, json_codec
 from gateway.bearer import visitor_of
 from gateway.close_codes import CloseCode
+from gateway.connections import Connections
 from gateway.feeds import Transport, Watcher
 from gateway.hub import Hub
-from gateway.problems import Problem, invalid
+from gateway.problems import invalid
 from gateway.rates import Rates
 from gateway.visitors import Visitor, Visitors
-from gateway.websocket import RECONNECT_SPREAD_MS, WAITING_BYTES_LIMIT, bound_kernel_buffer
+from gateway.websocket import (
+    RECONNECT_SPREAD_MS,
+    WAITING_BYTES_LIMIT,
+    WARNED_BEFORE_S,
+    bound_waiting,
+    stopping,
+)
 from gateway.wires import Wire, on, told
 
 PATH = "/v1/tables/{table_id}/events"
-# Streams of one gateway (G11).
-STREAMS_LIMIT = 10_000
 # A line without meaning, so that whoever is between does not think the connection dead.
 HEARTBEAT_S = 10.0
 
@@ -36,6 +41,8 @@ class Stream:
         self.transport = transport
         self.visitor = visitor
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.cause = endings.LOST
+        """Why it ended; a client that goes says nothing."""
 
     def tell(self, payload: bytes) -> None:
         if self.ended.done() or self.transport.is_closing():
@@ -54,6 +61,7 @@ class Stream:
 
     def end(self, code: int) -> None:
         if not self.ended.done():
+            self.cause = endings.of_code(code)
             why = close_codes.WORDS.get(CloseCode(code), "")
             said = json_codec.dumps({"kind": "closed", "code": int(code), "why": why})
             if not self.transport.is_closing():
@@ -64,10 +72,12 @@ class Stream:
 class Streams:
     """All streams of this gateway."""
 
-    def __init__(self, hub: Hub, visitors: Visitors, rates: Rates) -> None:
+    def __init__(self, hub: Hub, visitors: Visitors, rates: Rates, connections: Connections) -> None:
+        """`connections` are those of clients, by their own addresses."""
         self._hub = hub
         self._visitors = visitors
         self._rates = rates
+        self._connections = connections
         self._open: dict[Stream, None] = {}
         self._draining = False
 
@@ -82,9 +92,16 @@ class Streams:
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """One stream, from its beginning to its end."""
-        if self._draining or len(self._open) >= STREAMS_LIMIT:
-            raise Problem(503, "No more streams are opened here: try again in a moment.", "OVERLOADED")
+        if self._draining:
+            raise stopping()
         address = request.remote or ""
+        self._connections.enter(address)
+        try:
+            return await self._connect(request, address)
+        finally:
+            self._connections.leave(address)
+
+    async def _connect(self, request: web.Request, address: str) -> web.StreamResponse:
         if hdrs.AUTHORIZATION in request.headers:
             self._rates.newcomer(address)
         visitor = await visitor_of(request, self._visitors)
@@ -103,7 +120,7 @@ class Streams:
         transport = request.transport
         if transport is None:
             return response
-        bound_kernel_buffer(transport)
+        bound_waiting(transport)
         stream = Stream(wire, transport, visitor)
         retry_ms = 1_000 + random.randrange(RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
         stream.tell(on(wire, b"retry: %d\n\n" % retry_ms))
@@ -115,6 +132,7 @@ class Streams:
         try:
             await self._until_over(stream, transport)
         finally:
+            endings.note("stream", visitor, address, [watcher.feed.table_id], stream.cause)
             self._hub.leave(watcher)
             del self._open[stream]
             _STREAMS.set(len(self._open))
@@ -126,9 +144,16 @@ class Streams:
     async def _until_over(self, stream: Stream, transport: asyncio.Transport) -> None:
         over = asyncio.create_task(self._end_when_over(stream))
         pause = on(stream.wire, b":\n\n")
+        warned = False
         try:
             while not stream.ended.done() and not transport.is_closing():
-                await asyncio.wait([stream.ended], timeout=HEARTBEAT_S)
+                left_s = self._visitors.expires_in(stream.visitor)
+                if not warned and left_s <= WARNED_BEFORE_S:
+                    warned = True
+                    why = "The token expires: open the stream anew with another one and the `Last-Event-ID`."
+                    stream.notice("token_expires", in_ms=max(0, int(left_s * 1000)), why=why)
+                until_warned_s = HEARTBEAT_S if warned else left_s - WARNED_BEFORE_S
+                await asyncio.wait([stream.ended], timeout=min(HEARTBEAT_S, until_warned_s))
                 stream.tell(pause)
         finally:
             over.cancel()

@@ -76,9 +76,6 @@ class Transcoder:
         self._body = binding.body
         body = None if binding.body in {"", "*"} else request.fields_by_name[binding.body]
         self._read_body = reader_of(request if body is None else message_type(body))
-        self.needs_body = bool(binding.body) and bool(
-            body is not None or {field.name for field in request.fields} - {*binding.variables, KEY_FIELD}
-        )
 
     @property
     def takes_body(self) -> bool:
@@ -99,8 +96,9 @@ class Transcoder:
 
     def _say_body(self, message: Message, body: bytes) -> None:
         if not body:
-            if self.needs_body:
-                raise invalid("Send a JSON object as the body.")
+            # Fields are left out one by one or all together; a field that is the body itself is left out by mistake.
+            if self._body != "*":
+                raise invalid("Send a JSON object as the body.", self._body)
             return
         try:
             value = json_codec.loads(body)

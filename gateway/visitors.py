@@ -62,10 +62,12 @@ class Visitors:
             caller = await authenticated(self._verifier, token)
         except Refused as refused:
             raise GatewayRefused(refused.reason, refused.sentence) from None
+        # Of one that does not say its age, or is too old, nobody could tell whether it was taken back.
+        if not caller.issued_at:
+            raise GatewayRefused("TOKEN_INVALID", "The token does not say when it was issued: `iat`.")
         if self._verifier.now() - caller.issued_at > KEPT_FOR_S:
-            # Nobody could say any more whether it was taken back.
             days = KEPT_FOR_S // 86400
-            raise GatewayRefused("TOKEN_EXPIRED", f"The token does not say that it is younger than {days} days.")
+            raise GatewayRefused("TOKEN_EXPIRED", f"The token is older than {days} days: get a new one.")
         self._revocations.verify(caller)
         return Visitor(token, caller)
 

@@ -7,12 +7,13 @@ import random
 import socket
 from collections.abc import Callable, Coroutine
 
-from aiohttp import WSMsgType, web
+from aiohttp import WebSocketError, WSCloseCode, WSMessage, WSMsgType, hdrs, web
 from prometheus_client import Counter, Gauge
 
-from gateway import close_codes, frames, json_codec, rpc
+from gateway import close_codes, endings, frames, json_codec, rpc
 from gateway.bearer import visitor_of
 from gateway.close_codes import CloseCode
+from gateway.connections import Connections
 from gateway.conversation import Conversation
 from gateway.feeds import Transport, Watcher
 from gateway.problems import Problem
@@ -24,16 +25,17 @@ from services.kit import background
 from services.kit.refusal import Refused
 
 PATH = "/v1/ws"
-# What is taken and kept for one connection, and how many there may be (G11).
+# What is taken and kept for one connection (G11).
 MESSAGE_BYTES_LIMIT = 64 * 1024
 WAITING_BYTES_LIMIT = 2 * 1024 * 1024
 KERNEL_BYTES = 256 * 1024
 MESSAGES_AT_ONCE = 16
-SOCKETS_LIMIT = 50_000
 # One who goes on although he was refused so often in a row is not listened to any more.
 REFUSED_MESSAGES_LIMIT = 100
 # A connection is asked so often whether somebody is there, and has as long to say so.
 HEARTBEAT_S = 20.0
+# Nor is one spoken to any longer whose system does not say that it has received anything.
+UNHEARD_FOR_S = 45
 SWEEP_EVERY_S = 0.5
 SWEPT_TOGETHER = 500
 WARNED_BEFORE_S = 60.0
@@ -41,6 +43,7 @@ CLOSED_WITHIN_S = 5.0
 LOOK_EVERY_S = 0.02
 # Clients of a gateway that stops come back to the others within so long, not all at once.
 RECONNECT_SPREAD_MS = 5_000
+STOPPING_RETRY_AFTER_S = 1
 
 _SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
 _CLOSED = Counter("feltro_edge_sockets_closed", "WebSockets that the gateway has closed, by code", ["code"])
@@ -55,6 +58,7 @@ class Socket:
         "_conversation",
         "_heard_at",
         "_loop",
+        "_noted",
         "_over",
         "_ping_at",
         "_pinged_at",
@@ -97,6 +101,7 @@ class Socket:
         self._over: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._closing_at = 0.0
+        self._noted = False
         self._warned = False
         now = self._loop.time()
         self._heard_at = self._pinged_at = now
@@ -111,6 +116,7 @@ class Socket:
                 pass
         finally:
             self.open = False
+            self._note_end(endings.LOST)
             self._part()
             self.transport.close()
             if self.transport.get_write_buffer_size() > 0:
@@ -151,6 +157,7 @@ class Socket:
             return
         self.open = False
         self._closing_at = self._loop.time()
+        self._note_end(endings.of_code(code))
         self._part()
         said = words or close_codes.WORDS.get(CloseCode(code), "")
         if not self.transport.is_closing():
@@ -194,15 +201,21 @@ class Socket:
                 self.tell(frames.pong(message.data))
         elif kind is WSMsgType.BINARY:
             self._hear_bytes(message.data)
-        elif kind is WSMsgType.CLOSE:
-            if self.open:
-                self.open = False
-                if not self.transport.is_closing():
-                    self.transport.write(frames.close(message.data))
-            return False
         elif kind is not WSMsgType.PONG:
+            self._hear_end(message)
             return False
         return True
+
+    def _hear_end(self, message: WSMessage) -> None:
+        if isinstance(message.data, WebSocketError):
+            self._note_end(endings.MALFORMED)
+        elif message.type is WSMsgType.CLOSE and self.open:
+            self.open = False
+            self._note_end(endings.CLOSED)
+            # 1006 means that there was no close frame, so none may say it (RFC 6455 7.4.1); aiohttp takes it.
+            code = 1002 if message.data == WSCloseCode.ABNORMAL_CLOSURE else message.data
+            if not self.transport.is_closing():
+                self.transport.write(frames.close(code))
 
     def _hear(self, text: str) -> None:
         try:
@@ -225,8 +238,7 @@ class Socket:
 
     def _refuse(self, text: str, refused: Refused) -> None:
         calls, together = rpc.read(text.encode())
-        failed = rpc.refused(refused)
-        said = [call if isinstance(call, bytes) else rpc.failure(call.id, failed) for call in calls]
+        said = [self._conversation.refuse(call, refused) for call in calls]
         self.say(rpc.batch(said) if together else said[0])
 
     def _begin(self, work: Coroutine[object, object, None]) -> None:
@@ -237,6 +249,11 @@ class Socket:
     async def _until_over(self, visitor: Visitor) -> None:
         refused = await self._visitors.over(visitor)
         self.end(close_codes.of_reason(refused.reason), refused.sentence)
+
+    def _note_end(self, cause: str) -> None:
+        if not self._noted:
+            self._noted = True
+            endings.note("websocket", self.visitor, self.address, self.watching, cause)
 
     def _part(self) -> None:
         self._conversation.part(self)
@@ -250,10 +267,12 @@ class Socket:
 class Sockets:
     """All WebSockets of this gateway."""
 
-    def __init__(self, conversation: Conversation, visitors: Visitors, rates: Rates) -> None:
+    def __init__(self, conversation: Conversation, visitors: Visitors, rates: Rates, connections: Connections) -> None:
+        """`connections` are those of clients, by their own addresses."""
         self._conversation = conversation
         self._visitors = visitors
         self._rates = rates
+        self._connections = connections
         self._open: dict[Socket, None] = {}
         self._draining = False
         self._sweeping: asyncio.Task[None] | None = None
@@ -284,9 +303,16 @@ class Sockets:
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """One connection, from its beginning to its end."""
-        if self._draining or len(self._open) >= SOCKETS_LIMIT:
-            raise Problem(503, "No more connections are taken here: try again in a moment.", "OVERLOADED")
+        if self._draining:
+            raise stopping()
         address = request.remote or ""
+        self._connections.enter(address)
+        try:
+            return await self._connect(request, address)
+        finally:
+            self._connections.leave(address)
+
+    async def _connect(self, request: web.Request, address: str) -> web.StreamResponse:
         if "Authorization" in request.headers:
             self._rates.newcomer(address)
         visitor = await visitor_of(request, self._visitors)
@@ -296,7 +322,7 @@ class Sockets:
         transport = request.transport
         if transport is None:
             return ws
-        bound_kernel_buffer(transport)
+        bound_waiting(transport)
         opened = Socket(ws, transport, visitor, address, self._conversation, self._visitors, self._rates.connection())
         self._open[opened] = None
         _SOCKETS.set(len(self._open))
@@ -325,8 +351,17 @@ class Sockets:
                     await asyncio.sleep(0)
 
 
-def bound_kernel_buffer(transport: asyncio.Transport) -> None:
-    """The system would let megabytes wait for one slow reader, and he would be noticed late."""
+def stopping() -> Problem:
+    """Whoever balances the load knows by now, and asks another gateway."""
+    headers: dict[str, str] = {hdrs.RETRY_AFTER: str(STOPPING_RETRY_AFTER_S)}
+    return Problem(503, "This gateway stops: connect again in a moment.", "OVERLOADED", headers=headers)
+
+
+def bound_waiting(transport: asyncio.Transport) -> None:
+    """The system would let megabytes wait for one slow reader, and long; he would be noticed late."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # Linux only: elsewhere one whose network is gone is found by the system, after a quarter of an hour.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNHEARD_FOR_S * 1000)

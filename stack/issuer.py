@@ -65,6 +65,11 @@ class DevelopmentIssuer:
         claims |= {"exp": int(now + minutes * 60), "jti": secrets.token_hex(16)}
         return self._keys.key().sign(claims)
 
+    def secret(self) -> bytes:
+        """What only this platform knows, for seals of its own."""
+        self.prepare()
+        return self._keys.key().pem()
+
     def service_token(self, service: str) -> Path:
         """A file with the token that a game service calls others with; made anew at each start of the platform."""
         path = self._home / f"{service}.token"

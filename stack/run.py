@@ -24,7 +24,7 @@ from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.leash import Leash
 from stack.nats import EmbeddedNats
 from stack.postgres import EmbeddedPostgres, PostgresError
-from stack.settings import LOOPBACK, ROOT, StackSettings
+from stack.settings import LOOPBACK, ROOT, WEB, StackSettings
 from stack.supervision import Program, SupervisionError, Supervisor, Watch, last_lines
 
 OWNER = "feltro_owner"
@@ -64,7 +64,10 @@ class Stack:
         self._watch = Watch(DEATHS_AT_START)
         self._asked_to_stop = False
         self._terminal = _Terminal()
-        self._address = f"http://{LOOPBACK}:{settings.gateway_port}/"
+        self._gateway_origin = f"http://{LOOPBACK}:{settings.gateway_port}"
+        self._address = f"{self._gateway_origin}/"
+        self._front_desk = f"http://{LOOPBACK}:{settings.front_desk_port}"
+        self._front_end = (WEB / "index.html").is_file()
 
     def run(self) -> int:
         """Start, stay until asked to stop, stop; the exit status."""
@@ -109,6 +112,7 @@ class Stack:
         self._bring_up("wallet", lambda: _serving(f"{LOOPBACK}:{self._settings.wallet_port}"))
         self._bring_up("roulette", lambda: _serving(f"{LOOPBACK}:{self._settings.roulette_port}"))
         self._bring_up("gateway", lambda: _answers(f"{self._address}readyz"))
+        self._bring_up("desk", lambda: _answers(f"{self._front_desk}/healthz"))
         self._welcome(time.monotonic() - started)
 
     def _stay(self) -> None:
@@ -232,6 +236,7 @@ class Stack:
             Program("wallet", [*python, "services.wallet"], ROOT, priority=30, environment=self._wallet()),
             Program("roulette", [*python, "services.roulette"], ROOT, priority=35, environment=self._roulette()),
             Program("gateway", [*python, "gateway"], ROOT, priority=40, environment=self._gateway()),
+            Program("desk", [*python, "stack.front_desk"], ROOT, priority=50, environment=self._desk()),
         ]
 
     def _keys(self) -> Mapping[str, str]:
@@ -241,6 +246,8 @@ class Stack:
             "FELTRO_DEMO_JWKS": str(self._issuer.demo.jwks),
             "FELTRO_GATEWAY_DEMO_KEY": str(self._issuer.demo.key_file),
             "FELTRO_ROULETTE_TOKEN_FILE": str(self._issuer.service_token("roulette")),
+            "FELTRO_FRONT_DESK_ISSUER": str(self._folder.issuer),
+            **({"FELTRO_WEB_FOLDER": str(WEB)} if self._front_end else {}),
         }
 
     def _wallet(self) -> Mapping[str, str]:
@@ -268,6 +275,17 @@ class Stack:
             "FELTRO_GATEWAY_LISTEN": f"{LOOPBACK}:{self._settings.gateway_port}",
             "FELTRO_GATEWAY_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.gateway_metrics_port}",
             "FELTRO_GATEWAY_WALLET_ADDRESS": f"{LOOPBACK}:{self._settings.wallet_port}",
+            "FELTRO_WEB_LOGIN_URL": f"{self._front_desk}/login",
+            "FELTRO_WEB_TOKEN_URL": f"{self._front_desk}/token",
+            "FELTRO_WEB_LOGOUT_URL": f"{self._front_desk}/logout",
+            "FELTRO_WEB_CASHIER_URL": f"{self._front_desk}/cashier",
+        }
+
+    def _desk(self) -> Mapping[str, str]:
+        """It stands for the operator's own site: no part of the platform."""
+        return {
+            "FELTRO_FRONT_DESK_LISTEN": f"{LOOPBACK}:{self._settings.front_desk_port}",
+            "FELTRO_FRONT_DESK_GATEWAY": self._gateway_origin,
         }
 
     def _common(self) -> Mapping[str, str]:
@@ -280,20 +298,20 @@ class Stack:
 
     def _welcome(self, seconds: float) -> None:
         feltro = os.path.relpath(Path(sys.executable).with_name("feltro"))
+        play = (
+            "Play at once with credits, or log in under any name: the first time there are 100 € for it."
+            if self._front_end
+            else "The front-end is not built (`make web` builds it, or says why not): this page shows what is up."
+        )
         _say(f"""
 Feltro is up after {seconds:.1f} s. Open {self._address}
+{play}
 
-The API, to read and to try: {self._address}docs
-(docs/integrating.md goes from nothing to a bet and its result, with curl, in a browser and in Python.)
-
-There are no passwords: the development issuer signs a token for whoever you want to be.
-  {feltro} token --scope player --subject ana
-  {feltro} token --scope operator
-
-Try it, in another terminal:
+For programs: {self._address}docs; docs/integrating.md goes from nothing to a bet and its result.
+  {feltro} token --scope player --subject ana       a token of the development issuer
   curl {self._address}v1/games/roulette/tables
-  {feltro} call WalletService/OpenAccount '{{"player_id": "ana", "mode": "MODE_REAL"}}'   (README.md plays a round)
 
+What is up: {self._address}status
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
 
 

@@ -11,6 +11,8 @@ from services.kit.settings import ServiceSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
+# What `make web` makes; it is there only when it is whole.
+WEB = ROOT / "build" / "web"
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -21,6 +23,7 @@ class StackSettings(ServiceSettings):
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = ROOT / ".feltro"
     gateway_port: Port = 8700
     gateway_metrics_port: Port = 8701
+    front_desk_port: Port = 8702
     wallet_port: Port = 8710
     wallet_metrics_port: Port = 8711
     roulette_port: Port = 8740
@@ -33,6 +36,7 @@ class StackSettings(ServiceSettings):
         fields = (
             "gateway_port",
             "gateway_metrics_port",
+            "front_desk_port",
             "wallet_port",
             "wallet_metrics_port",
             "roulette_port",

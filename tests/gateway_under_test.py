@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import aiohttp
 
+from tests.gateway.documented import Documented, Said
 from tests.service_process import READY_WITHIN_S, ServiceProcess
 
 KEY_HEADER = "Idempotency-Key"
@@ -63,11 +64,12 @@ class Answer:
 
 
 class RestClient:
-    """Calls with a token, and reads JSON."""
+    """Calls with a token, and reads JSON; no problem may come back that the call does not document."""
 
     def __init__(self, session: aiohttp.ClientSession, gateway: GatewayProcess) -> None:
         self.session = session
         self._gateway = gateway
+        self._documented: Documented | None = None
 
     def token(self, scope: str, subject: str, minutes: int = 60) -> str:
         return self._gateway.issuer.token([scope], subject, minutes)
@@ -89,7 +91,21 @@ class RestClient:
         if verb == "POST" or key is not None:
             sent[KEY_HEADER] = str(uuid4()) if key is None else key
         async with self.session.request(verb, path, json=body, headers=sent) as answer:
-            return Answer(answer.status, dict(answer.headers), await answer.json(content_type=None) or {})
+            said: Said = await answer.json(content_type=None) or {}
+        if answer.status >= 400:
+            if self._documented is None:
+                async with self.session.get("/openapi.json") as document:
+                    self._documented = Documented(await document.json())
+            self._documented.verify(verb, path, answer.status, said)
+        return Answer(answer.status, dict(answer.headers), said)
+
+
+def field(said: object, *names: str) -> str:
+    """A text somewhere in an answer."""
+    for name in names:
+        assert isinstance(said, dict), said
+        said = said[name]
+    return str(said)
 
 
 async def _is_ready(session: aiohttp.ClientSession) -> bool:

@@ -12,7 +12,9 @@ import grpc
 from grpc_health.v1 import health_pb2_grpc
 
 from feltro.wallet.v1 import (
+    audit_pb2_grpc,
     complaint_pb2_grpc,
+    platform_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
     types_pb2,
@@ -52,12 +54,15 @@ class Seat:
 
 
 class WalletClient:
-    """Stubs of all three services, tokens, and the few steps that nearly every test begins with."""
+    """Stubs of all services, tokens, and the few steps that nearly every test begins with."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: DevelopmentIssuer) -> None:
         self.wallet: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(channel)
         self.sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
         self.complaints: complaint_pb2_grpc.ComplaintServiceAsyncStub = complaint_pb2_grpc.ComplaintServiceStub(channel)
+        self.audit: audit_pb2_grpc.AuditServiceAsyncStub = audit_pb2_grpc.AuditServiceStub(channel)
+        self.intake: audit_pb2_grpc.AuditIntakeServiceAsyncStub = audit_pb2_grpc.AuditIntakeServiceStub(channel)
+        self.platform: platform_pb2_grpc.PlatformServiceAsyncStub = platform_pb2_grpc.PlatformServiceStub(channel)
         self.health = health_pb2_grpc.HealthStub(channel)
         self._issuer = issuer
         self.game = self.bearer("game", "games")

@@ -8,6 +8,29 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
+// The few marks that the contracts' comments use: paragraphs, lists, `code`, **stress** and [links](to).
+function inline(text) {
+  const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/);
+  return parts.filter(Boolean).map((part) => {
+    if (part.startsWith("`")) return element("code", { textContent: part.slice(1, -1) });
+    if (part.startsWith("**")) return element("strong", { textContent: part.slice(2, -2) });
+    const link = part.match(/^\[([^\]]+)\]\(([^)]+)\)$/);
+    return link ? element("a", { href: link[2], textContent: link[1] }) : part;
+  });
+}
+
+function prose(text) {
+  const made = element("div", { className: "words" });
+  for (const block of (text ?? "").split(/\n\s*\n/)) {
+    const lines = block.split("\n").map((line) => line.trim()).filter(Boolean);
+    const told = lines.filter((line) => !line.startsWith("* ")).join(" ");
+    const listed = lines.filter((line) => line.startsWith("* ")).map((line) => element("li", {}, ...inline(line.slice(2))));
+    if (told) made.append(element("p", {}, ...inline(told)));
+    if (listed.length) made.append(element("ul", {}, ...listed));
+  }
+  return made;
+}
+
 function resolved(node) {
   let found = node;
   while (found && found.$ref) found = found.$ref.slice(2).split("/").reduce((at, part) => at[part.replaceAll("~1", "/").replaceAll("~0", "~")], api);
@@ -20,8 +43,10 @@ const nameOf = (schema) => schema.$ref?.split("/").pop();
 function typeOf(schema) {
   if (!schema) return "anything";
   if (schema.$ref) return element("a", { href: `#schema-${nameOf(schema)}`, textContent: nameOf(schema) });
-  if (schema.anyOf) {
-    const known = schema.anyOf.filter((one) => one.type !== "null");
+  if (schema.allOf) return typeOf(schema.allOf[0]);
+  if (schema.const !== undefined) return String(schema.const);
+  if (schema.anyOf ?? schema.oneOf) {
+    const known = (schema.anyOf ?? schema.oneOf).filter((one) => one.type !== "null");
     return element("span", {}, ...known.flatMap((one, place) => (place ? [" or ", typeOf(one)] : [typeOf(one)])));
   }
   const type = [].concat(schema.type ?? "anything").filter((one) => one !== "null").join(" or ");
@@ -33,7 +58,7 @@ function rows(properties, required = []) {
   return element("table", {}, ...Object.entries(properties ?? {}).map(([name, schema]) => element("tr", {},
     element("td", {}, element("code", { textContent: name }), required.includes(name) ? "" : element("small", { className: "quiet", textContent: " optional" })),
     element("td", {}, typeOf(schema)),
-    element("td", { className: "words", textContent: schema.description ?? "" }))));
+    element("td", {}, prose(schema.description)))));
 }
 
 // An object to start from: every field with the simplest value that it may have.
@@ -41,7 +66,8 @@ function example(schema, depth = 0) {
   const at = resolved(schema);
   if (schema?.examples) return schema.examples[0];
   if (at.enum) return at.enum[1] ?? at.enum[0];
-  if (at.anyOf) return example(at.anyOf[0], depth);
+  if (at.const !== undefined) return at.const;
+  if (at.anyOf ?? at.oneOf) return example((at.anyOf ?? at.oneOf)[0], depth);
   const type = [].concat(at.type)[0];
   if (type === "object") return depth > 4 ? {} : Object.fromEntries(Object.entries(at.properties ?? {}).map(([name, one]) => [name, example(one, depth + 1)]));
   if (type === "array") return depth > 3 ? [] : [example(at.items, depth + 1)];
@@ -97,19 +123,19 @@ function tryOut(path, verb, operation) {
 
 function operationOf(path, verb, operation) {
   const made = element("details", { id: operation.operationId },
-    element("summary", {}, element("b", { textContent: verb.toUpperCase() }), element("code", { textContent: path }), element("br"), element("small", { textContent: operation.summary })));
+    element("summary", {}, element("b", { className: verb, textContent: verb.toUpperCase() }), element("code", { textContent: path }), element("br"), element("small", { textContent: operation.summary })));
   made.dataset.words = `${verb} ${path} ${operation.operationId} ${operation.description}`.toLowerCase();
   made.addEventListener("toggle", () => {
     if (!made.open || made.dataset.filled) return;
     made.dataset.filled = "yes";
     const parameters = (operation.parameters ?? []).map(resolved);
-    made.append(element("p", { className: "words", textContent: operation.description }));
+    made.append(prose(operation.description));
     if (parameters.length) made.append(rows(Object.fromEntries(parameters.map((one) => [one.name, { ...one.schema, description: `${one.in}. ${one.description ?? ""}` }])), parameters.filter((one) => one.required).map((one) => one.name)));
     const body = operation.requestBody?.content["application/json"].schema;
     if (body) made.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties));
     made.append(element("h3", { textContent: "Answers" }), element("table", {}, ...Object.entries(operation.responses).map(([status, response]) => {
       const content = Object.values(resolved(response).content ?? {})[0];
-      return element("tr", {}, element("td", { textContent: status }), element("td", {}, content ? typeOf(content.schema) : ""), element("td", { textContent: resolved(response).description }));
+      return element("tr", {}, element("td", { textContent: status }), element("td", {}, content ? typeOf(content.schema) : ""), element("td", {}, prose(resolved(response).description)));
     })), element("h3", { textContent: "Try it" }), tryOut(path, verb, operation));
   });
   return made;
@@ -118,7 +144,7 @@ function operationOf(path, verb, operation) {
 function schemaOf(name, schema) {
   const made = element("details", { id: `schema-${name}` }, element("summary", {}, element("code", { textContent: name })));
   made.dataset.words = `${name} ${schema.description ?? ""}`.toLowerCase();
-  if (schema.description) made.append(element("p", { className: "words", textContent: schema.description }));
+  made.append(prose(schema.description));
   if (schema.properties) made.append(rows(schema.properties, schema.required));
   else made.append(element("p", {}, typeOf(schema)));
   return made;
@@ -145,13 +171,15 @@ async function show() {
     operations.textContent = `The document cannot be read: ${failed}`;
     return;
   }
-  document.getElementById("welcome").append(element("p", { className: "words", textContent: api.info.description.replaceAll("**", "") }));
+  document.getElementById("welcome").append(prose(api.info.description));
   const all = Object.entries(api.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })));
+  document.getElementById("services").append(...api.tags.map((tag) => element("a", { href: `#${tag.name}`, textContent: tag.name })));
   operations.replaceChildren(...api.tags.map((tag) => element("div", {},
-    element("h2", { className: "service", textContent: tag.name }), element("p", { className: "quiet", textContent: tag.description }),
+    element("h2", { className: "service", id: tag.name, textContent: tag.name }), element("p", { className: "quiet", textContent: tag.description }),
     ...all.filter(({ operation }) => operation.tags.includes(tag.name)).map(({ path, verb, operation }) => operationOf(path, verb, operation)))));
   document.getElementById("schemas").append(...Object.entries(api.components.schemas).sort().map(([name, schema]) => schemaOf(name, schema)));
   document.getElementById("find").addEventListener("input", find);
+  document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", open);
   open();
 }

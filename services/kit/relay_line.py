@@ -40,6 +40,8 @@ class Line:
         self._stub: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(self._channel)
         self._numbers = itertools.count(1)
         self._leaving: list[relay_pb2.Call] = []
+        # How often the stream broke.
+        self._broken = 0
         # In the order of asking; when each has waited for too long.
         self._asked: dict[int, tuple[asyncio.Future[bytes], float]] = {}
         self._loop = asyncio.get_running_loop()
@@ -82,7 +84,7 @@ class Line:
         while True:
             await self._something.wait()
             try:
-                async for message in self._stub.Relay(self._messages()):
+                async for message in self._stub.Relay(self._messages(self._broken)):
                     for answer in message.answers:
                         self._heard(answer)
                 self._fail("the stream was closed")
@@ -90,14 +92,16 @@ class Line:
                 self._fail(f"{failed.code().name}: {failed.details()}"[:200])
             await asyncio.sleep(CONNECT_AGAIN_S)
 
-    async def _messages(self) -> AsyncIterator[relay_pb2.RelayRequest]:
-        while True:
-            while self._leaving:
+    async def _messages(self, broken: int) -> AsyncIterator[relay_pb2.RelayRequest]:
+        # gRPC goes on asking for the messages of a stream that broke: those said since are for the next one.
+        while broken == self._broken:
+            if self._leaving:
                 together = fitting(self._leaving, lambda call: len(call.request))
                 del self._leaving[: len(together)]
                 yield relay_pb2.RelayRequest(calls=together)
-            self._something.clear()
-            await self._something.wait()
+            else:
+                self._something.clear()
+                await self._something.wait()
 
     def _heard(self, answer: relay_pb2.Answer) -> None:
         asked, _ = self._asked.pop(answer.call_id, _NOBODY)
@@ -110,6 +114,7 @@ class Line:
 
     def _fail(self, why: str) -> None:
         """Whatever was asked on a stream that broke has no answer any more; what waits goes over the next one."""
+        self._broken += 1
         waiting = {call.call_id for call in self._leaving}
         for number, (asked, _) in list(self._asked.items()):
             if number not in waiting:

@@ -62,18 +62,20 @@ class Directory:
         self.sessions: dict[str, SessionKey] = {}
         self.caves: dict[tuple[int, int], int] = {}
 
-    def knows(self, commands: Sequence[Command]) -> bool:
+    def known_stakes(self, commands: Sequence[Command]) -> Sequence[PlaceStake] | None:
         """Numbers a group of nothing but stakes, if everything that they name has been learnt."""
+        stakes: list[PlaceStake] = []
         for command in commands:
             if not isinstance(command, PlaceStake):
-                return False
+                return None
             table = self.tables.get(command.table_id)
             account = self.accounts.get(command.account_id)
             session = self.sessions.get(command.session_id)
             if table is None or account is None or session is None:
-                return False
+                return None
             command.table_no, command.account_no, command.session_no = table.no, account[0], session.no
-        return True
+            stakes.append(command)
+        return stakes
 
     async def learn(self, connection: DirectConnection, commands: Sequence[Command]) -> None:
         """Learns all ids that the commands name, and writes the numbers into them."""

@@ -31,7 +31,7 @@ MESSAGES_LIMIT = 2_000
 LOOK_EVERY_S = 0.05
 LEAD_EVERY_S = 1.0
 # How long the first fact after a quiet moment waits for company: to publish costs more than to commit.
-GATHERED_FOR_S = 0.005
+GATHERED_FOR_S = 0.01
 ACKNOWLEDGED_WITHIN_S = 10.0
 # How long the stream keeps facts for those who were away.
 KEPT_FOR_S = 7 * 24 * 3600

@@ -17,9 +17,11 @@ from services.kit.methods import Service
 from services.kit.refusal import Refused
 from services.wallet import group_commit, refusals
 from services.wallet.audit import AuditWatch
+from services.wallet.audit_service import AuditIntakeService, AuditService
 from services.wallet.complaint_service import ComplaintService
 from services.wallet.inactivity_watch import InactivityWatch
 from services.wallet.outbox import OutboxPublisher
+from services.wallet.platform_service import PlatformService
 from services.wallet.session_clock import SessionClock
 from services.wallet.session_service import SessionService
 from services.wallet.settings import WalletSettings
@@ -90,6 +92,9 @@ class Wallet:
             WalletService(engine, commits, clock),
             SessionService(engine, clock, session_clock),
             ComplaintService(engine, clock),
+            AuditService(engine),
+            AuditIntakeService(engine, clock),
+            PlatformService(engine, clock),
         ]
         server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, explain)
         self.port = server.port

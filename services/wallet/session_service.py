@@ -13,7 +13,7 @@ from services.wallet import (
     edge,
     facts,
     inactivity,
-    operator_actions,
+    policy_changes,
     refusals,
     requests,
     session_changes,
@@ -127,7 +127,7 @@ class SessionService:
         async with self._engine.begin() as connection:
             session_no, player_id = await session_rows.find(connection, request.session_id)
             edge.may_see(caller, player_id)
-            (session,) = await self._end(connection, [session_no], cause, caller)
+            (session,) = await self._end(connection, [session_no], cause)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
 
@@ -138,12 +138,10 @@ class SessionService:
         edge.may_see(caller, player_id)
         async with self._engine.begin() as connection:
             running = await session_rows.running_of_player(connection, player_id)
-            sessions = await self._end(connection, running, EndCause.LOGOUT, caller)
+            sessions = await self._end(connection, running, EndCause.LOGOUT)
         return session_pb2.EndPlayerSessionsResponse(sessions=[session_message(session) for session in sessions])
 
-    async def _end(
-        self, connection: AsyncConnection, session_nos: list[int], cause: EndCause, caller: Caller
-    ) -> list[Session]:
+    async def _end(self, connection: AsyncConnection, session_nos: list[int], cause: EndCause) -> list[Session]:
         """Ends sessions, or has them wait for what they have in play. What has ended stays as it ended."""
         await session_rows.lock_tables_of(connection, session_nos)
         now, at = self._session_clock.now(), self._clock.now()
@@ -151,8 +149,6 @@ class SessionService:
         running = [session for session in sessions if session.state is not SessionState.ENDED]
         in_play = await session_rows.in_play(connection, [session.no for session in running])
         for session in running:
-            if session.state is not SessionState.ENDING and "operator" in caller.scopes:
-                await operator_actions.log(connection, caller, at, "end session", session.session_id, cause.name)
             inactivity.end(session, cause, now)
         await session_changes.write_down(connection, running, [], in_play, now=now, at=at)
         return sessions
@@ -251,9 +247,8 @@ class SessionService:
             policy = inactivity.validated_policy(table.play, table.regulation, _policy(request.policy))
             await connection.execute(_SET_POLICY, _columns(policy) | {"table_no": table.no})
             await self._apply(connection, table, policy)
-            # What it was before and what it is now (`903-B/2015:6.3.6.6`).
-            detail = f"{_columns(table.policy)} -> {_columns(policy)}"
-            await operator_actions.log(connection, caller, self._clock.now(), "set inactivity policy", table_id, detail)
+            before, after, at = _columns(table.policy), _columns(policy), self._clock.now()
+            await policy_changes.log(connection, at, caller.subject, table_id, before, after)
         return session_pb2.SetInactivityPolicyResponse(policy=_policy_message(policy))
 
     async def _apply(self, connection: AsyncConnection, table: Table, policy: InactivityPolicy) -> None:
@@ -272,8 +267,6 @@ class SessionService:
         by = _advance(request)
         async with self._engine.begin() as connection:
             ahead = await self._session_clock.advance(connection, by)
-            at = self._clock.now()
-            await operator_actions.log(connection, caller, at, "advance session clock", "session clock", f"by {by}")
         self._session_clock.moved(ahead)
         return session_pb2.AdvanceSessionClockResponse(now=timestamp(self._session_clock.now()))
 

@@ -1,5 +1,8 @@
 """Writes a group of commands to the ledger in one transaction: lock everything, look, decide, write, commit.
 
+Where a group is of nothing but stakes, and this process remembers all that they are about, it is decided first. Then
+one statement locks, looks whether all is as remembered, writes and commits; if it is not, the group goes the long way.
+
 The locks are taken in one order everywhere (tables, then accounts, each by number), so no two groups wait for each
 other in a circle. Whoever changes a round, a stake or a session holds its table's row; whoever changes a balance
 holds the account's. What is read under those locks is read by statements that begin after the locks are held, for a
@@ -11,9 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import asyncpg
+
 from services.kit.clock import Clock
 from services.kit.database import DirectConnection
-from services.wallet import facts, ledger_facts, refusals, session_changes, session_rows
+from services.wallet import ledger_rows, refusals, session_changes, session_rows, stakes_at_once
 from services.wallet.directory import Directory
 from services.wallet.ledger import decide
 from services.wallet.ledger.book import Book, SessionKey
@@ -29,6 +34,8 @@ from services.wallet.ledger.commands import (
     TableCommand,
     TransferHand,
 )
+from services.wallet.ledger_rows import columns
+from services.wallet.memory import Memory
 from services.wallet.refusals import WalletRefused
 from services.wallet.requests import Kept
 from services.wallet.session_clock import SessionClock
@@ -76,44 +83,6 @@ LEFT JOIN rounds ON rounds.round_id = asked.round_id
 LEFT JOIN sessions ON sessions.session_no = asked.session_no
 ORDER BY asked.place
 """
-_WRITE = """
-WITH answered AS MATERIALIZED (
-    SELECT * FROM unnest($2::text[], $3::bytea[], $4::boolean[], $5::bytea[], $6::text[], $7::bigint[], $8::smallint[],
-                         $9::smallint[], $10::bigint[], $11::text[])
-        AS new(request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference)
-), written_requests AS (
-    INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
-    SELECT request_id, digest, refused, answer, transfer_no, caller, $1 FROM answered
-), written_transfers AS (
-    INSERT INTO transfers (transfer_no, kind, mode, at, request_id, round_no, reference)
-    SELECT transfer_no, kind, mode, $1, request_id, round_no, reference FROM answered WHERE transfer_no IS NOT NULL
-), written_entries AS (
-    INSERT INTO entries
-        (transfer_no, account_no, version, leg, pocket, session_no, before_cents, amount_cents, after_cents)
-    SELECT transfer_no, account_no, version, first_leg + step, pocket, session_no,
-           before_cents, amount_cents, before_cents + amount_cents
-    FROM unnest($12::bigint[], $13::bigint[], $14::bigint[], $15::smallint[], $16::bigint[],
-                $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
-        AS posted(transfer_no, account_no, version, first_leg, session_no, free_before, free, locked_before, locked)
-    CROSS JOIN LATERAL (VALUES (0, 1, free_before, free), (1, 2, locked_before, locked))
-        AS entry(step, pocket, before_cents, amount_cents)
-    WHERE amount_cents <> 0
-), written_stakes AS (
-    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
-    SELECT new.*, $1
-    FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[])
-        AS new
-), written_rounds AS (
-    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)
-    SELECT no, round_id, table_no, 1, $1
-    FROM unnest($28::bigint[], $29::text[], $30::bigint[]) AS new(no, round_id, table_no)
-), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($31::bytea[]) AS new(facts)
-)
-UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
-FROM unnest($32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[]) AS new(no, free_cents, locked_cents, version)
-WHERE accounts.account_no = new.no
-"""
 _END_ROUNDS = """
 UPDATE rounds SET state = new.state, ended_at = $1, end_transfer_no = new.transfer_no, void_reason = new.void_reason,
                   outcome = new.outcome
@@ -132,8 +101,6 @@ FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no 
 """
 
 
-# request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference
-_Answered = tuple[str, bytes, bool, bytes, str, int | None, int | None, int | None, int | None, str | None]
 _NO_TRANSFER = (None, None, None, None)
 
 
@@ -153,7 +120,7 @@ class _Group:
     book: Book
     looked: list[_Looked] = field(default_factory=list)
     # What is kept of each command that was answered for the first time, with its transfer if it moved money.
-    answered: list[_Answered] = field(default_factory=list)
+    answered: list[ledger_rows.Answered] = field(default_factory=list)
 
 
 class LedgerStore:
@@ -163,18 +130,45 @@ class LedgerStore:
         self._clock = clock
         self._session_clock = session_clock
         self._directory = Directory()
+        self._memory = Memory()
 
     async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[Kept]:
         """Carries the commands out in their order, durably, and returns the answer of each."""
-        if not self._directory.knows(commands):
+        stakes = self._directory.known_stakes(commands)
+        if stakes is None:
             async with connection.transaction():
                 await self._directory.learn(connection, commands)
+        elif (answers := await self._write_from_memory(connection, stakes)) is not None:
+            return answers
         async with connection.transaction():
-            group = _Group(commands, Book(self._clock.now(), self._session_clock.now()))
+            group = _Group(commands, self._new_book())
             await self._lock(connection, group)
-            await self._look(connection, group)
+            spare_numbers = await self._look(connection, group)
             answers = _decide(group)
             await self._write(connection, group)
+        self._memory.keep(group.book, group.looked[-1].number, spare_numbers)
+        return answers
+
+    def _new_book(self) -> Book:
+        return Book(self._clock.now(), self._session_clock.now())
+
+    async def _write_from_memory(self, connection: DirectConnection, stakes: Sequence[PlaceStake]) -> list[Kept] | None:
+        """One statement for everything; None, and nothing is written, if this process has not kept up."""
+        book = self._new_book()
+        guess = self._memory.recall(stakes, self._directory.sessions, book)
+        if guess is None:
+            return None
+        group = _Group(stakes, book, [_Looked(number, None) for number in guess.numbers])
+        answers = _decide(group)
+        wanted = self._memory.wanted_numbers(len(stakes))
+        try:
+            new_numbers = await stakes_at_once.write_if_so(connection, book, group.answered, guess.seen, wanted)
+        except asyncpg.UniqueViolationError:
+            # Another process has opened the round, or answered a request, while the statement waited for its locks.
+            return None
+        if not new_numbers:
+            return None
+        self._memory.keep(book, guess.numbers[-1], new_numbers)
         return answers
 
     async def _lock(self, connection: DirectConnection, group: _Group) -> None:
@@ -265,19 +259,24 @@ class LedgerStore:
         nos.discard(0)
         return sorted(nos)
 
-    async def _look(self, connection: DirectConnection, group: _Group) -> None:
+    async def _look(self, connection: DirectConnection, group: _Group) -> list[int]:
+        """Reads what the commands are about; returns numbers that are left for groups to come."""
         commands, book = group.commands, group.book
+        nothing = [None] * self._memory.wanted_numbers(len(commands))
         asked = (
-            [c.request_id for c in commands],
-            [c.round_id if isinstance(c, PlaceStake | CancelStake | RoundEnd) else None for c in commands],
-            [c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands],
+            [*(c.request_id for c in commands), *nothing],
+            [
+                *(c.round_id if isinstance(c, PlaceStake | CancelStake | RoundEnd) else None for c in commands),
+                *nothing,
+            ],
+            [*(c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands), *nothing],
         )
         waiting: set[int] = set()
         numbers: list[int] = []
         kept: list[tuple[bytes, Kept] | None] = []
         rows = await connection.fetch(_LOOK_UP, *asked)
         for command, (number, digest, refused, answer, round_no, table_no, round_state, session_state) in zip(
-            commands, rows, strict=True
+            commands, rows[: len(commands)], strict=True
         ):
             numbers.append(number)
             kept.append(None if digest is None else (digest, Kept(refused, answer)))
@@ -291,10 +290,12 @@ class LedgerStore:
                 book.session_keys[session_id] = self._directory.sessions[session_id]
                 if session_state != SessionState.ACTIVE and session_no not in book.sessions:
                     waiting.add(session_no)
+        numbers += [row[0] for row in rows[len(commands) :]]
         # Numbers rise with the order in which commands are carried out.
         numbers.sort()
-        group.looked = [_Looked(number, known) for number, known in zip(numbers, kept, strict=True)]
+        group.looked = [_Looked(number, known) for number, known in zip(numbers, kept, strict=False)]
         await self._load_sessions(connection, book, waiting)
+        return numbers[len(commands) :]
 
     async def _write(self, connection: DirectConnection, group: _Group) -> None:
         book = group.book
@@ -303,33 +304,18 @@ class LedgerStore:
             await connection.fetch(_RAISE_EPOCHS, [t.no for t in raised], [t.epoch for t in raised])
         if not group.answered:
             return
-        accounts = {movement.account.no: movement.account for movement in book.movements}.values()
-        fact_rows = [facts.pack(found)] if (found := ledger_facts.of_book(book)) else []
-        new_stakes = [
-            (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
-            for s, detail in book.new_stakes
-        ]
-        await connection.fetch(
-            _WRITE,
-            book.now,
-            *_columns(group.answered, 10),
-            *_columns(book.postings, 9),
-            *_columns(new_stakes, 7),
-            *_columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3),
-            fact_rows,
-            *_columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4),
-        )
+        await ledger_rows.write(connection, book, group.answered)
         await self._write_ends(connection, book)
 
     async def _write_ends(self, connection: DirectConnection, book: Book) -> None:
         """What only some groups do, after the rows it speaks of are there."""
         changed = book.changed_stakes.values()
         if changed:
-            columns = _columns([(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed], 4)
-            await connection.fetch(_CHANGE_STAKES, *columns)
+            rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed]
+            await connection.fetch(_CHANGE_STAKES, *columns(rows, 4))
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
-            await connection.fetch(_END_ROUNDS, book.now, *_columns(ends, 5))
+            await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))
         if book.changed_sessions:
             sessions = list(book.changed_sessions.values())
             await session_changes.write_down(
@@ -376,10 +362,6 @@ def _decide(group: _Group) -> list[Kept]:
 
 def _refusal(refused: WalletRefused) -> Kept:
     return Kept(refused=True, answer=refused.status().SerializeToString(deterministic=True))
-
-
-def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[Sequence[object]]:
-    return list(zip(*rows, strict=True)) if rows else [()] * width
 
 
 # Looked up for every account of every group: calling the enumeration costs more than the rest of the row.

@@ -10,7 +10,7 @@ from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.clock import Clock
 from services.kit.identity import Caller
 from services.kit.wire import embedded
-from services.wallet import accounts, edge, operator_actions, refusals, session_rows, statements
+from services.wallet import accounts, edge, refusals, session_rows, statements
 from services.wallet.group_commit import GroupCommit
 from services.wallet.ledger import commands
 from services.wallet.requests import Kept
@@ -65,22 +65,21 @@ class WalletService:
     async def block_account(
         self, request: wallet_pb2.BlockAccountRequest, caller: Caller
     ) -> wallet_pb2.BlockAccountResponse:
-        await self._set_blocked(request.account_id, request.reason, caller, blocked=True)
+        edge.size("reason", request.reason, REASON_LIMIT)
+        await self._set_blocked(request.account_id, blocked=True)
         return wallet_pb2.BlockAccountResponse()
 
     async def unblock_account(
         self, request: wallet_pb2.UnblockAccountRequest, caller: Caller
     ) -> wallet_pb2.UnblockAccountResponse:
-        await self._set_blocked(request.account_id, request.reason, caller, blocked=False)
+        edge.size("reason", request.reason, REASON_LIMIT)
+        await self._set_blocked(request.account_id, blocked=False)
         return wallet_pb2.UnblockAccountResponse()
 
-    async def _set_blocked(self, account_id: str, reason: str, caller: Caller, *, blocked: bool) -> None:
-        edge.size("reason", reason, REASON_LIMIT)
+    async def _set_blocked(self, account_id: str, *, blocked: bool) -> None:
         async with self._engine.begin() as connection:
             account = await accounts.find(connection, account_id, lock=True)
             await accounts.block(connection, account.no, blocked=blocked)
-            action = "block account" if blocked else "unblock account"
-            await operator_actions.log(connection, caller, self._clock.now(), action, account.account_id, reason)
 
     async def get_balance(self, request: wallet_pb2.GetBalanceRequest, caller: Caller) -> wallet_pb2.GetBalanceResponse:
         async with self._engine.connect() as connection:

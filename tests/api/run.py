@@ -6,6 +6,7 @@ Schemathesis lives in an environment of its own under build/, for it brings a py
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -17,14 +18,16 @@ from stack import ephemeral
 from tests.conftest import OWNER, TEST_SETTINGS
 from tests.conftest import USER as WALLET_USER
 from tests.gateway.platform import Platform, platform
+from tests.gateway_under_test import field
 from tests.roulette_under_test import configuration
 from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS
 from tests.service.table.conftest import USER as ROULETTE_USER
 
 HERE = Path(__file__).resolve().parent
-TOOLS = HERE.parent.parent / "build" / "schemathesis"
-SCHEMATHESIS = "schemathesis==4.32.5"
-SPARE_TOKENS = 500
+VERSION = "4.32.5"
+TOOLS = HERE.parent.parent / "build" / f"schemathesis-{VERSION}"
+# One to call with, and one for each logging out.
+TOKENS = 1_000
 # Nobody is to be told to wait.
 LIMITS = {
     f"FELTRO_GATEWAY_{who}_{which}": number
@@ -36,20 +39,26 @@ LIMITS = {
 def main(arguments: list[str]) -> int:
     """`arguments` are schemathesis's own, such as `-n 100`."""
     tool = _tool()
-    home = Path(tempfile.mkdtemp(prefix="feltro-api-"))
-    with ephemeral.postgres(TEST_SETTINGS) as postgres:
+    with tempfile.TemporaryDirectory(prefix="feltro-api-") as folder, ephemeral.postgres(TEST_SETTINGS) as postgres:
+        home = Path(folder)
         templates = "feltro_wallet_of_api", "feltro_roulette_of_api"
         for name, service, user in zip(templates, ("wallet", "roulette"), (WALLET_USER, ROULETTE_USER), strict=True):
             postgres.ensure_database(name, OWNER, user)
             _migrate(service, postgres.url(OWNER, name))
         with platform(postgres, templates, home, LIMITS) as running:
-            asyncio.run(_open_tables(running))
-            tokens = home / "tokens"
-            issue = running.gateway.issuer.token
-            tokens.write_text("\n".join(issue(["player", "operator"], "ana") for _ in range(SPARE_TOKENS + 1)))
+            subject = "player_of_the_api"
+            given = {
+                "tokens": [running.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
+                "there": asyncio.run(_furnish(running, subject)),
+            }
+            (home / "given.json").write_text(json.dumps(given))
             command = [str(tool), "--config-file", str(HERE / "schemathesis.toml"), "run"]
             command += [f"{running.gateway.url}/openapi.json", "--no-color", *arguments]
-            variables = {"FELTRO_API_TOKENS": str(tokens), "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE)}
+            variables = {
+                "FELTRO_API_GIVEN": str(home / "given.json"),
+                "SCHEMATHESIS_HOOKS": "hooks",
+                "PYTHONPATH": str(HERE),
+            }
             return subprocess.run(command, env={**os.environ, **variables}, check=False, cwd=home).returncode
 
 
@@ -57,7 +66,7 @@ def _tool() -> Path:
     tool = TOOLS / "bin" / "st"
     if not tool.exists():
         venv.create(TOOLS, with_pip=True)
-        subprocess.run([TOOLS / "bin" / "pip", "install", "--quiet", SCHEMATHESIS], check=True)
+        subprocess.run([TOOLS / "bin" / "pip", "install", "--quiet", f"schemathesis=={VERSION}"], check=True)
     return tool
 
 
@@ -70,11 +79,25 @@ def _migrate(service: str, owner_url: str) -> None:
     )
 
 
-async def _open_tables(running: Platform) -> None:
+async def _furnish(running: Platform, subject: str) -> dict[str, list[str]]:
+    """Tables, and a player with money who sits at each: the ids of all that by the name of what they are ids of."""
     async with running.roulette.client() as roulette:
         for regulation, house in HOUSES.items():
             await roulette.configure(house, configuration(wheel=REGULATIONS[regulation], play=INDIVIDUAL))
             await roulette.configure(f"multi_{regulation}", configuration(wheel=REGULATIONS[regulation]))
+    tables = [*HOUSES.values(), *(f"multi_{regulation}" for regulation in HOUSES)]
+    there: dict[str, list[str]] = {"game": ["roulette"], "player_id": [subject], "table_id": tables, "session_id": []}
+    async with running.gateway.client() as client:
+        office, player = client.token("operator", "back-office"), client.token("player", subject)
+        opened = await client.call("POST", "/v1/accounts", {"player_id": subject, "mode": "MODE_REAL"}, office)
+        account_id = field(opened.said, "balance", "account_id")
+        await client.call("POST", f"/v1/accounts/{account_id}/deposits", {"amount_cents": 100_000}, office)
+        for table_id in tables:
+            entered = await client.call("POST", f"/v1/tables/{table_id}:enter", {}, player)
+            there["session_id"].append(field(entered.said, "own", "session_id"))
+        filing = {"account_id": account_id, "session_id": there["session_id"][0], "text": "The ball was slow."}
+        filed = await client.call("POST", "/v1/complaints", filing, player)
+        return {**there, "account_id": [account_id], "reference": [field(filed.said, "complaint", "reference")]}
 
 
 if __name__ == "__main__":

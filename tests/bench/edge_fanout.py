@@ -29,12 +29,13 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from gateway import json_codec
+from gateway.connections import Connections
 from gateway.contracts import Contracts, Method
 from gateway.conversation import Conversation
 from gateway.hub import Hub
 from gateway.private_facts import PrivateFacts
 from gateway.rates import Limit, Limits, Rates
-from gateway.visitors import Visitors
+from gateway.visitors import Visitor, Visitors
 from gateway.websocket import Sockets
 from gateway.wires import Event
 from services.kit.table.table_bus import TableBus, table_subject
@@ -96,7 +97,9 @@ class BareServer(asyncio.Protocol):
 class Owner:
     """Answers for the one table."""
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+    async def ask(
+        self, method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
         table = types_pb2.TableSnapshot(table_id=TABLE, seq=FIRST)
         return table_pb2.GetTableResponse(table=table).SerializeToString()
 
@@ -113,7 +116,8 @@ async def serve_edge(port: int, nats_url: str) -> None:
     visitors = cast("Visitors", Door())
     contracts = Contracts()
     hub, facts = Hub(bus, contracts, Owner()), PrivateFacts(bus)
-    sockets = Sockets(Conversation(contracts, Owner(), visitors, rates, hub, facts), visitors, rates)
+    connections = Connections(100_000, 100_000)
+    sockets = Sockets(Conversation(contracts, Owner(), visitors, rates, hub, facts), visitors, rates, connections)
     application = web.Application()
     sockets.add_routes(application)
     for part in (hub, facts, sockets):

@@ -11,14 +11,17 @@ from aiohttp.web import Application, Request
 from google.protobuf.message import Message
 
 from gateway import json_codec
+from gateway.connections import Entrance
 from gateway.contracts import Contracts, Method
 from gateway.cors import Cors
 from gateway.documents import Reference
 from gateway.edge import Edge, Routed
 from gateway.openapi import document
 from gateway.parts import Lookout
-from gateway.problems import Reasons
+from gateway.proxies import TrustedProxies
 from gateway.rates import Limits, Rates
+from gateway.reason_pages import ReasonPages
+from gateway.reasons import ReasonSets
 from gateway.refusals import GatewayRefused
 from gateway.rest import Rest
 from gateway.visitors import NOBODY, Visitor
@@ -39,6 +42,7 @@ class Asked:
     request: Message
     token: str
     traceparent: str
+    address: str
 
 
 @dataclass
@@ -48,8 +52,10 @@ class FakeDesk:
     answer: Callable[[Method, Message], Message] | None = None
     asked: list[Asked] = field(default_factory=list)
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
-        self.asked.append(Asked(method, request, token, traceparent))
+    async def ask(
+        self, method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
+        self.asked.append(Asked(method, request, visitor.token, traceparent, address))
         if self.answer is None:
             return b""
         return self.answer(method, request).SerializeToString()
@@ -80,9 +86,12 @@ class FakeDoor:
 @asynccontextmanager
 async def front(desk: FakeDesk, cors: Cors | None = None, limits: Limits | None = None) -> AsyncIterator[Client]:
     """A client of a front over this desk."""
-    reasons = Reasons(CONTRACTS)
+    reasons = ReasonSets(CONTRACTS)
+    pages = ReasonPages(CONTRACTS, reasons)
     openapi = json_codec.dumps(document(CONTRACTS, reasons))
-    parts: list[Routed] = [Rest(CONTRACTS, desk, FakeDoor(), Rates(limits or Limits())), Reference(openapi), reasons]
+    entrance = Entrance(10_000, 10_000, TrustedProxies(()))
+    rest = Rest(CONTRACTS, desk, FakeDoor(), Rates(limits or Limits()))
+    parts: list[Routed] = [entrance, rest, Reference(openapi), pages]
     edge = Edge(Lookout([]), Environment.PRODUCTION, parts=parts, cors=cors)
     async with TestClient(TestServer(edge.application())) as client:
         yield client

@@ -5,12 +5,14 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
 from gateway.json_types import enum_type, is_map, map_fields, message_type
+from gateway.matters import ANY, about, fits
 
 DEPTH = 4
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
@@ -40,7 +42,7 @@ _SCALARS: dict[int, st.SearchStrategy[Any]] = {
 
 
 class Messages:
-    """Draws messages; an Any holds one of `inside`."""
+    """Draws messages; an Any holds one of `inside` that says what the Any is about."""
 
     def __init__(self, inside: list[Descriptor]) -> None:
         self._inside = inside
@@ -58,9 +60,6 @@ class Messages:
             sign = draw(st.sampled_from([-1, 1]))
             message.seconds = sign * draw(st.integers(0, 315_576_000_000))
             message.nanos = sign * draw(st.sampled_from([0, 5, 5_000, 5_000_000, 999_999_999]))
-        elif descriptor.full_name == "google.protobuf.Any":
-            if draw(st.booleans()):
-                message.Pack(self._message(draw, draw(st.sampled_from(self._inside)), depth - 1))
         else:
             for field in descriptor.fields:
                 self._say(draw, message, field, depth)
@@ -87,11 +86,22 @@ class Messages:
 
     def _say_message(self, draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int) -> None:
         if not field.is_repeated:
-            getattr(message, field.name).CopyFrom(self._message(draw, message_type(field), depth))
+            getattr(message, field.name).CopyFrom(self._held(draw, field, depth))
             getattr(message, field.name).SetInParent()
             return
         for _ in range(draw(st.integers(0, 2))):
-            getattr(message, field.name).add().CopyFrom(self._message(draw, message_type(field), depth))
+            getattr(message, field.name).add().CopyFrom(self._held(draw, field, depth))
+
+    def _held(self, draw: st.DrawFn, field: FieldDescriptor, depth: int) -> Message:
+        if message_type(field).full_name != ANY:
+            return self._message(draw, message_type(field), depth)
+        made = AnyMessage()
+        made.Pack(
+            self._message(
+                draw, draw(st.sampled_from([each for each in self._inside if fits(each, about(field))])), depth
+            )
+        )
+        return made
 
 
 def _one(field: FieldDescriptor) -> st.SearchStrategy[Any]:

@@ -16,9 +16,12 @@ from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
+from gateway import connections as connections_of
+from gateway.connections import Connections, Doorway, Entrance
 from gateway.contracts import Contracts, Method
 from gateway.envelope import envelope
 from gateway.live import Live
+from gateway.proxies import TrustedProxies, networks_of
 from gateway.rates import Limit, Limits, Rates
 from gateway.refusals import GatewayRefused
 from gateway.visitors import NOBODY, Visitor, Visitors
@@ -127,8 +130,10 @@ class Tables:
         table = self.all[table_id] = Table(table_id, await self._bus.open(table_id, 0, 1))
         return table
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
-        self.asked.append((method.rpc_name, request, token))
+    async def ask(
+        self, method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
+        self.asked.append((method.rpc_name, request, visitor.token))
         await asyncio.sleep(0)
         if self.away:
             raise GatewayRefused("UNAVAILABLE", "No service answers for this at the moment: try again.")
@@ -141,7 +146,7 @@ class Tables:
         table = self.all.get(request.table_id)
         if table is None:
             raise refused("TABLE_UNKNOWN", grpc.StatusCode.NOT_FOUND)
-        if table.only_for is not None and token != table.only_for:
+        if table.only_for is not None and visitor.token != table.only_for:
             raise refused("NOT_YOURS", grpc.StatusCode.PERMISSION_DENIED)
         self.pictures += 1
         return table_pb2.GetTableResponse(table=table.snapshot()).SerializeToString()
@@ -214,19 +219,24 @@ class Client:
 class LiveEdge:
     """What is live of a gateway, in this process."""
 
-    def __init__(self, bus: Nats, tables: Tables, door: Door, limits: Limits) -> None:
-        self._live = Live(CONTRACTS, tables, cast("Visitors", door), Rates(limits), bus, 0.5)
+    def __init__(
+        self, bus: Nats, tables: Tables, door: Door, limits: Limits, connections: Connections, proxies: TrustedProxies
+    ) -> None:
+        self.connections = connections
+        self._live = Live(CONTRACTS, tables, cast("Visitors", door), Rates(limits), bus, self.connections, 0.5)
         self.hub, self.facts = self._live.hub, self._live.facts
         self.sockets, self.streams = self._live.sockets, self._live.streams
         self.port = free_port()
         self.client = aiohttp.ClientSession(f"http://127.0.0.1:{self.port}", connector=aiohttp.TCPConnector(limit=0))
         application = web.Application(middlewares=[envelope])
-        self._live.add_routes(application)
-        self._runner = web.AppRunner(application, shutdown_timeout=1.0)
+        self.entrance = Entrance(connections.in_all, connections.per_address, proxies)
+        for part in (self.entrance, proxies, self._live):
+            part.add_routes(application)
+        self._runner = web.AppRunner(application, shutdown_timeout=1.0, keepalive_timeout=connections_of.SILENT_FOR_S)
 
     async def start(self) -> None:
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        await Doorway(self._runner, self.entrance, "127.0.0.1", self.port).start()
         await until(lambda: self.hub.listening)
 
     async def close(self) -> None:
@@ -271,14 +281,22 @@ GENEROUS = Limits(
 
 @asynccontextmanager
 async def live_edge(
-    url: str, limits: Limits = GENEROUS, tables: Tables | None = None
+    url: str,
+    limits: Limits = GENEROUS,
+    tables: Tables | None = None,
+    connections: tuple[int, int] = (50_000, 50_000),
+    proxies: str = "",
 ) -> AsyncIterator[tuple[LiveEdge, Tables, Door]]:
-    """A gateway's live side, with an owner of tables on a connection of his own."""
+    """A gateway's live side, with an owner of tables on a connection of his own.
+
+    `connections` in all, and from one address; `proxies` are the networks of those that are trusted.
+    """
     async with connected(url) as bus, connected(url) as owners_bus:
         owner = TableBus(owners_bus)
         await owner.ensure_stream()
         made, door = tables or Tables(owner), Door()
-        edge = LiveEdge(bus, made, door, limits)
+        trusted = TrustedProxies(networks_of(proxies))
+        edge = LiveEdge(bus, made, door, limits, Connections(*connections), trusted)
         await edge.start()
         try:
             yield edge, made, door

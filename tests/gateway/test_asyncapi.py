@@ -18,6 +18,7 @@ import jsonschema
 from gateway.asyncapi import document
 from gateway.close_codes import CloseCode
 from tests.gateway.sockets import CONTRACTS, Client, live_edge
+from tests.gateway.test_sse import Reader
 
 _SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
 DOCUMENT: dict[str, Any] = json.loads(json.dumps(document(CONTRACTS)))
@@ -60,10 +61,28 @@ async def test_what_is_said_is_what_it_says(nats_url: str) -> None:
         live.hub._missed()
         _validate("snapshot", _notification("snapshot", await client.next("snapshot")))
         _validate("notice", _notification("notice", await client.next("notice")))
+        live.facts._missed()
+        _validate("notice", _notification("notice", await client.next("notice")))
+
+
+async def test_what_is_streamed_is_what_it_says(nats_url: str) -> None:
+    async with live_edge(nats_url) as (live, tables, _):
+        table = await tables.open(f"t{uuid4().hex[:12]}")
+        path, sent = f"/v1/tables/{table.table_id}/events", {"Authorization": "Bearer player:ana@1050"}
+        kinds = set()
+        for more in ({}, {"Last-Event-ID": "0"}):
+            async with live.client.get(path, headers={**sent, **more}) as got:
+                table.say()
+                for _ in range(3):
+                    name, said = await Reader(got).next()
+                    kinds.add(name)
+                    _validate(f"stream.{name}", said)
+        assert kinds == {"snapshot", "resumed", "table", "notice"}
 
 
 async def _said(client: Client, method: str, **params: object) -> None:
-    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    meta = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
     _validate(f"{method}.call", call)
     _validate(f"{method}.result", await client.call(method, **params))
 

@@ -12,7 +12,6 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass, GetMessageClassesForFiles
-from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from feltro.wallet.v1 import session_pb2, wallet_pb2
 from gateway import json_codec
 from gateway.contracts import OURS, Contracts
 from gateway.json_types import descriptor_of
+from gateway.matters import ANYTHING
 from tests.gateway.messages import Messages
 
 
@@ -69,9 +69,7 @@ def _strange() -> Descriptor:
 
 
 TYPES = {descriptor.full_name: descriptor for descriptor in _all_types()}
-INSIDE = [TYPES[f"feltro.roulette.v1.{name}"] for name in ("Bets", "Outcome", "SpecificRules")]
-INSIDE.append(descriptor_of(Timestamp))
-MESSAGES = Messages(INSIDE)
+MESSAGES = Messages(Contracts().fitting(ANYTHING))
 STRANGE = _strange()
 
 
@@ -192,6 +190,18 @@ def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObje
             "rules.@type",
             "no type",
         ),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "type.googleapis.com/feltro.roulette.v1.Bets"}},
+            "rules.@type",
+            "no type",
+        ),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "elsewhere.example/feltro.roulette.v1.SpecificRules"}},
+            "rules.@type",
+            "no type",
+        ),
     ],
 )
 def test_what_is_not_understood_is_named(message_class: type[Message], value: object, path: str, words: str) -> None:
@@ -232,8 +242,13 @@ def test_google_s_own_types_are_left_to_google() -> None:
         written = json_codec.to_json(message)
         assert written == official(message)
         assert json_codec.from_json(written, type(message)) == message
-    with pytest.raises(json_codec.WrongJson):
-        json_codec.from_json([], wrappers_pb2.StringValue)
+    texts: list[object] = [[], "a\0"]
+    for value in texts:
+        with pytest.raises(json_codec.WrongJson):
+            json_codec.from_json(value, wrappers_pb2.StringValue)
+    for nested in ({"a": [{"b": "c\0"}]}, {"a\0": 1}):
+        with pytest.raises(json_codec.WrongJson):
+            json_codec.from_json(nested, struct_pb2.Struct)
 
 
 def test_classes_of_the_pool_are_ours() -> None:

@@ -80,9 +80,10 @@ async def test_a_round_played_and_watched(running: Platform, session: aiohttp.Cl
             shown = [json.loads(line[6:]) async for line in _data(streamed, len(events) + 1)]
         if "table_taken" in events[0]:
             # The picture that was asked for may include the owner's own, which is told all the same.
-            subscribed["seq"] = int(events.pop(0)["seq"])
+            subscribed["seq"] = events.pop(0)["seq"]
         seqs = [int(event["seq"]) for event in events]
-        assert seqs == list(range(subscribed["seq"] + 1, subscribed["seq"] + 1 + len(events)))
+        seen = int(subscribed["seq"])
+        assert seqs == list(range(seen + 1, seen + 1 + len(events)))
         happened = [next(name for name in event if name not in {"table_id", "seq", "at"}) for event in events]
         for name in ("seat_taken", "round_opened", "bets_placed", "betting_closed", "outcome_drawn", "round_settled"):
             assert name in happened

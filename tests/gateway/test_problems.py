@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import grpc
 import pytest
 from google.protobuf.message import Message
 
+from gateway import refusals as gateway_refusals
 from gateway.contracts import Method
-from gateway.problems import STATUSES, Reasons
+from gateway.reasons import STATUSES, ReasonSets
 from services.kit.refusal import Refused
+from services.kit.table import refusals as table_refusals
+from services.wallet import refusals as wallet_refusals
 from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
 
 BALANCE = "/v1/accounts/a/balance"
@@ -113,7 +116,44 @@ async def test_every_reason_has_a_page(client: Client) -> None:
 
 
 def test_reasons_belong_to_the_domains_of_their_packages() -> None:
-    reasons = Reasons(CONTRACTS)
+    reasons = ReasonSets(CONTRACTS)
     assert {"gateway.feltro", "table.feltro", "wallet.feltro"} <= set(reasons.domains)
-    assert "BETTING_CLOSED" in reasons.of("table.feltro")
-    assert "BETTING_CLOSED" not in reasons.of("wallet.feltro")
+    known = {(one.domain, one.name) for one in reasons}
+    assert ("table.feltro", "BETTING_CLOSED") in known
+    assert ("wallet.feltro", "BETTING_CLOSED") not in known
+
+
+@pytest.mark.parametrize(
+    ("domain", "refusal", "said_by_the_kit"),
+    [
+        (wallet_refusals.DOMAIN, wallet_refusals.WalletRefused, {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"}),
+        (table_refusals.DOMAIN, table_refusals.TableRefused, {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"}),
+        (gateway_refusals.DOMAIN, gateway_refusals.GatewayRefused, set()),
+    ],
+)
+def test_a_service_refuses_with_the_code_that_its_proto_declares(
+    domain: str, refusal: Callable[[str, str], Refused], said_by_the_kit: set[str]
+) -> None:
+    for reason in ReasonSets(CONTRACTS):
+        if reason.domain == domain and reason.name not in said_by_the_kit:
+            code = refusal(reason.name, "It is so.").code
+            own = {"METHOD_UNKNOWN": 404, "TOO_LARGE": 413} if domain == gateway_refusals.DOMAIN else {}
+            assert own.get(reason.name, STATUSES[code]) == reason.status, reason
+
+
+async def test_a_page_says_which_calls_are_refused_for_its_reason(client: Client) -> None:
+    said = await (await client.get("/problems/INSUFFICIENT_FUNDS")).json()
+    assert said["calls"]["wallet.feltro"] == [
+        "RouletteService.PlaceBets",
+        "RouletteService.RepeatBets",
+        "WalletService.Withdraw",
+    ]
+    assert said["statuses"] == {"wallet.feltro": 409}
+    page = await client.get("/problems/INSUFFICIENT_FUNDS", headers={"Accept": "text/html"})
+    assert "/docs#WalletService_Withdraw" in await page.text()
+
+
+async def test_what_is_refused_on_the_way_is_refused_by_the_gateway() -> None:
+    async with front(_refusing(Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Too much."))) as client:
+        said = await (await client.get(BALANCE, headers=bearer("ana"))).json()
+    assert (said["reason"], said["domain"]) == ("OVERLOADED", "gateway.feltro")

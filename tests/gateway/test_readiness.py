@@ -77,10 +77,11 @@ async def test_what_is_missing_is_said_as_a_problem_document(monkeypatch: pytest
 async def test_the_page_tells_how_to_log_in_only_in_development(nats_url: str) -> None:
     for environment in Environment:
         async with _Gateway(f"127.0.0.1:{free_port()}", nats_url, environment) as gateway:
-            answer = await gateway.client.get("/")
-            assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
-            assert ("feltro token" in await answer.text()) == (environment is Environment.DEVELOPMENT)
-            for file in ("/index.js", "/index.css"):
+            for path in ("/status", "/"):
+                answer = await gateway.client.get(path)
+                assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
+                assert ("feltro token" in await answer.text()) == (environment is Environment.DEVELOPMENT)
+            for file in ("/status.js", "/pages.css"):
                 assert (await gateway.client.get(file)).status == 200
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from yarl import URL
 
@@ -13,10 +14,11 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import complaint_pb2, session_pb2, types_pb2, wallet_pb2
 from gateway.contracts import Method
+from gateway.json_types import message_type
 from gateway.rates import Limit, Limits
 from gateway.rest import BODY_BYTES_LIMIT
 from gateway.routes import Routes
-from tests.gateway.front import Client, FakeDesk, bearer, front
+from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
 
 ANA = bearer("ana")
 COMMAND = bearer("ana", **{"Idempotency-Key": "k1"})
@@ -49,6 +51,7 @@ async def test_path_body_and_key_make_the_request(client: Client, desk: FakeDesk
         ("POST", "/v1/tables/t1:enter", table_pb2.EnterTableRequest(table_id="t1", request_id="k1")),
         ("POST", "/v1/tables/a:b:enter", table_pb2.EnterTableRequest(table_id="a:b", request_id="k1")),
         ("GET", "/v1/tables/t1%3Aenter", table_pb2.GetTableRequest(table_id="t1:enter")),
+        ("GET", "/v1/tables/t%0A1", table_pb2.GetTableRequest(table_id="t\n1")),
         ("GET", "/v1/tables/t1:other", table_pb2.GetTableRequest(table_id="t1:other")),
         ("POST", "/v1/players/p/sessions:end", session_pb2.EndPlayerSessionsRequest(player_id="p")),
         (
@@ -134,6 +137,44 @@ async def test_what_cannot_be_read_is_named(
     assert not desk.asked
 
 
+def _texts(message: Descriptor, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every text of a request, as deep as it lies; `0` is the first of a list."""
+    for field in message.fields:
+        path = (*above, field.name)
+        if field.type == FieldDescriptor.TYPE_STRING:
+            yield path
+        elif field.type == FieldDescriptor.TYPE_MESSAGE and message_type(field).full_name.startswith("feltro."):
+            yield from _texts(message_type(field), (*path, "0") if field.is_repeated else path)
+
+
+def _said(path: tuple[str, ...], value: object) -> object:
+    for name in reversed(path):
+        value = [value] if name == "0" else {name: value}
+    return value
+
+
+@pytest.mark.parametrize("method", [one for one in CONTRACTS.methods if one.bindings], ids=lambda one: one.rpc_name)
+async def test_no_text_holds_what_cannot_be_stored(client: Client, desk: FakeDesk, method: Method) -> None:
+    for binding in method.bindings:
+        for path in _texts(method.descriptor.input_type):
+            name = ".".join(path)
+            variables = {
+                one: "%00" if one == name else "MODE_REAL" if one == "mode" else "x" for one in binding.variables
+            }
+            url = binding.template.format(**variables)
+            body: object = {} if binding.body else None
+            if name not in variables:
+                if binding.body == "*":
+                    body = _said(path, "a\0b")
+                else:
+                    url += f"?{name}=a%00b"
+            answer = await client.request(binding.verb, URL(url, encoded=True), json=body, headers=COMMAND)
+            said = await answer.json()
+            facts = {"field": name.replace(".0", "[0]")}
+            assert (answer.status, said["reason"], said["facts"]) == (400, "INVALID", facts), said
+    assert not desk.asked
+
+
 async def test_the_same_value_in_path_and_body_is_no_contradiction(client: Client, desk: FakeDesk) -> None:
     body = {"account_id": "a", "request_id": "k1", "amount_cents": "5"}
     answer = await client.post("/v1/accounts/a/deposits", json=body, headers=COMMAND)
@@ -171,15 +212,22 @@ async def test_g11_bodies_have_a_size_a_type_and_a_form(client: Client, desk: Fa
     unannounced = await client.post("/v1/accounts", data=drops(), headers=_json())
     for answer in (large, unannounced):
         assert answer.status == 413
-        assert (await answer.json())["reason"] == "TOO_LARGE"
+        said = await answer.json()
+        assert (said["reason"], said["facts"]) == ("TOO_LARGE", {"limit": str(BODY_BYTES_LIMIT)})
     typed = await client.post("/v1/accounts", data=b"{}", headers=bearer("ana", **{"Content-Type": "text/plain"}))
     assert typed.status == 415
     assert typed.headers["Accept"] == "application/json"
     for text in (b"{", b"{} {}", b"\xff"):
         assert (await client.post("/v1/accounts", data=text, headers=_json())).status == 400
-    missing = await client.post("/v1/accounts", headers=ANA)
-    assert missing.status == 400
+    missing = await client.put("/v1/tables/t/inactivityPolicy", headers=ANA)
+    assert (missing.status, (await missing.json())["facts"]) == (400, {"field": "policy"})
     assert not desk.asked
+
+
+async def test_no_body_is_a_body_in_which_everything_is_left_out(client: Client, desk: FakeDesk) -> None:
+    answer = await client.post("/v1/tables/t:enter", headers=COMMAND)
+    assert answer.status == 200
+    assert desk.request == table_pb2.EnterTableRequest(table_id="t", request_id="k1")
 
 
 def _json() -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import aiohttp
 import pytest
 
-from gateway import sse
+from gateway import feeds, hub, sse, websocket
 from gateway.close_codes import CloseCode
 from tests.gateway.sockets import WITHIN_S, Door, LiveEdge, Said, Table, Tables, live_edge, until
 
@@ -121,6 +122,97 @@ async def test_a_stream_ends_with_its_token_and_with_the_gateway(edge: Edge, tab
             await readers[1].next()
     async with live.client.get(path(table)) as got:
         assert got.status == 503
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [("LOGIN_NEEDED", CloseCode.LOGIN_NEEDED), ("TOKEN_REVOKED", CloseCode.TOKEN_REVOKED)],
+)
+async def test_a_stream_ends_when_its_reader_has_to_log_in(
+    edge: Edge, table: Table, reason: str, code: CloseCode
+) -> None:
+    live, _, door = edge
+    async with live.client.get(path(table), headers={"Authorization": "Bearer player:ana"}) as got:
+        reader = Reader(got)
+        assert (await reader.next())[0] == "snapshot"
+        door.end("player:ana", reason)
+        name, said = await reader.next()
+        assert (name, said["kind"], said["code"]) == ("notice", "closed", code)
+
+
+async def test_a_reader_is_told_in_time_that_his_token_expires(
+    edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.02)
+    live, _, door = edge
+    async with live.client.get(path(table), headers={"Authorization": "Bearer player:ana@1100"}) as got:
+        reader = Reader(got)
+        assert (await reader.next())[0] == "snapshot"
+        table.say()
+        assert (await reader.next())[0] == "table"
+        door.time = 1_050.0
+        name, said = await reader.next()
+        assert (name, said["kind"], said["in_ms"]) == ("notice", "token_expires", 50_000)
+        # Once is enough.
+        table.say()
+        assert (await reader.next())[0] == "table"
+
+
+@pytest.mark.guarantee("G11")
+async def test_a_reader_who_is_slow_gets_a_picture_and_one_who_never_reads_is_dropped(
+    edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
+    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    live, _, _ = edge
+    async with live.client.get(path(table)) as got:
+        reader = Reader(got)
+        assert (await reader.next())[0] == "snapshot"
+        assert got.connection is not None
+        transport = got.connection.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
+        transport.pause_reading()
+        while not live.hub._late:
+            table.say(padding="x" * 8_000)
+            await table.voice.flush()
+            await asyncio.sleep(0)
+        for _ in range(feeds.KEPT_BYTES // 8_000 + 1):
+            table.say(padding="x" * 8_000)
+        await table.voice.flush()
+        (late,) = live.hub._late
+        assert late.transport.get_write_buffer_size() < feeds.WAITING_BYTES + 16 * 1024
+        transport.resume_reading()
+        while (said := await reader.next())[0] == "table":
+            pass
+        assert (said[0], said[1]["seq"]) == ("snapshot", str(table.voice.seq))
+        assert reader.last_id == said[1]["seq"]
+
+        monkeypatch.setattr(hub, "LATE_FOR_S", 0.2)
+        transport.pause_reading()
+
+        def talk() -> bool:
+            table.say(padding="x" * 8_000)
+            return not live.streams._open
+
+        await until(talk)
+        assert not live.hub._late
+        assert late.transport.is_closing()
+        transport.abort()
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux has it")
+async def test_one_whose_network_is_gone_is_not_spoken_to_for_long(edge: Edge, table: Table) -> None:
+    live, _, _ = edge
+    async with live.client.get(path(table)) as got, live.connect() as client:
+        await Reader(got).next()
+        await client.result("ping")
+        (stream,), (opened,) = live.streams._open, live.sockets._open
+        for one in (stream, opened):
+            assert isinstance(one.transport, asyncio.Transport)
+            connection = one.transport.get_extra_info("socket")
+            unheard_ms = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+            assert unheard_ms == websocket.UNHEARD_FOR_S * 1000
 
 
 async def test_one_who_is_gone_is_forgotten(edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
+import logging
+import socket
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
@@ -14,10 +18,12 @@ from nats.aio.client import Client as Nats
 from nats.js.errors import BadRequestError
 
 from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
-from gateway import close_codes, conversation, websocket
+from gateway import close_codes, conversation, feeds, hub, websocket
 from gateway.close_codes import CloseCode
 from gateway.contracts import Method
 from gateway.rates import Limit
+from gateway.visitors import Visitor
+from services.kit.logs import JsonLines
 from services.wallet import facts
 from tests.gateway.sockets import GENEROUS, Door, LiveEdge, Said, Tables, connected, live_edge, refused, until
 
@@ -117,7 +123,9 @@ async def test_calls_of_one_connection_wait_for_each_other_only_within_a_limit(
     monkeypatch.setattr(websocket, "MESSAGES_AT_ONCE", 3)
     answer = asyncio.Event()
 
-    async def ask(method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+    async def ask(
+        method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
         await answer.wait()
         return b""
 
@@ -166,6 +174,61 @@ async def test_a_connection_ends_with_its_token_unless_it_is_refreshed(edge: Edg
         assert await client.result("ping")
         door.end("player:ana@2000", "TOKEN_REVOKED")
         assert await client.closed() == CloseCode.TOKEN_REVOKED
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [("LOGIN_NEEDED", CloseCode.LOGIN_NEEDED), ("TOKEN_REVOKED", CloseCode.TOKEN_REVOKED)],
+)
+async def test_a_connection_ends_when_its_player_has_to_log_in(edge: Edge, reason: str, code: CloseCode) -> None:
+    live, _, door = edge
+    async with live.connect("player:ana") as client, live.connect("player:rui") as other:
+        await client.result("ping")
+        door.end("player:ana", reason)
+        assert await client.closed() == code
+        await other.result("ping")
+
+
+@pytest.mark.guarantee("G11")
+async def test_one_who_reads_nothing_is_closed_as_too_slow(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
+    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(hub, "LATE_FOR_S", 0.2)
+    live, tables, _ = edge
+    table = await tables.open(f"t{uuid4().hex[:12]}")
+    async with live.connect() as slow:
+        await slow.result("subscribe", table_id=table.table_id)
+        assert slow.ws._conn is not None
+        transport = slow.ws._conn.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
+        transport.pause_reading()
+        (opened,) = live.sockets._open
+
+        def talk() -> bool:
+            table.say(padding="x" * 8_000)
+            return not opened.open
+
+        await until(talk)
+        # What was written before it reaches him, and then why it is over.
+        transport.resume_reading()
+        assert await slow.closed() == CloseCode.TOO_SLOW
+
+
+async def test_one_who_cannot_be_shown_his_table_any_more_is_told_to_come_again(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "LATE_FOR_S", 0.1)
+    live, tables, _ = edge
+    table = await tables.open(f"t{uuid4().hex[:12]}")
+    async with live.connect() as client, live.connect() as other:
+        await client.result("subscribe", table_id=table.table_id)
+        # Something was missed, and nobody has a picture.
+        tables.away = True
+        live.hub._missed()
+        assert await client.closed() == CloseCode.UNAVAILABLE
+        tables.away = False
+        assert (await other.result("subscribe", table_id=table.table_id))["resumed"] is False
 
 
 async def test_one_who_asks_too_much_is_refused_and_in_the_end_not_listened_to(nats_url: str) -> None:
@@ -249,7 +312,9 @@ async def test_draining_tells_everybody_where_the_way_out_is_and_answers_what_wa
     live, tables, _ = edge
     answer = asyncio.Event()
 
-    async def ask(method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+    async def ask(
+        method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
         await answer.wait()
         return b""
 
@@ -296,6 +361,100 @@ async def test_private_facts_reach_their_player_alone(edge: Edge, nats_url: str)
             for untold in (other, operator):
                 await untold.result("ping")
                 assert untold.told == []
+
+
+async def test_players_are_told_when_private_facts_may_have_been_missed(edge: Edge, nats_url: str) -> None:
+    live, _, _ = edge
+    player_id = f"p{uuid4().hex[:12]}"
+    async with connected(nats_url) as bus:
+        await _wallet_stream(bus)
+        await until(lambda: live.facts.listening)
+        async with live.connect(f"player:{player_id}") as player, live.connect() as nobody:
+            for one in (player, nobody):
+                await one.result("ping")
+            await bus.jetstream().delete_stream(facts.STREAM)
+            await _wallet_stream(bus)
+            notice = await player.next("notice")
+            assert notice["kind"] == "facts_missed"
+            # What is said from now on is heard.
+            await until(lambda: live.facts.listening)
+            fact = events_pb2.PlayerFact(complaint_moved=events_pb2.ComplaintMoved(reference="r2"))
+            await bus.jetstream().publish(facts.player_subject(player_id), fact.SerializeToString())
+            assert (await player.next("player"))["complaint_moved"]["reference"] == "r2"
+            await nobody.result("ping")
+            assert nobody.told == []
+
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+TRACEPARENT = f"00-{TRACE_ID}-b7ad6b7169203331-01"
+
+
+async def test_a_call_carries_its_trace_on(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, tables, _ = edge
+    asked: list[str] = []
+
+    async def ask(
+        method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
+        asked.append(traceparent)
+        return b""
+
+    monkeypatch.setattr(tables, "ask", ask)
+    async with live.connect("player:ana") as client:
+        await client.result("WalletService.GetBalance", account_id="a", _meta={"traceparent": TRACEPARENT})
+        await client.result("WalletService.GetBalance", account_id="a", _meta={"traceparent": "broken"})
+        await client.result("WalletService.GetBalance", account_id="a", _meta={})
+        assert error(await client.call("WalletService.GetBalance", _meta="broken")) == (-32602, "INVALID")
+    version, trace_id, span, flags = asked[0].split("-")
+    assert (version, trace_id, flags) == ("00", TRACE_ID, "01")
+    assert span != "b7ad6b7169203331"
+    assert len({TRACE_ID, *(one.split("-")[1] for one in asked)}) == 3
+
+
+async def test_what_is_logged_and_told_of_a_call_has_its_trace(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    live, tables, _ = edge
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(JsonLines())
+    caplog.set_level(logging.INFO, "gateway")
+    monkeypatch.setattr(logging.getLogger("gateway"), "handlers", [handler])
+
+    async def ask(
+        method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    ) -> bytes:
+        await asyncio.sleep(0)
+        if method.rpc_name == "WalletService.GetBalance":
+            raise refused("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
+        raise ValueError("nobody has thought of it")
+
+    monkeypatch.setattr(tables, "ask", ask)
+    async with live.connect("player:ana") as client:
+        numbers = {
+            "WalletService.GetBalance": "a" * 32,
+            "WalletService.OpenAccount": "b" * 32,
+            "subscribe": "c" * 32,
+            "Nobody.DoesThis": "d" * 32,
+        }
+        calls = []
+        for method, trace_id in numbers.items():
+            params: Said = {"_meta": {"traceparent": f"00-{trace_id}-b7ad6b7169203331-01"}}
+            if method == "subscribe":
+                params["table_id"] = "t"
+            calls.append({"jsonrpc": "2.0", "id": trace_id, "method": method, "params": params})
+        await client.ws.send_json(calls)
+        answers = await client.ws.receive_json()
+        assert {answer["error"]["data"]["trace_id"] for answer in answers} == set(numbers.values())
+        assert all(answer["error"]["data"]["trace_id"] == answer["id"] for answer in answers)
+        await client.ws.send_str("{")
+        broken = await client.ws.receive_json()
+        assert len(broken["error"]["data"]["trace_id"]) == 32
+    logged = [json.loads(line) for line in lines.getvalue().splitlines()]
+    told = {(line["method"], line["trace_id"]) for line in logged if line["message"] == "a call was refused"}
+    assert told == {*numbers.items(), ("", broken["error"]["data"]["trace_id"])}
+    failed = {(line["method"], line["trace_id"]) for line in logged if line["message"] == "a call failed"}
+    assert failed == {(method, numbers[method]) for method in ("WalletService.OpenAccount", "subscribe")}
 
 
 async def _wallet_stream(bus: Nats) -> None:

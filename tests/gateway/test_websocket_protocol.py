@@ -1,7 +1,7 @@
 """RFC 6455 byte by byte, where a library of the client's would be in the way.
 
-The whole Autobahn suite passes, but for case 7.9.5, which is aiohttp's own; its client needs Python 2.7, so what
-matters most of it is said here again.
+`make test-websocket` runs the cases of the Autobahn testsuite; what matters most of them is said here again, with our
+own messages and limits.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ async def test_text_that_is_not_utf_8(raw: Raw, payload: bytes) -> None:
         (FINAL | CONTINUATION, b"of nothing"),
         (FINAL | CLOSE, b"\x03"),
         (FINAL | CLOSE, struct.pack("!H", 1005)),
+        (FINAL | CLOSE, struct.pack("!H", 1006)),
     ],
 )
 async def test_what_breaks_the_protocol(raw: Raw, first: int, payload: bytes) -> None:

@@ -127,6 +127,29 @@ async def test_a_process_that_goes_away_leaves_no_call_without_an_end(
     assert gone.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
+async def test_the_first_call_to_a_process_that_was_started_again_is_not_lost(
+    channel: RelayChannel, desk: Desk, server: GrpcServer, tmp_path: Path
+) -> None:
+    """What spoke over the stream that broke must not take what is said after it."""
+    desk.may_answer.set()
+    assert await ask(channel, tmp_path, "a") == "a"
+    port = server.port
+    await server.stop(0)
+    again = GrpcServer(
+        f"127.0.0.1:{port}",
+        TokenVerifier(DevelopmentIssuer(tmp_path / "issuer").jwks, "feltro"),
+        [desk],
+        "test.feltro",
+        lambda _: None,
+    )
+    await again.start()
+    async with asyncio.timeout(10.0):
+        while not channel._line._broken:
+            await asyncio.sleep(0.01)
+    assert await ask(channel, tmp_path, "b") == "b"
+    await again.stop(0)
+
+
 @pytest.mark.guarantee("G11")
 def test_g11_what_leaves_together_fits_into_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [relay_pb2.Call(call_id=number, request=b"x" * 400) for number in range(10)]

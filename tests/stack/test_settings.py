@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 # Any file that is there will do: the keys in it are not looked at yet.
 KEYS = {"FELTRO_ISSUER_JWKS": __file__}
+DESK = {"FELTRO_FRONT_DESK_LISTEN": "127.0.0.1:8702", "FELTRO_FRONT_DESK_ISSUER": str(Path(__file__).parent)}
 NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
 
 
@@ -19,6 +21,7 @@ NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
         ("stack.run", {"FELTRO_GATEWAY_PORT": "eighty"}),
         ("stack.run", {"FELTRO_POSTGRES_PORT": "70000"}),
         ("stack.run", {"FELTRO_NATS_PORT": "0"}),
+        ("stack.front_desk", {**DESK, "FELTRO_FRONT_DESK_GATEWAY": "127.0.0.1:8700"}),
         ("gateway", {**NATS, "FELTRO_GATEWAY_LISTEN": "here"}),
         ("gateway", {**NATS, "FELTRO_GATEWAY_WALLET_ADDRESS": "127.0.0.1"}),
         ("gateway", {**KEYS, "FELTRO_NATS_URL": "http://127.0.0.1"}),

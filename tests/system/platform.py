@@ -19,7 +19,7 @@ from stack import leftovers
 from stack.ephemeral import free_port
 
 WITHIN_S = 60.0
-PARTS = ("postgres", "nats", "wallet", "roulette", "gateway")
+PARTS = ("postgres", "nats", "wallet", "roulette", "gateway", "desk")
 
 
 class Platform:
@@ -37,6 +37,16 @@ class Platform:
         """The process that `make run` is."""
         assert self._launcher is not None, "not started"
         return self._launcher
+
+    @property
+    def url(self) -> str:
+        """Where the gateway answers."""
+        return f"http://127.0.0.1:{self.settings['FELTRO_GATEWAY_PORT']}"
+
+    @property
+    def front_desk(self) -> str:
+        """Where the operator's own site would be."""
+        return f"http://127.0.0.1:{self.settings['FELTRO_FRONT_DESK_PORT']}"
 
     @property
     def running(self) -> bool:
@@ -89,7 +99,7 @@ class Platform:
 
     def process(self, part: str) -> psutil.Process:
         """The process that is one part."""
-        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway"}
+        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway", "desk": "stack.front_desk"}
         telling |= {service: f"services.{service}" for service in ("wallet", "roulette")}
         for process in self.processes():
             command = _command_line(process)
@@ -142,5 +152,5 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 def _free_ports() -> dict[str, str]:
     services = ("GATEWAY", "WALLET", "ROULETTE")
-    names = ("POSTGRES", "NATS", *services, *(f"{service}_METRICS" for service in services))
+    names = ("POSTGRES", "NATS", "FRONT_DESK", *services, *(f"{service}_METRICS" for service in services))
     return {f"FELTRO_{name}_PORT": str(free_port()) for name in names}

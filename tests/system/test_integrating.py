@@ -1,13 +1,14 @@
-"""`docs/integrating.md`: whoever follows it gets what it promises. The page itself is what is run here.
+"""`docs/integrating.md` and `docs/operating.md`: whoever follows them gets what they promise. They are what is run.
 
 Blocks marked `sh` are run as they stand, in their order, by one bash; only the variables that the page itself reads
 say where this platform is. A block marked `text` right after one is what it prints: `…` stands for anything, and white
-space counts for nothing. The block marked `python` is the file that the page says to save.
+space counts for nothing. The block marked `python` is the file that integrating.md says to save.
 
-The browser's page is held against the platform twice. Everywhere, the calls that it holds are read from its text and
-made from here in the order in which its script makes them, and the answers and events have the fields that the script
-reads: its messages are right. Where there is a Node with WebSockets, its script is run as it is, in a document that is
-only as real as it needs, by a person who presses the button, while the gateway is stopped under it: its logic is right.
+The browser's page of integrating.md is held against the platform twice. Everywhere, the calls that it holds are read
+from its text and made from here in the order in which its script makes them, and the answers and events have the fields
+that the script reads: its messages are right. Where there is a Node with WebSockets, its script is run as it is, in a
+document that is only as real as it needs, by a person who presses the button, while the gateway is stopped under it:
+its logic is right.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from tests.system.platform import Platform
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "integrating.md"
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+INTEGRATING, OPERATING = _DOCS / "integrating.md", _DOCS / "operating.md"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(r'call\("([\w.]+)", \{(.*)\}\)')
 _DEFAULT_ADDRESS = "127.0.0.1:8700"
@@ -71,13 +73,13 @@ class Block:
     line: int
 
 
-def _blocks() -> list[Block]:
-    page = PAGE.read_text(encoding="utf-8")
-    return [Block(found[1], found[2], page[: found.start()].count("\n") + 1) for found in _BLOCK.finditer(page)]
+def _blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(found[1], found[2], text[: found.start()].count("\n") + 1) for found in _BLOCK.finditer(text)]
 
 
 def _only(language: str) -> str:
-    (block,) = [block for block in _blocks() if block.language == language]
+    (block,) = [block for block in _blocks(INTEGRATING) if block.language == language]
     return block.text
 
 
@@ -173,34 +175,38 @@ def _give(platform: Platform, player: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or shutil.which("curl") is None, reason="needs bash and curl")
-def test_every_command_does_what_the_page_says(platform: Platform, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [INTEGRATING, OPERATING], ids=lambda page: page.stem)
+def test_every_command_does_what_the_page_says(platform: Platform, tmp_path: Path, page: Path) -> None:
     (tmp_path / "play.py").write_text(_only("python"), encoding="utf-8")
-    blocks = _blocks()
+    blocks = _blocks(page)
     shell = Shell(tmp_path, _environment(platform))
     try:
         for block, after in zip(blocks, [*blocks[1:], None], strict=True):
             if block.language != "sh":
                 continue
             printed, status = shell.run(block.text)
-            assert status == 0, f"{PAGE.name}:{block.line} ends with {status}:\n{printed}"
+            assert status == 0, f"{page.name}:{block.line} ends with {status}:\n{printed}"
             said = "".join(printed.split())
             if after is not None and after.language == "text":
                 wanted = _promised(after.text)
                 assert wanted.fullmatch(said), (
-                    f"{PAGE.name}:{after.line} promises\n{after.text}\nand this is:\n{printed}"
+                    f"{page.name}:{after.line} promises\n{after.text}\nand this is:\n{printed}"
                 )
             else:
-                assert not said, f"{PAGE.name}:{block.line} prints what it does not promise:\n{printed}"
+                assert not said, f"{page.name}:{block.line} prints what it does not promise:\n{printed}"
     finally:
         shell.end()
 
 
-def test_every_promise_follows_its_command() -> None:
-    blocks = _blocks()
-    assert {block.language for block in blocks} == {"sh", "text", "html", "python"}
+@pytest.mark.parametrize(
+    ("page", "languages"), [(INTEGRATING, {"sh", "text", "html", "python"}), (OPERATING, {"sh", "text"})]
+)
+def test_every_promise_follows_its_command(page: Path, languages: set[str]) -> None:
+    blocks = _blocks(page)
+    assert {block.language for block in blocks} == languages
     for before, block in itertools.pairwise(blocks):
-        assert block.language != "text" or before.language == "sh", f"{PAGE.name}:{block.line}"
-    assert PAGE.read_text(encoding="utf-8").count("```") == 2 * len(blocks)
+        assert block.language != "text" or before.language == "sh", f"{page.name}:{block.line}"
+    assert page.read_text(encoding="utf-8").count("```") == 2 * len(blocks)
 
 
 def _calls_of_the_page(known: dict[str, object]) -> list[tuple[str, dict[str, Any]]]:

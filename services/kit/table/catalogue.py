@@ -14,6 +14,7 @@ from services.kit.clock import Clock
 from services.kit.database import DATABASE_FAILURES
 from services.kit.table.configurations import PLATFORM, Configurations
 from services.kit.table.game import Bets, Game, Outcome
+from services.kit.table.platform_switch import PlatformSwitch
 from services.kit.table.refusals import TableRefused
 from services.kit.table.surroundings import Configured
 from services.kit.table.switches import Switches, SwitchState
@@ -28,11 +29,17 @@ class LiveCatalogue(Generic[Bets, Outcome]):
     """Configurations and switches in memory, for tables that cannot wait for a database to know what holds."""
 
     def __init__(
-        self, game: Game[Bets, Outcome], configurations: Configurations, switches: Switches, clock: Clock
+        self,
+        game: Game[Bets, Outcome],
+        configurations: Configurations,
+        switches: Switches,
+        platform: PlatformSwitch,
+        clock: Clock,
     ) -> None:
         self._game = game
         self._configurations = configurations
         self._switches = switches
+        self._platform = platform
         self._clock = clock
         self._versions: list[types_pb2.ConfigurationVersion] = []
         # Those of them that hold, and until when that is so: asked with every bet, worked out when it changes.
@@ -125,7 +132,8 @@ class LiveCatalogue(Generic[Bets, Outcome]):
         return self._switched.game is None and None not in self._own
 
     def closed_because(self, house_id: str) -> str | None:
-        return self._own.get(None) or self._own.get(house_id) or self._switched.why_off(house_id)
+        own = self._own.get(None) or self._own.get(house_id)
+        return own or self._platform.why_off() or self._switched.why_off(house_id)
 
     async def switch_off(self, house_id: str | None, reason: str) -> None:
         """The platform's own switch: it holds at once, and is logged as soon as the database lets it."""

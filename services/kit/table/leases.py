@@ -134,6 +134,7 @@ class Bucket:
 
     async def make(self) -> KeyValue:
         """The bucket, made if there is none."""
+        self._expect_connection()
         try:
             return await self._jetstream.create_key_value(self._config)
         except nats.js.errors.BadRequestError:

@@ -32,6 +32,7 @@ from services.kit.table.hall import Hall
 from services.kit.table.house import Resources
 from services.kit.table.journal import Journal, StaleOwner
 from services.kit.table.placement import Placement
+from services.kit.table.platform_switch import PlatformSwitch
 from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.round_history import RoundHistory
 from services.kit.table.settings import GameSettings
@@ -127,9 +128,13 @@ class GameProcess(Generic[Bets, Outcome]):
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         if settings.tables is not None:
             await configurations.seed(seeds.read(settings.tables), game)
-        catalogue: LiveCatalogue[Bets, Outcome] = LiveCatalogue(game, configurations, switches, clock)
+        token = ServiceToken(settings.token_file)
+        platform = PlatformSwitch(channel, token.metadata)
+        catalogue: LiveCatalogue[Bets, Outcome] = LiveCatalogue(game, configurations, switches, platform, clock)
         await catalogue.refresh()
-        wallet = GrpcWallet(channel, ServiceToken(settings.token_file).metadata)
+        # Before it takes tables, so that they do not begin by saying that they are off.
+        await platform.ask()
+        wallet = GrpcWallet(channel, token.metadata)
         table_bus = TableBus(bus)
         resources = Resources(
             game=game,
@@ -167,8 +172,9 @@ class GameProcess(Generic[Bets, Outcome]):
             hall.open_house,
         )
         catalogue.changed = lambda: self._heard_of_change(hall, catalogue)
+        platform.changed = hall.wake
         await hall.listen(bus)
-        work: list[Coroutine[None, None, None]] = [journal.run(), catalogue.run(), placement.run()]
+        work: list[Coroutine[None, None, None]] = [journal.run(), catalogue.run(), platform.run(), placement.run()]
         tasks = [asyncio.create_task(part) for part in work]
         await server.start()
         await server.say(serving=True)

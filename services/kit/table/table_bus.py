@@ -2,8 +2,9 @@
 
 Each message expects the one before it to be the last of its table in the stream, so a former owner's voice adds nothing
 (G8) and a message whose acknowledgement was lost is not doubled. What happens while one message is under way is
-gathered and leaves as the next one. Money does not wait for the bus: what cannot leave waits within a limit, and beyond
-it is replaced by a picture of the whole table (G11).
+gathered and leaves as the next one. Before each a moment passes: whoever is to be answered for what is told hears it
+first, and a message costs more than what it holds. Money does not wait for the bus: what cannot leave waits within a
+limit, and beyond it is replaced by a picture of the whole table (G11).
 
 Events are numbered when they leave, not when they are said. Whoever hears a `TableTaken` believes it whatever its
 number: after something was dropped, or lost with its owner, numbers that had been counted on may be given again.
@@ -37,6 +38,8 @@ KEPT_MESSAGES = 2_000
 MESSAGE_BYTES_LIMIT = 512 * 1024
 WAITING_EVENTS_LIMIT = 5_000
 FULL_FROM_EVENTS = WAITING_EVENTS_LIMIT // 2
+# How long what is said waits for company, and lets answers leave before it.
+GATHERED_FOR_S = 0.003
 ACKNOWLEDGED_WITHIN_S = 2.0
 RETRY_AFTER_S = 0.05
 RETRY_AFTER_AT_MOST_S = 1.0
@@ -231,6 +234,8 @@ class TableVoice:
                 self._woken.clear()
                 await self._woken.wait()
                 continue
+            if not self._leaving:
+                await asyncio.sleep(GATHERED_FOR_S)
             try:
                 await self._step()
             except BUS_FAILURES as failed:

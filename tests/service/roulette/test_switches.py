@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import platform_pb2
 from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS, Guest, Room, refusal
 
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
@@ -119,6 +120,58 @@ async def test_the_whole_game_is_switched_off_and_on(
     assert shown == [False, False]
     assert [await enabled(room, house) for house in HOUSES.values()] == [True, True]
     await room.play(guest, {"red": 100})
+
+
+async def switch_all_games(room: Room, *, enabled: bool, reason: str) -> None:
+    request = platform_pb2.SetPlatformSwitchRequest(request_id=str(uuid4()), enabled=enabled, reason=reason)
+    await room.wallet.platform.SetPlatformSwitch(request, metadata=room.wallet.operator)
+
+
+@pytest.fixture
+async def platform_stays_on(room: Room) -> AsyncIterator[None]:
+    """Whatever becomes of the test, others may play after it."""
+    yield
+    await switch_all_games(room, enabled=True, reason="the test is over")
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
+async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
+    room: Room, game_stays_on: None, platform_stays_on: None, regulation: str
+) -> None:
+    table_id = await room.table(wheel=REGULATIONS[regulation])
+    guest = await room.guest(table_id)
+    watch = await room.watch(table_id)
+    round_id = await room.open_round(guest)
+    await room.bet(guest, round_id, {"red": 100})
+
+    await switch_all_games(room, enabled=False, reason="the regulator asks for it")
+    settled = await watch.until("round_settled", round_id)
+    off = await watch.until("table_switched", after=settled.seq)
+    refused = [await refusal(room.roulette.enter(await room.player(), house)) for house in HOUSES.values()]
+    # Neither the game's own switch nor the table's outdoes the platform's.
+    await switch(room, "", enabled=True, reason="but I want to")
+    await switch(room, table_id, enabled=True, reason="but I want to")
+    still = await refusal(room.roulette.enter(await room.player(), table_id))
+    shown = await enabled(room, table_id)
+    # And the platform's does not undo the game's.
+    await switch(room, "", enabled=False, reason="the wheels are cleaned")
+    await switch_all_games(room, enabled=True, reason="the regulator is content")
+    async with asyncio.timeout(15):
+        while (cleaned := await refusal(room.roulette.enter(await room.player(), table_id))).facts["why"] != (
+            "the wheels are cleaned"
+        ):
+            await asyncio.sleep(0.02)
+    await switch(room, "", enabled=True, reason="they are clean")
+    await watch.until("round_opened", after=off.seq)
+
+    assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the regulator asks for it")
+    assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
+        ("TABLE_DISABLED", "the regulator asks for it")
+    }
+    assert not shown
+    assert cleaned.reason == "TABLE_DISABLED"
+    (lived,) = await room.rounds(guest)
+    assert (lived.round.status, lived.staked_cents) == (types_pb2.ROUND_STATUS_SETTLED, 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")

@@ -280,12 +280,10 @@ class Desk:
         """The same in one word each."""
         return [_word(fact) for fact in await self.told(player_id)]
 
-    async def actions(self) -> list[tuple[str, str, str]]:
+    async def policy_changes(self) -> list[tuple[str, str]]:
         async with self.engine.connect() as connection:
-            rows = await connection.execute(
-                text("SELECT actor, action, subject FROM operator_actions ORDER BY 1, 2, 3")
-            )
-            return [(actor, action, subject) for actor, action, subject in rows]
+            rows = await connection.execute(text("SELECT actor, table_id FROM policy_changes ORDER BY change_no"))
+            return [(actor, table_id) for actor, table_id in rows]
 
 
 def table_ref(table_id: str, epoch: int = 1) -> types_pb2.TableRef:

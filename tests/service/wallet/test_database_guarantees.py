@@ -179,7 +179,16 @@ async def test_a_closed_complaint_does_not_change(service: Connection, ledger: S
         await service.execute("UPDATE complaints SET player_id = 'rui'")
 
 
-WRITTEN_ONCE = ("transfers", "entries", "requests", "complaint_steps", "operator_actions")
+WRITTEN_ONCE = (
+    "transfers",
+    "entries",
+    "requests",
+    "complaint_steps",
+    "operator_actions",
+    "operator_action_ends",
+    "policy_changes",
+    "platform_switches",
+)
 
 
 @pytest.mark.guarantee("G5")

@@ -541,7 +541,7 @@ async def test_a_later_policy_holds_at_once_and_is_logged(desk: Desk) -> None:
     assert await desk.state(seat) == ACTIVE
     await desk.turn(1)
     assert await desk.state(seat) == INVITED
-    assert await desk.actions() == [("back-office", "set inactivity policy", seat.table_id)]
+    assert await desk.policy_changes() == [("back-office", seat.table_id)]
 
 
 @pytest.mark.rule("804/2015:28.a")
@@ -553,7 +553,7 @@ async def test_an_earlier_policy_is_refused_and_changes_nothing(desk: Desk) -> N
 
     assert refused.value.reason == "RULE_VIOLATED"
     assert refused.value.facts == {"field": "idle_seconds", "bound": "180", "rule": "804/2015:28.a"}
-    assert await desk.actions() == []
+    assert await desk.policy_changes() == []
 
 
 @pytest.mark.rule("804/2015:28")

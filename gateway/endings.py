@@ -1,0 +1,35 @@
+"""How connections ended: one line in the log for each, with who, from where, at which tables and why.
+
+Lost connections and time-outs have to be on record (`903-B/2015:6.3.6.7`). Players' sessions that end for inactivity
+are not here: the wallet keeps those, with their causes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from prometheus_client import Counter
+
+from gateway.close_codes import CloseCode
+from gateway.visitors import Visitor
+
+# Beside the names of `CloseCode`, in small letters.
+CLOSED, LOST, MALFORMED = "closed", "lost", "malformed"
+"""By the client as agreed; without a word; because what he sent could not be understood."""
+
+_ENDED = Counter("feltro_edge_connections_ended", "Connections that have ended", ["kind", "cause"])
+_log = logging.getLogger(__name__)
+
+
+def of_code(code: int) -> str:
+    """The cause that a close code of ours stands for."""
+    return CloseCode(code).name.lower() if code in CloseCode.__members__.values() else MALFORMED
+
+
+def note(kind: str, visitor: Visitor, address: str, tables: Iterable[str], cause: str) -> None:
+    """Once for each connection; `kind` is `websocket` or `stream`."""
+    _ENDED.labels(kind, cause).inc()
+    subject = "" if visitor.caller is None else visitor.caller.subject
+    said = {"kind": kind, "subject": subject, "address": address, "tables": sorted(tables), "cause": cause}
+    _log.info("a connection has ended", extra=said)

@@ -1,0 +1,118 @@
+"""The closed sets of reasons as the protos declare them: what each means, its status, and which calls it may answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import grpc
+from google.protobuf.descriptor import EnumDescriptor, FileDescriptor
+from google.rpc import code_pb2
+
+from feltro.access.v1 import refusal_pb2
+from gateway.contracts import OURS, Binding, Contracts, Method, domain_of, reason_of
+from gateway.refusals import DOMAIN
+
+STATUSES: Mapping[grpc.StatusCode, int] = {
+    grpc.StatusCode.INVALID_ARGUMENT: 400,
+    grpc.StatusCode.OUT_OF_RANGE: 400,
+    grpc.StatusCode.UNAUTHENTICATED: 401,
+    grpc.StatusCode.PERMISSION_DENIED: 403,
+    grpc.StatusCode.NOT_FOUND: 404,
+    grpc.StatusCode.FAILED_PRECONDITION: 409,
+    grpc.StatusCode.ABORTED: 409,
+    grpc.StatusCode.ALREADY_EXISTS: 409,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: 429,
+    grpc.StatusCode.UNIMPLEMENTED: 501,
+    grpc.StatusCode.UNAVAILABLE: 503,
+    grpc.StatusCode.DEADLINE_EXCEEDED: 504,
+}
+# What HTTP itself finds wrong has statuses of its own.
+OF_HTTP: Mapping[int, str] = {404: "METHOD_UNKNOWN", 405: "METHOD_UNKNOWN", 413: "TOO_LARGE", 415: "INVALID"}
+_OWN_STATUSES = {(DOMAIN, "METHOD_UNKNOWN"): 404, (DOMAIN, "TOO_LARGE"): 413}
+_FACTS = re.compile(r"Facts: ([a-z_]+(?:, [a-z_]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One value of a `RefusalReason`."""
+
+    domain: str
+    name: str
+    words: str
+    status: int
+    any_call: bool
+
+    @property
+    def title(self) -> str:
+        return title_of(self.name)
+
+    @property
+    def facts(self) -> list[str]:
+        """The names of those that always come with it, as far as its words list them."""
+        found = _FACTS.search(self.words)
+        return [] if found is None else found[1].split(", ")
+
+
+class ReasonSets:
+    """All reasons of all domains."""
+
+    def __init__(self, contracts: Contracts) -> None:
+        self._known: dict[tuple[str, str], Reason] = {}
+        for file in _files_of(contracts):
+            enum = file.enum_types_by_name.get("RefusalReason")
+            for reason in [] if enum is None else _reasons(enum, contracts):
+                self._known[reason.domain, reason.name] = reason
+
+    def __iter__(self) -> Iterator[Reason]:
+        return iter(self._known.values())
+
+    @property
+    def domains(self) -> list[str]:
+        return sorted({reason.domain for reason in self})
+
+    def of_call(self, method: Method) -> list[Reason]:
+        """Those for which this call may be refused, whatever way it comes in."""
+        named = {*method.refuses}
+        named.update((one.domain, one.name) for one in self if one.any_call and one.domain in {method.domain, DOMAIN})
+        if method.game_field:
+            named.add((DOMAIN, "GAME_UNKNOWN"))
+        return sorted((self._known[one] for one in named), key=lambda one: (one.domain, one.name))
+
+    def by_status(self, method: Method, binding: Binding) -> dict[int, list[Reason]]:
+        """The same over HTTP, where what cannot be taken as a body is refused by itself."""
+        statuses: dict[int, list[Reason]] = {}
+        for reason in self.of_call(method):
+            statuses.setdefault(reason.status, []).append(reason)
+        if binding.body:
+            for status in (413, 415):
+                statuses[status] = [self._known[DOMAIN, OF_HTTP[status]]]
+        return dict(sorted(statuses.items()))
+
+
+def title_of(reason: str) -> str:
+    """INSUFFICIENT_FUNDS: Insufficient funds."""
+    return reason.replace("_", " ").capitalize()
+
+
+def _reasons(enum: EnumDescriptor, contracts: Contracts) -> Iterator[Reason]:
+    domain = domain_of(enum.file.package)
+    for value in enum.values[1:]:
+        declared = value.GetOptions().Extensions[refusal_pb2.refusal]
+        name = reason_of(value.name)
+        code = grpc.StatusCode[code_pb2.Code.Name(declared.code)]
+        status = _OWN_STATUSES.get((domain, name), STATUSES[code])
+        yield Reason(domain, name, contracts.words(f"{enum.full_name}.{value.name}"), status, declared.any_call)
+
+
+def _files_of(contracts: Contracts) -> Iterator[FileDescriptor]:
+    """The files of everything that is offered, and what they build on."""
+    waiting = [method.descriptor.containing_service.file for method in contracts.methods]
+    seen: set[str] = set()
+    while waiting:
+        file = waiting.pop()
+        if file.name not in seen and file.package.startswith(OURS):
+            seen.add(file.name)
+            waiting.extend(file.dependencies)
+            yield file

@@ -1,0 +1,87 @@
+"""Writes what a group of commands did into the ledger's tables, all of it by one set-based statement."""
+
+from collections.abc import Sequence
+
+from services.kit.database import DirectConnection
+from services.wallet import facts, ledger_facts
+from services.wallet.ledger.book import Book
+
+_WRITE = """
+WITH answered AS MATERIALIZED (
+    SELECT * FROM unnest($2::text[], $3::bytea[], $4::boolean[], $5::bytea[], $6::text[], $7::bigint[], $8::smallint[],
+                         $9::smallint[], $10::bigint[], $11::text[])
+        AS new(request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference)
+), written_requests AS (
+    INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
+    SELECT request_id, digest, refused, answer, transfer_no, caller, $1 FROM answered
+), written_transfers AS (
+    INSERT INTO transfers (transfer_no, kind, mode, at, request_id, round_no, reference)
+    SELECT transfer_no, kind, mode, $1, request_id, round_no, reference FROM answered WHERE transfer_no IS NOT NULL
+), written_entries AS (
+    INSERT INTO entries
+        (transfer_no, account_no, version, leg, pocket, session_no, before_cents, amount_cents, after_cents)
+    SELECT transfer_no, account_no, version, first_leg + step, pocket, session_no,
+           before_cents, amount_cents, before_cents + amount_cents
+    FROM unnest($12::bigint[], $13::bigint[], $14::bigint[], $15::smallint[], $16::bigint[],
+                $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
+        AS posted(transfer_no, account_no, version, first_leg, session_no, free_before, free, locked_before, locked)
+    CROSS JOIN LATERAL (VALUES (0, 1, free_before, free), (1, 2, locked_before, locked))
+        AS entry(step, pocket, before_cents, amount_cents)
+    WHERE amount_cents <> 0
+), written_stakes AS (
+    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
+    SELECT new.*, $1
+    FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[])
+        AS new
+), written_rounds AS (
+    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)
+    SELECT no, round_id, table_no, 1, $1
+    FROM unnest($28::bigint[], $29::text[], $30::bigint[]) AS new(no, round_id, table_no)
+), written_facts AS (
+    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($31::bytea[]) AS new(facts)
+)
+UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
+FROM unnest($32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[]) AS new(no, free_cents, locked_cents, version)
+WHERE accounts.account_no = new.no
+"""
+# request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference
+Answered = tuple[str, bytes, bool, bytes, str, int | None, int | None, int | None, int | None, str | None]
+
+
+async def write(connection: DirectConnection, book: Book, answered: Sequence[Answered]) -> None:
+    """Writes under the locks that the caller holds."""
+    new_stakes = [
+        (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
+        for s, detail in book.new_stakes
+    ]
+    await connection.fetch(
+        _WRITE,
+        book.now,
+        *columns(answered, 10),
+        *columns(book.postings, 9),
+        *columns(new_stakes, 7),
+        *new_rounds(book),
+        fact_rows(book),
+        *balances(book),
+    )
+
+
+def new_rounds(book: Book) -> list[Sequence[object]]:
+    """Number, id and table."""
+    return columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3)
+
+
+def fact_rows(book: Book) -> list[bytes]:
+    """What the outbox gets: a row, or none."""
+    return [facts.pack(found)] if (found := ledger_facts.of_book(book)) else []
+
+
+def balances(book: Book) -> list[Sequence[object]]:
+    """Number, free cents, locked cents and version of every account that has moved."""
+    accounts = {movement.account.no: movement.account for movement in book.movements}.values()
+    return columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4)
+
+
+def columns(rows: Sequence[tuple[object, ...]], width: int) -> list[Sequence[object]]:
+    """The rows as one array for each column."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width

@@ -1,0 +1,1 @@
+"""The platform as players see it: `make test-browser`."""

@@ -1,0 +1,214 @@
+"""One whole platform and one Chromium for all tests; a context of its own, closed and looked after, for each.
+
+Tests are plain functions: Playwright's calls wait by themselves, and no event loop runs beside theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
+
+from stack import leftovers
+from tests.system.platform import Platform
+from tools import web
+
+SCREENSHOTS = web.BUILD / "screenshots"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+# It looks for nothing outside: what it has to show is here. As root it could not use its sandbox.
+QUIET = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-proxy-server",
+    *(["--no-sandbox"] if os.geteuid() == 0 else []),
+]
+WAITS_MS = 15_000
+expect.set_options(timeout=WAITS_MS)
+_PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+DEVICES: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": {"width": 1440, "height": 900}},
+    "portrait": {"viewport": {"width": 390, "height": 844}, **_PHONE},
+    "landscape": {"viewport": {"width": 844, "height": 390}, **_PHONE},
+}
+# The question who is logged in has the answer 401 for nobody, which a browser calls an error.
+_NOBODY_LOGGED_IN = re.compile(r"Failed to load resource: .* 401 .*/token$")
+
+_PAGES = pytest.StashKey[list[Page]]()
+
+
+@dataclass
+class Complaints:
+    """What the browser complains of: at the end of a test there must be nothing that was not expected."""
+
+    heard: list[str] = field(default_factory=list)
+    expected: list[re.Pattern[str]] = field(default_factory=lambda: [_NOBODY_LOGGED_IN])
+
+    def expect(self, pattern: str) -> None:
+        """The test provokes it: a part of `<text> <address>`."""
+        self.expected.append(re.compile(pattern))
+
+    @property
+    def unexpected(self) -> list[str]:
+        return [said for said in self.heard if not any(one.search(said) for one in self.expected)]
+
+    def listen(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.heard.append(f"uncaught: {error.stack or error}"))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.heard.append(f"{message.text} {message.location.get('url', '')}")
+
+
+# Makes a context for one of DEVICES; further arguments are Playwright's (`reduced_motion="reduce"`, `locale="en-GB"`).
+NewContext = Callable[..., BrowserContext]
+Screenshot = Callable[[Page, str], Path]
+LogIn = Callable[[BrowserContext, str], None]
+
+
+_T = TypeVar("_T")
+
+
+def _or_fail(act: Callable[[], _T], kind: type[Exception], sentence: str) -> _T:
+    problem = ""
+    try:
+        return act()
+    except kind as failed:
+        problem = str(failed)
+    pytest.fail(f"{sentence} {problem}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def platform() -> Iterator[Platform]:
+    """As `make run` starts it, with the front-end that the sources make."""
+    _or_fail(web.build, web.CannotBuild, "The front-end could not be built.")
+    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+        Path(folder).chmod(0o711)
+        made = Platform(Path(folder) / "data")
+        made.start()
+        try:
+            yield made
+        finally:
+            made.stop()
+            leftovers.end(made.processes(), made.data, made.data / "postgres" / "data")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One process for all tests; they share nothing in it."""
+    with sync_playwright() as playwright:
+        browser = _or_fail(
+            lambda: playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET),
+            Error,
+            f"{CHROMIUM} does not start (`make test-browser` brings one).",
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints() -> Complaints:
+    return Complaints()
+
+
+@pytest.fixture
+def new_context(
+    chromium: Browser, platform: Platform, complaints: Complaints, request: pytest.FixtureRequest
+) -> Iterator[NewContext]:
+    """Contexts of this test, each a browser of somebody else; addresses begin at the gateway."""
+    made: list[BrowserContext] = []
+    pages = request.node.stash.setdefault(_PAGES, [])
+
+    def watch(page: Page) -> None:
+        pages.append(page)
+        complaints.listen(page)
+
+    def make(device: str = "desktop", **more: object) -> BrowserContext:
+        usual = {"locale": "pt-PT", "timezone_id": "Europe/Lisbon", "base_url": platform.url}
+        options: dict[str, Any] = {**usual, **DEVICES[device], **more}
+        context = chromium.new_context(**options)
+        context.set_default_timeout(WAITS_MS)
+        context.set_default_navigation_timeout(WAITS_MS)
+        context.on("page", watch)
+        made.append(context)
+        return context
+
+    yield make
+    for context in made:
+        context.close()
+    assert not complaints.unexpected, "the browser complains:\n" + "\n".join(complaints.unexpected)
+
+
+@pytest.fixture
+def desktop(new_context: NewContext) -> Page:
+    """A page of 1440 × 900."""
+    return new_context("desktop").new_page()
+
+
+@pytest.fixture
+def portrait(new_context: NewContext) -> Page:
+    """A page of a phone, upright."""
+    return new_context("portrait").new_page()
+
+
+@pytest.fixture
+def landscape(new_context: NewContext) -> Page:
+    """A page of a phone, lying."""
+    return new_context("landscape").new_page()
+
+
+@pytest.fixture(params=DEVICES)
+def anywhere(new_context: NewContext, request: pytest.FixtureRequest) -> Page:
+    """A page of each device in turn."""
+    return new_context(request.param).new_page()
+
+
+@pytest.fixture
+def log_in(platform: Platform) -> LogIn:
+    """As somebody, at the front desk; the page that is opened next knows him."""
+
+    def go(context: BrowserContext, name: str) -> None:
+        headers = {"Origin": platform.front_desk}
+        form: dict[str, str | float | bool] = {"name": name}
+        answer = context.request.post(f"{platform.front_desk}/login", form=form, headers=headers, max_redirects=0)
+        assert answer.status == 303, answer.text()
+
+    return go
+
+
+@pytest.fixture
+def screenshot() -> Screenshot:
+    """What a page looks like, as build/screenshots/<name>.png."""
+
+    def take(page: Page, name: str) -> Path:
+        return _shot(page, name)
+
+    return take
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where a test fails its pages are kept as they were."""
+    report = yield
+    if report.when == "call" and report.failed:
+        pages: list[Page] = item.stash.get(_PAGES, [])
+        for number, page in enumerate(pages):
+            if not page.is_closed():
+                _shot(page, f"failed-{item.name}-{number}")
+    return report
+
+
+def _shot(page: Page, name: str) -> Path:
+    path = SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name)}.png"
+    page.screenshot(path=path)
+    return path

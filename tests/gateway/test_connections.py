@@ -1,0 +1,194 @@
+"""Only so many connections at once, in all and from one address; one too many is told so and costs nearly nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from contextlib import AsyncExitStack, suppress
+from uuid import uuid4
+
+import aiohttp
+import pytest
+
+from gateway import connections, sse
+from gateway.connections import Connections, Entrance, room_for
+from gateway.problems import Problem
+from gateway.proxies import TrustedProxies, networks_of
+from tests.gateway.front import FakeDesk, bearer, front
+from tests.gateway.sockets import WITHIN_S, LiveEdge, live_edge, until
+
+pytestmark = pytest.mark.guarantee("G11")
+
+CLIENT = "X-Forwarded-For"
+
+
+def test_so_many_from_an_address_and_so_many_in_all() -> None:
+    known = Connections(5, 2)
+    for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"):
+        known.enter(address)
+    with pytest.raises(Problem) as in_all:
+        known.enter("192.0.2.9")
+    assert (in_all.value.status, in_all.value.reason, in_all.value.headers) == (503, "OVERLOADED", {"Retry-After": "5"})
+    known.leave("192.0.2.2")
+    for address in ("192.0.2.1", "2001:db8::3"):
+        with pytest.raises(Problem) as per_address:
+            known.enter(address)
+        assert (per_address.value.status, per_address.value.facts) == (429, {"limit": "2"})
+    for address in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
+        known.leave(address)
+    assert not known._by_address
+    known.enter("192.0.2.9")
+
+
+def test_one_who_is_refused_is_told_so_until_there_are_too_many_of_those_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "REFUSED_PER_ADDRESS_LIMIT", 2)
+    entrance = Entrance(100, 1, TrustedProxies(networks_of("10.0.0.0/8")))
+    places = [entrance.enter("192.0.2.1") for _ in range(3)]
+    assert [place.problem and place.problem.status for place in places] == [None, 429, 429]
+    with pytest.raises(Problem):
+        entrance.enter("192.0.2.1")
+    for place in places:
+        place.give_up()
+    assert entrance.enter("192.0.2.1").problem is None
+    # All clients of a proxy come from its address.
+    assert all(entrance.enter("10.1.2.3").problem is None for _ in range(10))
+
+
+def test_a_process_has_a_file_for_each_of_its_connections() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = soft - connections.REFUSED_LIMIT - connections.OTHER_FILES - 1
+    assert room_for(wanted) == wanted
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
+    if hard != resource.RLIM_INFINITY:
+        try:
+            assert room_for(10 * hard) == hard - connections.REFUSED_LIMIT - connections.OTHER_FILES
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_one_address_takes_nobody_elses_place(nats_url: str) -> None:
+    async with live_edge(nats_url, connections=(100, 2)) as (live, tables, _), AsyncExitStack() as stack:
+        table = await tables.open(f"t{uuid4().hex[:12]}")
+        for _ in range(2):
+            await stack.enter_async_context(live.connect())
+        for path in ("/v1/ws", f"/v1/tables/{table.table_id}/events"):
+            async with live.client.get(path) as got:
+                said = await got.json(content_type=None)
+                assert (got.status, said["reason"], said["facts"]) == (429, "OVERLOADED", {"limit": "2"})
+                assert got.headers["Retry-After"] == "5"
+                assert got.headers["Connection"] == "close"
+                assert len(said["trace_id"]) == 32
+        async with _session_from(live, "127.0.0.2") as other, other.ws_connect("/v1/ws") as ws:
+            await ws.send_str('{"jsonrpc":"2.0","id":1,"method":"ping"}')
+            assert "result" in await ws.receive_json()
+        await stack.aclose()
+        await until(lambda: not live.sockets._open)
+        async with live.connect() as client:
+            await client.result("ping")
+
+
+async def test_one_too_many_to_be_heard_is_told_all_the_same(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REFUSED_LIMIT", 0)
+    async with live_edge(nats_url, connections=(1, 1)) as (live, _, _), live.connect() as client:
+        async with live.client.get("/v1/ws") as got:
+            said = await got.json(content_type=None)
+            assert (got.status, got.content_type) == (503, "application/problem+json")
+            assert (got.headers["Retry-After"], said["reason"], said["status"]) == ("5", "OVERLOADED", 503)
+        assert live.entrance._connections._count == 1
+        await client.result("ping")
+
+
+async def test_more_than_there_is_room_for_are_refused_whoever_they_are(nats_url: str) -> None:
+    async with live_edge(nats_url, connections=(2, 2)) as (live, _, _), AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(live.connect()) for _ in range(2)]
+        async with _session_from(live, "127.0.0.2") as other:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+                async with other.ws_connect("/v1/ws"):
+                    raise AssertionError
+            assert refusal.value.status == 503
+            assert refusal.value.headers is not None
+            assert refusal.value.headers["Retry-After"] == "5"
+        for client in clients:
+            await client.result("ping")
+
+
+async def test_behind_a_proxy_each_client_has_his_own_places(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.02)
+    async with live_edge(nats_url, connections=(100, 2), proxies="127.0.0.1") as (live, tables, _):
+        table = await tables.open(f"t{uuid4().hex[:12]}")
+        events = f"/v1/tables/{table.table_id}/events"
+        async with AsyncExitStack() as stack:
+            for client in ("192.0.2.1", "192.0.2.2"):
+                sent = {CLIENT: client}
+                await stack.enter_async_context(live.client.ws_connect("/v1/ws", headers=sent))
+                streamed = await stack.enter_async_context(live.client.get(events, headers=sent))
+                assert streamed.status == 200
+                async with live.client.get(events, headers=sent) as got:
+                    assert got.status == 429
+        await until(lambda: not live.connections._by_address)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /v1/ws HTTP/1.1\r\nHost: "])
+async def test_one_who_opens_a_connection_and_asks_nothing_is_let_go(
+    nats_url: str, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(connections, "SILENT_FOR_S", 0.1)
+    async with live_edge(nats_url, connections=(1, 1)) as (live, _, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+        writer.write(sent)
+        async with asyncio.timeout(WITHIN_S):
+            assert await reader.read() == b""
+        writer.close()
+        await until(lambda: not live.entrance._connections._count)
+        async with live.connect() as client:
+            # A WebSocket may be silent for as long as its pings are answered.
+            await asyncio.sleep(0.2)
+            await client.result("ping")
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "BODY_WITHIN_S", 0.1)
+    desk = FakeDesk()
+    async with front(desk) as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.server.port)
+        writer.write(
+            b"POST /v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ana\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        async with asyncio.timeout(WITHIN_S):
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 408 ")
+            assert b"application/problem+json" in head
+            with suppress(ConnectionResetError):
+                await reader.read()
+        writer.close()
+        assert not desk.asked
+        async with client.post("/v1/accounts", json={}, headers=bearer("ana", **{"Idempotency-Key": "k"})) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize(("sent", "told"), [(b"", True), (b"GET / HTTP/1.1\r\nHost:", False)])
+async def test_one_who_is_refused_cannot_stay_by_saying_nothing(
+    nats_url: str, monkeypatch: pytest.MonkeyPatch, sent: bytes, *, told: bool
+) -> None:
+    monkeypatch.setattr(connections, "REFUSED_FOR_S", 0.1)
+    async with live_edge(nats_url, connections=(1, 1)) as (live, _, _), live.connect() as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+        writer.write(sent)
+        heard = b""
+        async with asyncio.timeout(WITHIN_S):
+            with suppress(ConnectionResetError):
+                heard = await reader.read()
+        assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\n") is told
+        writer.close()
+        await client.result("ping")
+
+
+def _session_from(live: LiveEdge, address: str) -> aiohttp.ClientSession:
+    """A client elsewhere: the whole of 127.0.0.0/8 is this machine."""
+    return aiohttp.ClientSession(
+        f"http://127.0.0.1:{live.port}", connector=aiohttp.TCPConnector(local_addr=(address, 0))
+    )

@@ -1,0 +1,148 @@
+"""Connections that end are on record, once each, with who, from where and why."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from gateway import endings, websocket
+from gateway.close_codes import CloseCode
+from tests.gateway.sockets import Door, LiveEdge, Tables, live_edge, until
+
+pytestmark = pytest.mark.rule("903-B/2015:6.3.6.7")
+
+Edge = tuple[LiveEdge, Tables, Door]
+
+
+class Record:
+    """What was logged of ends."""
+
+    def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
+        self._caplog = caplog
+        caplog.set_level(logging.INFO, endings.__name__)
+
+    @property
+    def lines(self) -> list[tuple[str, str, str, list[str]]]:
+        found = [record.__dict__ for record in self._caplog.records if record.name == endings.__name__]
+        assert all(line["address"] == "127.0.0.1" for line in found)
+        return [(line["kind"], line["subject"], line["cause"], line["tables"]) for line in found]
+
+    async def only(self) -> tuple[str, str, str, list[str]]:
+        await until(lambda: self.lines)
+        (line,) = self.lines
+        return line
+
+
+@pytest.fixture
+async def edge(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Edge]:
+    monkeypatch.setattr(websocket, "SWEEP_EVERY_S", 0.01)
+    monkeypatch.setattr(websocket, "CLOSED_WITHIN_S", 0.1)
+    async with live_edge(nats_url) as made:
+        yield made
+
+
+@pytest.fixture
+def record(caplog: pytest.LogCaptureFixture) -> Record:
+    return Record(caplog)
+
+
+async def gone(live: LiveEdge) -> None:
+    await until(lambda: not live.sockets._open)
+
+
+async def test_a_heartbeat_that_was_missed(edge: Edge, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(websocket, "HEARTBEAT_S", 0.2)
+    live, tables, _ = edge
+    await tables.open("french")
+    async with live.connect("player:ana", autoping=False) as silent:
+        await silent.result("subscribe", table_id="french")
+        assert await silent.closed() == CloseCode.UNHEARD
+        await gone(live)
+    assert record.lines == [("websocket", "ana", "unheard", ["french"])]
+
+
+async def test_one_who_reads_too_slowly(edge: Edge, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, _, _ = edge
+    async with live.connect("player:ana") as client:
+        await client.result("ping")
+        monkeypatch.setattr(websocket, "WAITING_BYTES_LIMIT", -1)
+        await client.ws.send_json({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+        assert await client.closed() == CloseCode.TOO_SLOW
+        await gone(live)
+    assert record.lines == [("websocket", "ana", "too_slow", [])]
+
+
+@pytest.mark.parametrize("reason", ["TOKEN_EXPIRED", "TOKEN_REVOKED", "LOGIN_NEEDED"])
+async def test_a_token_that_ends(edge: Edge, record: Record, reason: str) -> None:
+    live, _, door = edge
+    async with live.connect("player:ana") as client:
+        await client.result("ping")
+        door.end("player:ana", reason)
+        await client.closed()
+        await gone(live)
+    assert record.lines == [("websocket", "ana", reason.lower(), [])]
+
+
+async def test_a_client_that_is_gone_and_one_that_says_goodbye(edge: Edge, record: Record) -> None:
+    live, tables, _ = edge
+    await tables.open("french")
+    async with live.connect() as client:
+        await client.result("authenticate", token="player:ana")  # noqa: S106
+        await client.result("subscribe", table_id="french")
+        transport = client.ws._response.connection.transport  # type: ignore[union-attr]
+        assert transport is not None
+        transport.abort()
+        await gone(live)
+    async with live.connect() as client:
+        await client.result("ping")
+    await gone(live)
+    assert record.lines == [("websocket", "ana", "lost", ["french"]), ("websocket", "", "closed", [])]
+
+
+@pytest.mark.parametrize("what", ["too large", "binary"])
+async def test_what_could_not_be_understood(edge: Edge, record: Record, what: str) -> None:
+    live, _, _ = edge
+    async with live.connect("player:ana") as client:
+        await (client.ws.send_bytes(b"1") if what == "binary" else client.ws.send_str("x" * 100_000))
+        await client.closed()
+        await gone(live)
+    assert record.lines == [("websocket", "ana", "malformed", [])]
+
+
+async def test_all_of_them_when_the_gateway_stops(edge: Edge, record: Record) -> None:
+    live, _, _ = edge
+    async with live.connect("player:ana") as client:
+        draining = asyncio.create_task(live.sockets.drain(1.0))
+        assert await client.closed() == CloseCode.RESTARTING
+        await draining
+    assert record.lines == [("websocket", "ana", "restarting", [])]
+
+
+@pytest.mark.parametrize("how", ["gone", "token"])
+async def test_a_stream_of_events(edge: Edge, record: Record, how: str) -> None:
+    live, tables, door = edge
+    await tables.open("french")
+    headers = {"Authorization": "Bearer player:ana"}
+    async with live.client.get("/v1/tables/french/events", headers=headers) as response:
+        await response.content.readline()
+        if how == "token":
+            door.end("player:ana", "TOKEN_EXPIRED")
+            await response.read()
+        else:
+            response.close()
+            table = tables.all["french"]
+            while not record.lines:
+                # It is noticed when something is to be told.
+                table.say()
+                await asyncio.sleep(0.01)
+    cause = "lost" if how == "gone" else "token_expired"
+    assert await record.only() == ("stream", "ana", cause, ["french"])
+
+
+def test_every_code_of_ours_has_a_cause() -> None:
+    assert {endings.of_code(code) for code in CloseCode} == {code.name.lower() for code in CloseCode}
+    assert endings.of_code(aiohttp.WSCloseCode.UNSUPPORTED_DATA) == "malformed"

@@ -1,0 +1,276 @@
+"""The operator's hand at the real platform: what he commands is on record, and all games are off when he says so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+
+from gateway import json_codec
+from services.kit.trace import begin
+from stack.postgres import EmbeddedPostgres
+from tests.gateway.platform import Platform, platform
+from tests.gateway.sockets import Client
+from tests.gateway_under_test import RestClient
+from tests.roulette_under_test import configuration
+from tests.service.roulette.casino import INDIVIDUAL
+from tests.service.table.conftest import game_template
+
+__all__ = ["game_template"]
+
+ACTIONS = "/v1/operator/actions"
+SWITCHES = "/v1/operator/switches"
+WITHIN_S = 20.0
+Said = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def running(
+    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Platform]:
+    with platform(postgres, (wallet_template, game_template), tmp_path_factory.mktemp("platform")) as running:
+        yield running
+
+
+@pytest.fixture
+async def office(running: Platform) -> AsyncIterator[Office]:
+    async with running.gateway.client() as client:
+        yield Office(client)
+
+
+class Office:
+    """A back office with a name of its own, so that its commands are told from those of other tests."""
+
+    def __init__(self, client: RestClient) -> None:
+        self.client = client
+        self.name = f"office-{uuid4().hex[:8]}"
+        self.token = client.token("operator", self.name)
+
+    async def ask(
+        self,
+        verb: str,
+        path: str,
+        body: object = None,
+        *,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, Said, dict[str, str]]:
+        answer = await self.client.call(verb, path, body, self.token, key=key, headers=headers)
+        return answer.status, cast("Said", answer.said), answer.headers
+
+    async def do(self, path: str, body: object, verb: str = "POST") -> Said:
+        status, said, _ = await self.ask(verb, path, body)
+        assert status == 200, said
+        return said
+
+    async def actions(self, **asked: str) -> list[Said]:
+        query = "&".join(f"{name}={value}" for name, value in ({"subject": self.name} | asked).items())
+        status, said, _ = await self.ask("GET", f"{ACTIONS}?{query}")
+        assert status == 200, said
+        return cast("list[Said]", said["actions"])
+
+    async def player(self) -> tuple[str, str]:
+        """One with an account: his id and its."""
+        player_id = f"p{uuid4().hex[:12]}"
+        opened = await self.do("/v1/accounts", {"player_id": player_id, "mode": "MODE_REAL"})
+        account_id: str = opened["balance"]["account_id"]
+        return player_id, account_id
+
+    async def table(self) -> str:
+        """A table that is open for play, each player by himself."""
+        table_id = f"t{uuid4().hex[:8]}"
+        rules = json.loads(json_codec.encode(configuration(play=INDIVIDUAL)))
+        await self.do(
+            f"/v1/tables/{table_id}/configurations", {"configuration": rules, "approval_reference": "SRIJ/test"}
+        )
+        await until(lambda: self._is_open(table_id))
+        return table_id
+
+    async def _is_open(self, table_id: str) -> bool:
+        return (await self.ask("GET", f"/v1/tables/{table_id}/rules"))[0] == 200
+
+    async def enter(self, table_id: str, player_id: str) -> tuple[int, Said]:
+        token = self.client.token("player", player_id)
+        answer = await self.client.call("POST", f"/v1/tables/{table_id}:enter", {}, token)
+        return answer.status, cast("Said", answer.said)
+
+
+async def until(condition: Callable[[], Awaitable[object]]) -> None:
+    async with asyncio.timeout(WITHIN_S):
+        while not await condition():
+            await asyncio.sleep(0.05)
+
+
+def methods(actions: list[Said]) -> list[tuple[str, str]]:
+    """What was done, and how it ended, in the order of doing."""
+    return [(action["method"].rpartition(".")[2], action["end"]["status"]) for action in reversed(actions)]
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.6.6")
+async def test_what_an_operator_commands_is_on_record_whatever_the_service(running: Platform, office: Office) -> None:
+    player_id, account_id = await office.player()
+    traced = begin()
+    key = str(uuid4())
+    status, _, headers = await office.ask(
+        "POST",
+        f"/v1/accounts/{account_id}/deposits",
+        {"amount_cents": 5_000},
+        key=key,
+        headers={"Traceparent": traced.header},
+    )
+    assert status == 200
+    assert headers["X-Trace-Id"] == traced.trace_id
+    status, refused, _ = await office.ask("POST", f"/v1/accounts/{uuid4()}/deposits", {"amount_cents": 5_000})
+    assert (status, refused["reason"]) == (404, "ACCOUNT_UNKNOWN")
+    async with office.client.session.ws_connect("/v1/ws", headers={"Authorization": f"Bearer {office.token}"}) as ws:
+        await Client(ws).result("WalletService.BlockAccount", account_id=account_id, reason="he asked for it")
+    table_id = await office.table()
+    scope = {"scope": "SWITCH_SCOPE_TABLE", "table_id": table_id, "enabled": False, "reason": "the felt is torn"}
+    await office.do("/v1/games/roulette/switches", scope)
+    await office.do("/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"})
+    await office.ask("GET", f"/v1/accounts/{account_id}/balance")
+
+    actions = await office.actions()
+    assert methods(actions) == [
+        ("WalletService/OpenAccount", "OK"),
+        ("WalletService/Deposit", "OK"),
+        ("WalletService/Deposit", "NOT_FOUND"),
+        ("WalletService/BlockAccount", "OK"),
+        ("TableService/ConfigureTable", "OK"),
+        ("TableService/SetSwitch", "OK"),
+        ("GatewayService/RevokeSubject", "OK"),
+    ]
+    deposit, refusal = actions[-2], actions[-3]
+    assert (deposit["subject"], deposit["address"]) == (office.name, "127.0.0.1")
+    assert (deposit["request_id"], deposit["trace_id"]) == (key, traced.trace_id)
+    assert json.loads(deposit["request"])["amount_cents"] == "5000"
+    assert deposit["at"] <= deposit["end"]["at"]
+    assert refusal["end"]["reason"] == "ACCOUNT_UNKNOWN"
+    assert methods(await office.actions(object=account_id)) == [
+        ("WalletService/Deposit", "OK"),
+        ("WalletService/BlockAccount", "OK"),
+    ]
+    assert methods(await office.actions(object=player_id)) == [
+        ("WalletService/OpenAccount", "OK"),
+        ("GatewayService/RevokeSubject", "OK"),
+    ]
+    assert methods(await office.actions(object=table_id, method="feltro.table.v1.TableService/SetSwitch")) == [
+        ("TableService/SetSwitch", "OK")
+    ]
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.3")
+async def test_a_round_that_is_voided_is_on_record_with_its_reason(office: Office) -> None:
+    player_id, _ = await office.player()
+    status, entered = await office.enter(await office.table(), player_id)
+    assert status == 200, entered
+    table_id = entered["table"]["table_id"]
+    round_id = entered["table"]["round"]["round_id"]
+    await office.do(f"/v1/tables/{table_id}/rounds/{round_id}:void", {"reason": "the wheel stands still"})
+    (voided,) = await office.actions(object=round_id)
+    assert voided["method"] == "feltro.table.v1.TableService/VoidOpenRound"
+    assert json.loads(voided["request"])["reason"] == "the wheel stands still"
+    assert voided["end"]["status"] == "OK"
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.7")
+async def test_one_who_takes_his_own_token_back_is_on_record_too(office: Office) -> None:
+    async with office.client.session.ws_connect("/v1/ws", headers={"Authorization": f"Bearer {office.token}"}) as ws:
+        call = {"subject": office.name, "reason": "I am leaving"}
+        await ws.send_json({"jsonrpc": "2.0", "id": 1, "method": "GatewayService.RevokeSubject", "params": call})
+        assert await Client(ws).closed() == 4403
+    other = Office(office.client)
+
+    async def on_record() -> list[Said]:
+        return [action for action in await other.actions(subject=office.name) if "end" in action]
+
+    await until(on_record)
+    (revoked,) = await on_record()
+    assert (revoked["method"], revoked["end"]["status"]) == ("feltro.gateway.v1.GatewayService/RevokeSubject", "OK")
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.7")
+async def test_only_operators_see_the_log(office: Office) -> None:
+    for scope in ("player", "game"):
+        answer = await office.client.call("GET", ACTIONS, token=office.client.token(scope, "ana"))
+        assert (answer.status, answer.said["reason"]) == (403, "SCOPE_MISSING")
+    assert (await office.client.call("GET", ACTIONS)).status == 401
+
+
+@pytest.mark.slow
+@pytest.mark.rule("903-B/2015:6.3.6.7")
+@pytest.mark.guarantee("G12")
+async def test_g12_what_cannot_be_recorded_is_not_done(running: Platform, office: Office) -> None:
+    player_id, _ = await office.player()
+    table_id = await office.table()
+    scope = {"scope": "SWITCH_SCOPE_TABLE", "table_id": table_id, "enabled": False, "reason": "the felt is torn"}
+    running.wallet.kill()
+    try:
+        # Neither needs the wallet for itself.
+        answers = await asyncio.gather(
+            office.ask("POST", "/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"}),
+            office.ask("POST", "/v1/games/roulette/switches", scope),
+        )
+    finally:
+        running.wallet.start()
+        await running.wallet.ready()
+    assert {(status, said["reason"]) for status, said, _ in answers} == {(503, "UNAVAILABLE")}
+    log = await office.ask("GET", "/v1/games/roulette/switches?page_size=1")
+    assert table_id not in json.dumps(log[1])
+    assert (await office.enter(table_id, player_id))[0] == 200
+    assert methods(await office.actions(object=player_id)) == [("WalletService/OpenAccount", "OK")]
+
+
+@pytest.mark.slow
+@pytest.mark.rule("903-B/2015:6.3.1")
+@pytest.mark.guarantee("G12")
+async def test_all_games_are_off_also_where_a_game_was_down(running: Platform, office: Office) -> None:
+    (player_id, _), table_id = await office.player(), await office.table()
+
+    async def refused() -> bool:
+        status, said = await office.enter(table_id, player_id)
+        why = "the regulator asks for it"
+        return (status, said.get("reason"), said.get("facts", {}).get("why")) == (409, "TABLE_DISABLED", why)
+
+    async def plays() -> bool:
+        return (await office.enter(table_id, player_id))[0] == 200
+
+    running.roulette.kill()
+    await office.do(SWITCHES, {"enabled": False, "reason": "the regulator asks for it"})
+    running.roulette.start()
+    await running.roulette.ready()
+    try:
+        # Not once, from its first moment on, does it let anybody in.
+        async with asyncio.timeout(WITHIN_S):
+            while not await refused():
+                assert not await plays()
+    finally:
+        await office.do(SWITCHES, {"enabled": True, "reason": "the regulator is content"})
+    await until(plays)
+    logged = (await office.ask("GET", f"{SWITCHES}?page_size=2"))[1]["switches"]
+    assert [(each["enabled"], each["reason"], each["set_by"]) for each in logged] == [
+        (True, "the regulator is content", office.name),
+        (False, "the regulator asks for it", office.name),
+    ]
+    assert (
+        methods(await office.actions(method="feltro.wallet.v1.PlatformService/SetPlatformSwitch"))
+        == [("PlatformService/SetPlatformSwitch", "OK")] * 2
+    )
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+async def test_one_player_s_play_is_switched_off_and_on(office: Office) -> None:
+    (player_id, account_id), table_id = await office.player(), await office.table()
+    await office.do(f"/v1/accounts/{account_id}:block", {"reason": "he asked for it"})
+    status, said = await office.enter(table_id, player_id)
+    await office.do(f"/v1/accounts/{account_id}:unblock", {"reason": "he asked for it"})
+    assert (status, said.get("reason")) == (409, "ACCOUNT_BLOCKED")
+    assert (await office.enter(table_id, player_id))[0] == 200
+    assert methods(await office.actions(object=account_id)) == [
+        ("WalletService/BlockAccount", "OK"),
+        ("WalletService/UnblockAccount", "OK"),
+    ]

@@ -1,0 +1,248 @@
+"""The log of operators' commands: who it was is the token's word, an intent is there before, an end after, for good."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import grpc
+import pytest
+from alembic import command
+from alembic.config import Config
+from google.protobuf.timestamp_pb2 import Timestamp
+from sqlalchemy import Connection as SyncConnection
+from sqlalchemy import text
+
+from feltro.wallet.v1 import audit_pb2 as pb
+from services.kit import database
+from services.kit.identity import Caller
+from services.kit.refusal import Refused
+from services.wallet import operator_actions
+from services.wallet.audit_service import REQUEST_CHARACTERS_LIMIT, AuditIntakeService, AuditService
+from services.wallet.migrate import MIGRATIONS
+from services.wallet.operator_actions import OBJECTS_LIMIT, objects_of
+from stack.postgres import EmbeddedPostgres
+from tests.conftest import OWNER, USER, WalletDatabase
+from tests.service.wallet.desk import ManualClock
+from tests.wallet_under_test import WalletClient, reason
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+MARIA = Caller("maria@desk", frozenset({"operator"}), 0.0)
+JOSE = Caller("jose@desk", frozenset({"operator"}), 0.0)
+DEPOSIT = "feltro.wallet.v1.WalletService/Deposit"
+BLOCK = "feltro.wallet.v1.WalletService/BlockAccount"
+
+
+class Log:
+    """Both services, spoken to in few words."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = database.connect(url, "test", 4)
+        self.clock = ManualClock()
+        self._audit, self._intake = AuditService(self.engine), AuditIntakeService(self.engine, self.clock)
+
+    async def intend(
+        self,
+        who: Caller = MARIA,
+        method: str = DEPOSIT,
+        request: str = '{"account_id":"a-1","amount_cents":"500"}',
+        action_id: str = "",
+    ) -> str:
+        intent = pb.RecordIntentRequest(
+            action_id=action_id or str(uuid4()),
+            method=method,
+            request=request,
+            request_id="deposit-1",
+            address="192.0.2.7",
+            trace_id="0af7651916cd43dd8448eb211c80319c",
+        )
+        await self._intake.record_intent(intent, who)
+        return intent.action_id
+
+    async def end(self, action_id: str, who: Caller = MARIA, status: str = "OK", why: str = "") -> None:
+        outcome = pb.RecordOutcomeRequest(action_id=action_id, status=status, reason=why)
+        await self._intake.record_outcome(outcome, who)
+
+    async def page(self, **asked: object) -> pb.ListOperatorActionsResponse:
+        return await self._audit.list_operator_actions(pb.ListOperatorActionsRequest(**asked), MARIA)  # type: ignore[arg-type]
+
+    async def ids(self, **asked: object) -> list[str]:
+        return [action.action_id for action in (await self.page(**asked)).actions]
+
+
+@pytest.fixture
+async def log(wallet_database: WalletDatabase) -> AsyncIterator[Log]:
+    log = Log(wallet_database.url)
+    yield log
+    await log.engine.dispose()
+
+
+def stamp(at: datetime) -> Timestamp:
+    made = Timestamp()
+    made.FromDatetime(at)
+    return made
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.6.6")
+async def test_a_command_is_there_with_who_when_what_from_where_and_how_it_ended(log: Log) -> None:
+    action_id, began = await log.intend(), log.clock.now()
+    (intended,) = (await log.page()).actions
+    log.clock.turn(2)
+    await log.end(action_id)
+    (ended,) = (await log.page()).actions
+
+    assert not intended.HasField("end")
+    assert ended.action_id == action_id
+    assert (ended.subject, ended.at.ToDatetime(UTC), ended.address) == ("maria@desk", began, "192.0.2.7")
+    assert (ended.method, ended.request) == (DEPOSIT, '{"account_id":"a-1","amount_cents":"500"}')
+    assert (ended.request_id, ended.trace_id) == ("deposit-1", "0af7651916cd43dd8448eb211c80319c")
+    assert (ended.end.status, ended.end.reason) == ("OK", "")
+    assert ended.end.at.ToDatetime(UTC) == began + timedelta(seconds=2)
+
+
+async def test_what_is_said_twice_is_written_once_and_the_first_word_stands(log: Log) -> None:
+    action_id = await log.intend()
+    await log.intend(action_id=action_id)
+    with pytest.raises(Refused) as other_content:
+        await log.intend(action_id=action_id, request="{}")
+    with pytest.raises(Refused) as other_person:
+        await log.intend(JOSE, action_id=action_id)
+    await log.end(action_id, status="NOT_FOUND", why="ACCOUNT_UNKNOWN")
+    await log.end(action_id)
+
+    assert other_content.value.reason == other_person.value.reason == "REQUEST_REUSED"
+    (action,) = (await log.page()).actions
+    assert (action.subject, action.end.status, action.end.reason) == ("maria@desk", "NOT_FOUND", "ACCOUNT_UNKNOWN")
+
+
+async def test_nobody_says_how_another_one_s_command_ended(log: Log) -> None:
+    action_id = await log.intend()
+    await log.end(action_id, JOSE)
+    await log.end(str(uuid4()), MARIA)
+    (action,) = (await log.page()).actions
+    assert not action.HasField("end")
+
+
+async def test_the_log_is_searched_by_who_what_about_whom_and_when(log: Log) -> None:
+    first = await log.intend()
+    log.clock.turn(60)
+    second = await log.intend(JOSE, BLOCK, '{"account_id":"a-1","reason":"asked for it"}')
+    log.clock.turn(60)
+    third = await log.intend(request='{"account_id":"a-2","configuration":{"tables":[{"table_id":"french"}]}}')
+    then = log.clock.now() - timedelta(seconds=60)
+
+    assert await log.ids() == [third, second, first]
+    assert await log.ids(subject="maria@desk") == [third, first]
+    assert await log.ids(method=BLOCK) == [second]
+    assert await log.ids(object="a-1") == [second, first]
+    assert await log.ids(object="french") == [third]
+    assert await log.ids(since=stamp(then)) == [third, second]
+    assert await log.ids(until=stamp(then)) == [first]
+    assert await log.ids(object="a-1", subject="maria@desk", until=stamp(then)) == [first]
+    assert await log.ids(object="nobody") == []
+
+
+async def test_what_is_searched_for_has_a_form(log: Log) -> None:
+    for field, said in (("subject", "x" * 129), ("subject", "a\0b"), ("method", "two words"), ("object", "x" * 129)):
+        with pytest.raises(Refused) as refused:
+            await log.page(**{field: said})
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+
+
+async def test_pages_of_the_log(log: Log) -> None:
+    written = [await log.intend() for _ in range(5)]
+    found: list[str] = []
+    token = ""
+    for _ in range(3):
+        page = await log.page(page_size=2, page_token=token)
+        found += [action.action_id for action in page.actions]
+        token = page.next_page_token
+    assert (found, token) == (written[::-1], "")
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_what_is_too_large_or_no_json_is_not_written(log: Log) -> None:
+    for request in ('"' + "x" * REQUEST_CHARACTERS_LIMIT + '"', "no json", '{"reason":"\0"}', "[" * 50_000):
+        with pytest.raises(Refused) as refused:
+            await log.intend(request=request)
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "request"})
+    for said in ("", "x" * 300, "a\0b"):
+        with pytest.raises(Refused) as refused:
+            await log.intend(method=said)
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "method"})
+    with pytest.raises(Refused) as refused:
+        await log.intend(action_id="one")
+    assert refused.value.facts == {"field": "action_id"}
+    assert await log.ids() == []
+
+
+def test_what_a_request_names() -> None:
+    assert objects_of('{"a":{"b":["x",{"c":"y"}]},"request_id":"r","note":"two words","n":5,"t":true,"z":null}') == [
+        "x",
+        "y",
+    ]
+    assert len(objects_of(str([f"id-{number}" for number in range(1_000)]).replace("'", '"'))) == OBJECTS_LIMIT
+    deep = "[" * operator_actions.DEPTH_LIMIT + '"x"' + "]" * operator_actions.DEPTH_LIMIT
+    assert objects_of(deep) == ["x"]
+    assert objects_of(f"[{deep}]") == []
+
+
+async def test_only_operators_read_and_write_it(wallet: WalletClient) -> None:
+    for metadata in (wallet.game, wallet.bearer("player", "ana"), wallet.bearer("demo", "demo-12345678")):
+        for call in (
+            wallet.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=metadata),
+            wallet.intake.RecordIntent(pb.RecordIntentRequest(), metadata=metadata),
+            wallet.intake.RecordOutcome(pb.RecordOutcomeRequest(), metadata=metadata),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await call
+            assert reason(refused.value) == "SCOPE_MISSING"
+
+
+async def test_a_command_outlives_its_token_and_its_end_is_written(wallet: WalletClient) -> None:
+    late = wallet.bearer("operator", "maria", minutes=-60)
+    intent = pb.RecordIntentRequest(action_id=str(uuid4()), method=DEPOSIT, request="{}")
+    await wallet.intake.RecordIntent(intent, metadata=late)
+    await wallet.intake.RecordOutcome(pb.RecordOutcomeRequest(action_id=intent.action_id, status="OK"), metadata=late)
+    listed = await wallet.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=wallet.operator)
+    assert [(action.subject, action.end.status) for action in listed.actions] == [("maria", "OK")]
+
+
+async def test_what_was_noted_of_operators_before_is_carried_over(postgres: EmbeddedPostgres) -> None:
+    name = "feltro_wallet_before_the_log"
+    postgres.ensure_database(name, OWNER, USER)
+    engine = database.connect(postgres.url(OWNER, name), "test", 1)
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(_migrate, "0001")
+            for action, about in (("block account", "a-1"), ("set inactivity policy", "t-1")):
+                await connection.execute(
+                    text(
+                        "INSERT INTO operator_actions (at, actor, action, subject, detail)"
+                        " VALUES (now(), 'maria', :action, :about, 'said \"so\"')"
+                    ),
+                    {"action": action, "about": about},
+                )
+        async with engine.begin() as connection:
+            await connection.run_sync(_migrate, "head")
+        async with engine.connect() as connection:
+            (carried,) = await operator_actions.page(connection, operator_actions.Choice(about="a-1"), 10)
+            changes = list(await connection.execute(text("SELECT actor, table_id, change FROM policy_changes")))
+    finally:
+        await engine.dispose()
+        postgres.drop_database(name)
+    assert (carried.intent.actor, carried.intent.method) == ("maria", "block account")
+    assert objects_of(carried.intent.request) == ["a-1"]
+    assert carried.end is not None
+    assert carried.end.status == "OK"
+    assert [tuple(change) for change in changes] == [("maria", "t-1", 'said "so"')]
+
+
+def _migrate(connection: SyncConnection, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)

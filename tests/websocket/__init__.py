@@ -1,0 +1,1 @@
+"""The WebSocket endpoint against the cases of the Autobahn testsuite (`make test-websocket`)."""

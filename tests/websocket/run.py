@@ -1,0 +1,82 @@
+"""Fetches the Autobahn testsuite once, runs its cases at the gateway's sockets, and says which do not pass."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fnmatch
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from tests.websocket.cases import cases
+from tests.websocket.echo import PATH, echoing
+from tests.websocket.fuzzer import Fuzzer, run
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE.parent.parent / "build" / "autobahn"
+LOCK = HERE / "autobahn.txt"
+# Fewer would mean that the package was read wrongly.
+CASES_AT_LEAST = 245
+# Most of a case is waiting.
+AT_ONCE = 24
+_PASSED = {"OK", "NON-STRICT", "INFORMATIONAL"}
+_PASSED_CLOSE = {"OK", "INFORMATIONAL"}
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="make test-websocket", description=__doc__)
+    parser.add_argument("pattern", nargs="?", default="*", help="which cases, such as `7.9.*`")
+    options = parser.parse_args(arguments)
+    found = cases(_package())
+    if len(found) < CASES_AT_LEAST:
+        print(f"The testsuite has {len(found)} cases where {CASES_AT_LEAST} were expected: tests/websocket/cases.py.")
+        return 1
+    wanted = {number: case for number, case in found.items() if fnmatch.fnmatch(number, options.pattern)}
+    results = uvloop.run(_run(wanted))
+    counted = Counter(fuzzer.case.behavior for fuzzer in results.values())
+    failed = {number: fuzzer for number, fuzzer in results.items() if not _passed(fuzzer)}
+    for number, fuzzer in failed.items():
+        case = fuzzer.case
+        said = f"{case.behavior}: {case.result} / {case.behaviorClose}: {case.resultClose}"
+        print(f"  {number:8} {said} {fuzzer.violation}")
+    told = ", ".join(f"{count} {behaviour.lower()}" for behaviour, count in sorted(counted.items()))
+    print(f"{len(results)} cases of the Autobahn testsuite: {told}; {len(failed)} do not pass.")
+    return 1 if failed or not results else 0
+
+
+def _passed(fuzzer: Fuzzer) -> bool:
+    case = fuzzer.case
+    return case.behavior in _PASSED and case.behaviorClose in _PASSED_CLOSE and not fuzzer.violation
+
+
+async def _run(wanted: dict[str, type[Any]]) -> dict[str, Fuzzer]:
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def one(case: type[Any], port: int) -> Fuzzer:
+        async with places:
+            return await run(case, port, PATH)
+
+    async with echoing() as port:
+        fuzzers = await asyncio.gather(*(one(case, port) for case in wanted.values()))
+    return dict(zip(wanted, fuzzers, strict=True))
+
+
+def _package() -> Path:
+    """Its cases are read out of the package; nothing of it is installed."""
+    if not list(FOLDER.glob("*.whl")):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--require-hashes", "--only-binary=:all:", "--python-version=2.7", "--implementation=py"]
+        command += ["--abi=none", "--platform=any", "--dest", str(FOLDER), "--requirement", str(LOCK)]
+        if subprocess.run(command, check=False).returncode:
+            sys.exit("The Autobahn testsuite cannot be fetched: pip says above why. It is one file, from PyPI.")
+    (package,) = FOLDER.glob("*.whl")
+    return package
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,61 @@
+"""`make test-browser`: the tests of tests/browser, in the Chromium of this machine; root on Debian gets one.
+
+Playwright's own browsers are not used: they are another download, of another place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "build" / "browser-rules.json"
+VARIABLE = "CHROMIUM"
+DEBIAN = Path("/usr/bin/chromium")
+
+
+class NoChromium(Exception):
+    """There is none; the message says what to do."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run them; the rest of the command line is pytest's."""
+    try:
+        chromium = _chromium()
+    except (NoChromium, subprocess.CalledProcessError) as missing:
+        print(missing, file=sys.stderr)
+        return 1
+    # The report of an earlier run must not speak for one that does not come to its end.
+    REPORT.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "tests/browser", "-n", "0", f"--rule-report={REPORT}", *arguments]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, VARIABLE: str(chromium)}, check=False).returncode
+
+
+def _chromium() -> Path:
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not Path(named).is_file():
+            raise NoChromium(f"{VARIABLE} is {named}, and there is no such file.")
+        return Path(named)
+    if DEBIAN.is_file():
+        return DEBIAN
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise NoChromium(
+            f"These tests need Chromium. On Debian: apt-get install chromium, as root."
+            f" Elsewhere name one, or Chrome: make test-browser {VARIABLE}=/path/to/chromium"
+        )
+    print("Chromium from the distribution", flush=True)
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-q"], env=quiet, check=True, stdout=subprocess.DEVNULL)
+    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", "chromium", "fonts-liberation"]
+    subprocess.run(install, env=quiet, check=True, stdout=subprocess.DEVNULL)
+    if not DEBIAN.is_file():
+        raise NoChromium(f"The package chromium did not bring {DEBIAN}: install Chromium and set {VARIABLE}.")
+    return DEBIAN
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
