@@ -47,7 +47,18 @@ async def serve(settings: GatewaySettings) -> int:
     except (NoSigningKey, FrontEndUnusable) as unusable:
         print(unusable, file=sys.stderr)
         return EX_CONFIG
+    broken: list[BaseException] = []
+
+    def ended(task: asyncio.Task[None]) -> None:
+        """What runs in the background runs for ever: without it the gateway would answer, and be wrong."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a part of the gateway has broken: it is started anew", exc_info=error)
+            broken.append(error)
+            stopping.set()
+
     tasks = [asyncio.create_task(_run(work)) for work in (lookout.watch(), *gateway.background())]
+    for task in tasks:
+        task.add_done_callback(ended)
     # No line per request: probes ask every second, and whatever is refused is logged where it is refused.
     runner = web.AppRunner(
         gateway.application,
@@ -69,7 +80,7 @@ async def serve(settings: GatewaySettings) -> int:
         await background.end(tasks)
         await gateway.close()
         await lookout.close()
-    return 0
+    return 1 if broken else 0
 
 
 async def _run(work: Awaitable[None]) -> None:

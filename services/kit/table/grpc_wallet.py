@@ -19,8 +19,9 @@ from services.kit.table.journal import StaleOwner
 ANSWERS_WITHIN_S = 5.0
 SESSIONS_PAGE = 500
 _DOMAIN = "wallet.feltro"
-# The wallet says nothing with these about the command itself, so it is said again.
-_TRANSIENT = frozenset({"UNAVAILABLE", "OVERLOADED"})
+# The wallet says nothing with these about the command itself, so it is said again. The token that it does not take is
+# this service's own: no player is to hear that it was his, and no round is to stay unpaid for it (G12).
+_NOT_OF_THE_COMMAND = frozenset({"UNAVAILABLE", "OVERLOADED", "TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
 
@@ -66,7 +67,7 @@ class GrpcWallet:
         except grpc.aio.AioRpcError as failed:
             status = status_of(failed)
             info = None if status is None else error_info(status)
-            if status is None or info is None or info.domain != _DOMAIN or info.reason in _TRANSIENT:
+            if status is None or info is None or info.domain != _DOMAIN or info.reason in _NOT_OF_THE_COMMAND:
                 raise WalletSilent(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
                 raise StaleOwner(status.message) from None
