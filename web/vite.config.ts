@@ -8,13 +8,17 @@ function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    generateBundle(_, bundle) {
-      for (const [name, file] of Object.entries(bundle)) {
-        if (!/\.(js|css|html|svg|json|webmanifest)$/.test(name)) continue;
-        const content = file.type === "chunk" ? file.code : file.source;
-        this.emitFile({ type: "asset", fileName: `${name}.br`, source: brotliCompressSync(content) });
-        this.emitFile({ type: "asset", fileName: `${name}.gz`, source: gzipSync(content, { level: 9 }) });
-      }
+    generateBundle: {
+      // After everybody else: Vite still writes into the chunks before.
+      order: "post",
+      handler(_, bundle) {
+        for (const [name, file] of Object.entries(bundle)) {
+          if (!/\.(js|css|html|svg|json|webmanifest)$/.test(name)) continue;
+          const content = file.type === "chunk" ? file.code : file.source;
+          this.emitFile({ type: "asset", fileName: `${name}.br`, source: brotliCompressSync(content) });
+          this.emitFile({ type: "asset", fileName: `${name}.gz`, source: gzipSync(content, { level: 9 }) });
+        }
+      },
     },
   };
 }

@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import type { MethodName, OwnSeat, Params, PlayerFact, Result, TableEvent, TableSnapshot } from "./messages";
 import { Abandoned, Refusal, UNSURE } from "./refusal";
-import { heardAt } from "./server_clock";
+import { heardAt, sessionHeardAt } from "./server_clock";
 
 /** What is told of a table that is watched: everything anew, or what has happened since. */
 export interface TableListener {
@@ -250,8 +250,10 @@ export class Connection {
 
   private told(method: string, params: Told): void {
     if (method === "player") {
-      heardAt((params as PlayerFact).at);
-      for (const listener of this.factListeners) listener(params as PlayerFact);
+      const fact = params as PlayerFact;
+      if (fact.session_started || fact.session_notice || fact.session_ended) sessionHeardAt(fact.at);
+      else heardAt(fact.at);
+      for (const listener of this.factListeners) listener(fact);
     } else if (method === "table") this.happened(params as TableEvent);
     else if (method === "snapshot") this.pictured(params as { table_id: string; table: TableSnapshot });
     else if (method === "notice") this.noticed(params as Notice);

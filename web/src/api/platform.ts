@@ -25,6 +25,8 @@ export type Who = { kind: "nobody" } | { kind: "guest" | "player"; playerId: str
 const NOWHERE: Operator = { environment: "", login_url: "", token_url: "", logout_url: "", cashier_url: "" };
 // A token is not used in its last moments.
 const SPARE_MS = 20_000;
+// Who has done nothing for this long has to log in anew (GLI-19 2.5.4): his token is not renewed behind his back.
+const IDLE_MS = 30 * 60_000;
 
 export const operator = signal<Operator>(NOWHERE);
 /** Who plays here: nobody yet, a guest with credits, or a player of the operator's. */
@@ -38,6 +40,7 @@ export const ready = signal(false);
 
 const line = signal<Connection | null>(null);
 let pass: Pass | null = null;
+let touched_ms = performance.now();
 const factListeners = new Set<(fact: PlayerFact) => void>();
 const afreshListeners = new Set<() => void>();
 
@@ -70,6 +73,7 @@ export function requestId(): string {
 
 /** Begin: find out who plays here, and connect. */
 export async function begin(): Promise<void> {
+  for (const doing of ["pointerdown", "keydown"]) addEventListener(doing, touched, { passive: true });
   operator.value = await settings();
   const guest = rememberedGuest();
   if (await fetchPass()) become("player");
@@ -194,9 +198,14 @@ function connect(): void {
   line.value = connection;
 }
 
+function touched(): void {
+  touched_ms = performance.now();
+}
+
 async function token(anew: boolean): Promise<string | null> {
   if (who.value.kind === "nobody") return null;
   const stale = anew || !pass || Date.parse(pass.expires_at) < Date.now() + SPARE_MS;
-  if (stale && who.value.kind === "player") await fetchPass();
+  const idle = performance.now() - touched_ms > IDLE_MS;
+  if (stale && !idle && who.value.kind === "player") await fetchPass();
   return pass?.token ?? null;
 }

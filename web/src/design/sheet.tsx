@@ -45,7 +45,10 @@ export function Sheet({ title, children, actions, wide, onClose, testId }: Props
     >
       <div class="sheet-body">
         <div class="sheet-head">
-          <h2 id={heading}>{title}</h2>
+          {/* What is read first is what it is about; the browser focuses it when the dialog opens. */}
+          <h2 id={heading} tabIndex={-1} autofocus>
+            {title}
+          </h2>
           {onClose && (
             <button type="button" class="button plain icon" onClick={onClose} aria-label={words().close}>
               <Icon name="close" />

@@ -18,7 +18,7 @@ export class LiveTable {
   readonly previous = signal<{ started_at: string; ended_at: string } | null>(null);
   readonly doing = signal<Doing>("entering");
   readonly refusal = signal<Refusal | null>(null);
-  /** The invitation or warning for inactivity that holds. */
+  /** What was said last of inactivity; after a reconnect the session says where he stands. */
   readonly notice = signal<SessionNotice | null>(null);
   readonly ended = signal<SessionEnded | null>(null);
 
@@ -27,13 +27,17 @@ export class LiveTable {
   /** The round that takes bets, while one does. */
   readonly openRound = computed(() => {
     const table = this.snapshot.value;
-    return table?.phase === "PHASE_BETTING" && this.doing.value === "playing" ? (table.round?.round_id ?? null) : null;
+    // A session that ends with this round takes no more bets.
+    const plays = this.doing.value === "playing" && this.session.value?.state !== "SESSION_STATE_ENDING";
+    return table?.phase === "PHASE_BETTING" && plays ? (table.round?.round_id ?? null) : null;
   });
 
   private listeners = new Set<(event: TableEvent, table: TableSnapshot) => void>();
-  private pictures = new Set<(table: TableSnapshot, own: OwnSeat | null) => void>();
+  private pictures = new Set<(table: TableSnapshot, own: OwnSeat) => void>();
   private ends: (() => void)[] = [];
+  private unwatch: () => void = () => undefined;
   private entering = requestId();
+  private closed = false;
 
   constructor(
     readonly listedId: string,
@@ -53,7 +57,7 @@ export class LiveTable {
   }
 
   /** Everything is shown anew: at the beginning, and when something was missed. */
-  onPicture(listener: (table: TableSnapshot, own: OwnSeat | null) => void): () => void {
+  onPicture(listener: (table: TableSnapshot, own: OwnSeat) => void): () => void {
     this.pictures.add(listener);
     return () => this.pictures.delete(listener);
   }
@@ -73,7 +77,7 @@ export class LiveTable {
       });
       // The same name would start the same session again; the next one needs another.
       this.entering = requestId();
-      if (!entered.table) return;
+      if (!entered.table || this.closed) return;
       heardAt(entered.table.at);
       this.session.value = entered.session ?? null;
       if (entered.previous_session_started_at) {
@@ -85,13 +89,13 @@ export class LiveTable {
       this.tableId.value = entered.table.table_id;
       this.doing.value = "playing";
       this.picture(entered.table, entered.own ?? null);
-      this.ends.push(
-        watch(entered.table.table_id, {
-          picture: (table, own) => this.picture(table, own ?? this.own.value),
-          happened: (event) => this.happened(event),
-          refused: (refusal) => this.refuse(refusal),
-        }),
-      );
+      this.unwatch();
+      this.unwatch = watch(entered.table.table_id, {
+        picture: (table, own) => this.picture(table, own),
+        happened: (event) => this.happened(event),
+        // One who has left needs not be told that the table is his no more.
+        refused: (refusal) => this.doing.value === "playing" && this.refuse(refusal),
+      });
       void readBalance(this.mode.value).catch(() => undefined);
     } catch (error) {
       this.refuse(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
@@ -110,6 +114,8 @@ export class LiveTable {
 
   /** The page is left; the session goes on until he ends it or the rules do. */
   close(): void {
+    this.closed = true;
+    this.unwatch();
     for (const end of this.ends.splice(0)) end();
   }
 
@@ -120,15 +126,28 @@ export class LiveTable {
 
   private picture(table: TableSnapshot, own: OwnSeat | null): void {
     this.snapshot.value = table;
+    if (own) this.seat(table, own);
+    else void this.readOwn();
+  }
+
+  private seat(table: TableSnapshot, own: OwnSeat): void {
     this.own.value = own;
     for (const listener of this.pictures) listener(table, own);
+  }
+
+  /** Some pictures show what everybody sees, and not what lies there of his own. */
+  private async readOwn(): Promise<void> {
+    const asked = await call("TableService.GetTable", { table_id: this.tableId.value }).catch(() => null);
+    const table = this.snapshot.value;
+    // In another round nothing of it would be true any more.
+    if (asked?.own && table && asked.table?.round?.round_id === table.round?.round_id) this.seat(table, asked.own);
   }
 
   private happened(event: TableEvent): void {
     const before = this.snapshot.value;
     if (!before) return;
     if (event.table_taken?.snapshot) {
-      this.picture(event.table_taken.snapshot, this.own.value);
+      this.picture(event.table_taken.snapshot, null);
       return;
     }
     const now = after(before, event);
@@ -141,7 +160,7 @@ export class LiveTable {
     if (fact.balance_changed?.balance) newer(fact.balance_changed.balance);
     const notice = fact.session_notice;
     if (notice && notice.session_id === mine) {
-      this.notice.value = notice.kind === "SESSION_NOTICE_KIND_WITHDRAWN" ? null : notice;
+      this.notice.value = notice;
     }
     const ended = fact.session_ended;
     if (ended?.session && ended.session.session_id === mine) this.over(ended.session, ended.summary);
@@ -163,6 +182,7 @@ export class LiveTable {
     }));
     if (!session) return;
     this.session.value = session;
+    this.notice.value = null;
     if (session.state === "SESSION_STATE_ENDED") this.over(session, summary);
   }
 }

@@ -8,8 +8,11 @@ const locales = { pt: "pt-PT", en: "en-GB" };
 export function moment(at: string | Date | undefined): string {
   if (!at) return "";
   return new Intl.DateTimeFormat(locales[language.value], {
-    dateStyle: "short",
-    timeStyle: "short",
+    day: "2-digit",
+    month: "2-digit",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
     timeZone: ZONE,
   }).format(new Date(at));
 }

@@ -10,12 +10,16 @@ export function cents(text: string | number | undefined): Cents {
 }
 
 const formats = {
-  pt: { euro: euro("pt-PT"), plain: plain("pt-PT") },
-  en: { euro: euro("en-IE"), plain: plain("en-IE") },
+  pt: { euro: euro("pt-PT"), full: full("pt-PT"), plain: plain("pt-PT") },
+  en: { euro: euro("en-IE"), full: full("en-IE"), plain: plain("en-IE") },
 };
 
 function euro(locale: string) {
   return new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });
+}
+
+function full(locale: string) {
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
 function plain(locale: string) {
@@ -26,7 +30,9 @@ function plain(locale: string) {
 export function amount(value: Cents, mode: Mode): string {
   const { euro, plain } = formats[language.value];
   if (mode !== "MODE_DEMO") return euro.format(value / 100);
-  return `${plain.format(value / 100)} ${language.value === "pt" ? "créditos" : "credits"}`;
+  const one = value === 100;
+  const unit = language.value === "pt" ? (one ? "crédito" : "créditos") : one ? "credit" : "credits";
+  return `${plain.format(value / 100)} ${unit}`;
 }
 
 /** The same without its unit, for chips and tight places: `5`, `2,50`. */
@@ -34,7 +40,13 @@ export function short(value: Cents): string {
   return formats[language.value].plain.format(value / 100);
 }
 
+/** Without its unit, for a table that says it once: `1 234,50`; of credits `1 234,5`. */
+export function bare(value: Cents, mode: Mode): string {
+  const { full, plain } = formats[language.value];
+  return (mode === "MODE_DEMO" ? plain : full).format(value / 100);
+}
+
 /** With its sign, for what was won or lost. */
-export function signed(value: Cents, mode: Mode): string {
-  return (value > 0 ? "+" : value < 0 ? "−" : "") + amount(Math.abs(value), mode);
+export function signed(value: Cents, mode: Mode, written = amount): string {
+  return (value > 0 ? "+" : value < 0 ? "−" : "") + written(Math.abs(value), mode);
 }

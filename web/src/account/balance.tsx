@@ -1,0 +1,36 @@
+// What he has, in one mode: what he can bet, and what lies on felts apart from it.
+import { useRef } from "preact/hooks";
+import type { Balance, Mode } from "../api/messages";
+import { balances } from "../api/platform";
+import { dictionary } from "../words/language";
+import { amount, cents } from "../words/money";
+import "./balance.css";
+
+const words = dictionary(
+  { balance: "Saldo", inPlay: (sum: string) => `+ ${sum} em jogo` },
+  { balance: "Balance", inPlay: (sum: string) => `+ ${sum} in play` },
+);
+
+interface Props {
+  mode: Mode;
+  /** While a result is still being shown, the balance is what it was before: it must not tell the end. */
+  held?: boolean;
+  /** Says «Saldo» above it. */
+  titled?: boolean;
+}
+
+export function BalanceShown({ mode, held = false, titled = false }: Props) {
+  const known = balances.value[mode];
+  const shown = useRef<Balance | undefined>(known);
+  if (!held || shown.current?.mode !== mode) shown.current = known;
+  const balance = shown.current;
+  if (!balance) return null;
+  const locked = cents(balance.locked_cents);
+  return (
+    <span class={titled ? "balance balance-titled" : "balance"} data-testid="balance" data-cents={balance.free_cents}>
+      <span class={titled ? "balance-title" : "unseen"}>{words().balance}</span>
+      <strong class="figures">{amount(cents(balance.free_cents), mode)}</strong>
+      {locked > 0 && <span class="balance-locked figures">{words().inPlay(amount(locked, mode))}</span>}
+    </span>
+  );
+}

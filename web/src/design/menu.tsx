@@ -1,0 +1,98 @@
+// A button that opens a small panel of choices below itself. Escape, a click elsewhere or a choice closes it.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Icon, type IconName } from "./icon";
+import "./menu.css";
+
+interface Props {
+  /** What the button is called. */
+  label: string;
+  icon: IconName;
+  /** What it shows beside the pictogram; nothing if absent. */
+  text?: string;
+  children: ComponentChildren;
+  testId?: string;
+}
+
+export function Menu({ label, icon, text, children, testId }: Props) {
+  const [open, setOpen] = useState(false);
+  const whole = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const panel = useId();
+  useEffect(() => {
+    if (!open) return;
+    const outside = (event: Event) => {
+      if (event.target instanceof Node && !whole.current?.contains(event.target)) setOpen(false);
+    };
+    const escaped = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    document.addEventListener("pointerdown", outside);
+    document.addEventListener("focusin", outside);
+    document.addEventListener("keydown", escaped);
+    return () => {
+      document.removeEventListener("pointerdown", outside);
+      document.removeEventListener("focusin", outside);
+      document.removeEventListener("keydown", escaped);
+    };
+  }, [open]);
+  return (
+    <div class="menu" ref={whole}>
+      <button
+        ref={button}
+        type="button"
+        class={text ? "button plain menu-button" : "button plain icon menu-button"}
+        aria-expanded={open}
+        aria-controls={panel}
+        aria-label={label}
+        title={label}
+        data-testid={testId}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name={icon} />
+        {text && <span class="menu-text">{text}</span>}
+      </button>
+      {open && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: a choice closes the panel, however it was made; the choices are buttons
+        // biome-ignore lint/a11y/noStaticElementInteractions: as above
+        <div
+          id={panel}
+          class="menu-panel"
+          onClick={(event) => {
+            if (event.target instanceof Element && event.target.closest("[data-closes]")) setOpen(false);
+          }}
+        >
+          {children}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface ItemProps {
+  icon: IconName;
+  children: ComponentChildren;
+  onChoose?: () => void;
+  href?: string;
+  testId?: string;
+}
+
+export function MenuItem({ icon, children, onChoose, href, testId }: ItemProps) {
+  const inside = (
+    <>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </>
+  );
+  return href ? (
+    <a class="menu-item" href={href} data-closes data-testid={testId}>
+      {inside}
+    </a>
+  ) : (
+    <button type="button" class="menu-item" onClick={onChoose} data-closes data-testid={testId}>
+      {inside}
+    </button>
+  );
+}

@@ -1,0 +1,264 @@
+// Where every place of a board is: its spot, where its chips lie, and which place a pointer means.
+//
+// The cloth is thought of along the numbers (`u`, from the zero to the columns' boxes) and across them (`v`, outwards
+// from the numbers' outer edge, beyond which the dozens and the simple chances are). A wide board runs `u` to the right
+// with 3 above 1; a tall one runs it downwards with 1 left of 3.
+import type { Layout, Place } from "./bets";
+
+export type Shape = "wide" | "tall";
+
+/** How large things are, in the units of the drawing. */
+export interface Measure {
+  shape: Shape;
+  /** One number, along and across. */
+  along: number;
+  across: number;
+  /** The dozens' and the simple chances' boxes, across. */
+  band: number;
+  /** The zero and the columns' boxes, along. */
+  zero: number;
+  column: number;
+}
+
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Spot {
+  place: string;
+  kind: Place["kind"];
+  numbers: readonly string[];
+  /** Where its chips lie. */
+  x: number;
+  y: number;
+  /** What a pointer has to be nearest to. */
+  core: Rect;
+}
+
+/** What is drawn: a number, or a box with words. */
+export interface Cell extends Rect {
+  place: string;
+}
+
+export interface BoardPlaces {
+  width: number;
+  height: number;
+  cells: ReadonlyMap<string, Cell>;
+  spots: readonly Spot[];
+  bySpot: ReadonlyMap<string, Spot>;
+}
+
+interface Area {
+  u: number;
+  v: number;
+  /** Half its extent. */
+  du: number;
+  dv: number;
+}
+
+const STREETS = 12;
+// How far a pointer may be from the board and still mean its outermost places.
+const REACH = 0.35;
+// Places where cells only meet are the smallest, and get a little more than what is nearest to them.
+const FAVOUR = 0.07;
+const SIMPLE: ReadonlySet<string> = new Set([
+  "KIND_EVEN",
+  "KIND_ODD",
+  "KIND_LOW",
+  "KIND_HIGH",
+  "KIND_RED",
+  "KIND_BLACK",
+]);
+const EDGE_BOXES: Readonly<Record<string, number>> = { low: 0, even: 1, red: 2, black: 3, odd: 4, high: 5 };
+
+/** Measures that fill a room as well as a board can. */
+export function measured(shape: Shape, width: number, height: number): Measure {
+  const between = (least: number, value: number, most: number) => Math.max(least, Math.min(value, most));
+  if (shape === "wide") {
+    // Along: the zero, twelve streets, the columns' boxes; across: three numbers and two bands.
+    const along = Math.min(width / 14, height / 4.4);
+    const across = between(along, height / 4.4, along * 1.45);
+    return { shape, along, across, band: across * 0.7, zero: along, column: along };
+  }
+  const across = Math.min(width / 4.5, (height / 14) * 4);
+  const along = Math.min(height / 14, across * 0.8);
+  return { shape, along, across, band: across * 0.75, zero: along, column: along };
+}
+
+/** Whichever way round its numbers are larger. */
+export function fitting(width: number, height: number): Measure {
+  const [wide, tall] = [measured("wide", width, height), measured("tall", width, height)];
+  return wide.along * wide.across >= tall.along * tall.across ? wide : tall;
+}
+
+export function boardPlaces(layout: Pick<Layout, "places">, measure: Measure): BoardPlaces {
+  const zeros = layout.places.some(({ place }) => place === "00") ? 2 : 1;
+  const cloth = new Cloth(measure, zeros);
+  const cells = new Map<string, Cell>();
+  for (const { place } of layout.places) {
+    const area = cloth.cell(place);
+    if (area) cells.set(place, { place, ...cloth.drawn(area) });
+  }
+  const spots = layout.places.map((place): Spot => {
+    const area = cloth.spot(place);
+    const chips = cloth.drawn({ ...cloth.beside(place.kind, area), du: 0, dv: 0 });
+    return {
+      place: place.place,
+      kind: place.kind,
+      numbers: place.numbers,
+      x: chips.x,
+      y: chips.y,
+      core: cloth.drawn(area),
+    };
+  });
+  return { ...cloth.size, cells, spots, bySpot: new Map(spots.map((spot) => [spot.place, spot])) };
+}
+
+/** The place that a pointer means: the nearest one; none beyond the board. */
+export function spotAt(board: BoardPlaces, x: number, y: number, measure: Measure): Spot | null {
+  const reach = REACH * Math.min(measure.along, measure.across);
+  if (x < -reach || y < -reach || x > board.width + reach || y > board.height + reach) return null;
+  const favour = FAVOUR * Math.min(measure.along, measure.across);
+  let nearest: Spot | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  for (const spot of board.spots) {
+    const distance = away(spot.core, x, y) - (isPoint(spot.core) ? favour : 0);
+    if (distance < least) {
+      least = distance;
+      nearest = spot;
+    }
+  }
+  const farthest = 0.6 * Math.max(measure.along, measure.across);
+  return least <= farthest ? nearest : null;
+}
+
+function isPoint({ width, height }: Rect): boolean {
+  return width === 0 && height === 0;
+}
+
+function away({ x, y, width, height }: Rect, px: number, py: number): number {
+  return Math.hypot(Math.max(x - px, 0, px - x - width), Math.max(y - py, 0, py - y - height));
+}
+
+class Cloth {
+  constructor(
+    private readonly m: Measure,
+    private readonly zeros: 1 | 2,
+  ) {}
+
+  get size(): { width: number; height: number } {
+    const { along, across, band, zero, column, shape } = this.m;
+    const length = zero + STREETS * along + column;
+    const breadth = 3 * across + 2 * band;
+    return shape === "wide" ? { width: length, height: breadth } : { width: breadth, height: length };
+  }
+
+  /** From the cloth to the drawing. */
+  drawn({ u, v, du, dv }: Area): Rect {
+    const { shape, zero, across, band } = this.m;
+    if (shape === "wide") {
+      return { x: zero + u - du, y: 3 * across - v - dv, width: 2 * du, height: 2 * dv };
+    }
+    return { x: 2 * band + v - dv, y: zero + u - du, width: 2 * dv, height: 2 * du };
+  }
+
+  /** The box that is drawn for a place; chips between boxes have none. */
+  cell(place: string): Area | null {
+    const { along, across, band, zero, column } = this.m;
+    if (place === "0" || place === "00") {
+      const whole = (3 * across) / this.zeros;
+      const from = place === "00" ? whole : 0;
+      return { u: -zero / 2, v: from + whole / 2, du: zero / 2, dv: whole / 2 };
+    }
+    if (/^\d+$/.test(place)) {
+      const { street, row } = position(place);
+      return { u: (street + 0.5) * along, v: (row + 0.5) * across, du: along / 2, dv: across / 2 };
+    }
+    const [name, no] = place.split(/-(?=\d$)/);
+    if (name === "dozen") return { u: (Number(no) * 4 - 2) * along, v: -band / 2, du: 2 * along, dv: band / 2 };
+    if (name === "column") {
+      return { u: STREETS * along + column / 2, v: (Number(no) - 0.5) * across, du: column / 2, dv: across / 2 };
+    }
+    const box = EDGE_BOXES[place];
+    if (box !== undefined) return { u: (box * 2 + 1) * along, v: -1.5 * band, du: along, dv: band / 2 };
+    return null;
+  }
+
+  spot({ place, kind, numbers }: Place): Area {
+    const { along, across, band, column, zero } = this.m;
+    const cell = this.cell(place);
+    // Number cells leave half of their breadth to the chips on their edges, boxes with words most of it to themselves.
+    if (cell && kind === "KIND_STRAIGHT") {
+      const inZero = place === "0" || place === "00";
+      // A zero has room, and leaves it to the places on its border.
+      if (inZero) return { ...cell, u: cell.u - zero * 0.08, du: zero * 0.16, dv: cell.dv - across * 0.24 };
+      return { ...cell, du: cell.du * 0.36, dv: cell.dv * 0.36 };
+    }
+    if (cell && kind === "KIND_COLUMN") return { ...cell, du: cell.du * 0.6, dv: cell.dv * 0.64 };
+    if (cell) return { ...cell, du: cell.du - along * 0.26, dv: cell.dv * 0.45 };
+    if (kind === "KIND_DOUBLE_DOZEN") {
+      const border = place.endsWith("1-2") ? 4 : 8;
+      return { u: border * along, v: -band / 2, du: 0, dv: band * 0.2 };
+    }
+    if (kind === "KIND_DOUBLE_COLUMN") {
+      const border = place.endsWith("1-2") ? 1 : 2;
+      return { u: STREETS * along + column / 2, v: border * across, du: column * 0.2, dv: 0 };
+    }
+    if (numbers.includes("0") || numbers.includes("00")) return this.besideZero(place, numbers, zero);
+    return this.amongNumbers(numbers);
+  }
+
+  /** Chips on boxes with words lie at the boxes' ends, so that one can still read them. */
+  beside(kind: Place["kind"], { u, v }: Area): { u: number; v: number } {
+    const { along, across } = this.m;
+    if (kind === "KIND_DOZEN") return { u: u + along * 1.45, v };
+    if (kind === "KIND_COLUMN") return { u, v: v - across * 0.28 };
+    return SIMPLE.has(kind) ? { u: u + along * 0.7, v } : { u, v };
+  }
+
+  private amongNumbers(numbers: readonly string[]): Area {
+    const { along, across } = this.m;
+    const at = numbers.map(position);
+    const streets = at.map(({ street }) => street);
+    const rows = at.map(({ row }) => row);
+    const [first, last] = [Math.min(...streets), Math.max(...streets)];
+    const [lowest, highest] = [Math.min(...rows), Math.max(...rows)];
+    const u = ((first + last + 1) / 2) * along;
+    // Streets and lines lie on the outer edge, everything else in the middle of what it covers.
+    const outer = highest - lowest === 2;
+    const v = outer ? 0 : ((lowest + highest + 1) / 2) * across;
+    const oneStreet = first === last;
+    const oneRow = lowest === highest;
+    return {
+      u,
+      v,
+      du: oneStreet ? along * 0.16 : 0,
+      dv: oneRow ? across * 0.16 : 0,
+    };
+  }
+
+  private besideZero(place: string, numbers: readonly string[], zero: number): Area {
+    const { across } = this.m;
+    if (place === "0-00") return { u: -zero / 2, v: 1.5 * across, du: zero * 0.2, dv: 0 };
+    const rows = numbers.filter((number) => number !== "0" && number !== "00").map((number) => position(number).row);
+    const [lowest, highest] = [Math.min(...rows), Math.max(...rows)];
+    // 0-1-2-3 on the outer edge, where the zero meets the first street.
+    if (rows.length === 3) return { u: 0, v: 0, du: 0, dv: 0 };
+    let v = ((lowest + highest + 1) / 2) * across;
+    let dv = rows.length === 1 ? across * 0.16 : 0;
+    // Both zeros touch the 2, each at its own half of it; all three meet in the middle.
+    if (this.zeros === 2 && lowest === 1 && highest === 1) {
+      if (numbers.length === 2) v += (numbers.includes("00") ? 0.25 : -0.25) * across;
+      dv = 0;
+    }
+    return { u: 0, v, du: 0, dv };
+  }
+}
+
+function position(number: string): { street: number; row: number } {
+  const index = Number(number) - 1;
+  return { street: Math.floor(index / 3), row: index % 3 };
+}

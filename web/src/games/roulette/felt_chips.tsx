@@ -1,0 +1,228 @@
+// What lies on the board: own chips, those on their way, other players' marks, and the marker of the drawn number.
+import { useComputed } from "@preact/signals";
+import type { Cents } from "../../words/money";
+import type { BoardPlaces, Cell, Measure, Spot } from "./board_places";
+import { stacked } from "./chips";
+import { ChipFace } from "./chips_drawn";
+import type { Felt } from "./felt";
+import "./felt_chips.css";
+
+interface Props {
+  felt: Felt;
+  board: BoardPlaces;
+  measure: Measure;
+}
+
+// A pile shows no more chips than this one upon the other; its amount is written on the top one.
+const HIGHEST_PILE = 5;
+
+export function FeltChips({ felt, board, measure }: Props) {
+  const radius = chipRadius(measure);
+  const dealer =
+    measure.shape === "wide" ? { x: -radius * 2, y: board.height * 0.3 } : { x: board.width / 2, y: -radius * 2 };
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing within can have the focus
+    <g class="felt-chips" aria-hidden="true">
+      <OthersMarks felt={felt} board={board} radius={radius} />
+      <OwnChips felt={felt} board={board} radius={radius} dealer={dealer} />
+      <PendingChips felt={felt} board={board} radius={radius} />
+      <AimedChips felt={felt} board={board} radius={radius} />
+      <Marker felt={felt} board={board} radius={radius} />
+    </g>
+  );
+}
+
+export function chipRadius({ along, across }: Measure): number {
+  return Math.max(9, Math.min(Math.min(along, across) * 0.3, 20));
+}
+
+interface Layer {
+  felt: Felt;
+  board: BoardPlaces;
+  radius: number;
+}
+
+function OwnChips({ felt, board, radius, dealer }: Layer & { dealer: { x: number; y: number } }) {
+  const stage = felt.story.stage.value;
+  const over = stage === "collected" || stage === "paid";
+  const settled = felt.story.told.value?.settled ?? false;
+  return (
+    <g data-testid="own-chips">
+      {[...felt.shown.value].map(([place, value]) => {
+        const spot = board.bySpot.get(place);
+        if (!spot) return null;
+        const won = felt.story.wins(place);
+        const prize = (value * (felt.places.get(place)?.prize_halves ?? 0)) / 2;
+        // Beside the stake, and within the board.
+        const side = spot.x + radius * 2.6 > board.width ? -1 : 1;
+        const gone = over && settled && !won;
+        const at = gone ? dealer : spot;
+        return (
+          <g key={place}>
+            <g class={gone ? "pile gone" : "pile"} style={moved(at)} data-own={place} data-cents={value}>
+              <Pile felt={felt} value={value} radius={radius} />
+            </g>
+            {stage === "paid" && settled && won && (
+              <g
+                class="pile prize"
+                data-prize={place}
+                data-cents={prize}
+                style={{
+                  ...moved({ x: spot.x + side * radius * 1.5, y: spot.y - radius * 0.5 }),
+                  "--from-x": `${dealer.x}px`,
+                  "--from-y": `${dealer.y}px`,
+                }}
+              >
+                <Pile felt={felt} value={prize} radius={radius} />
+              </g>
+            )}
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+function PendingChips({ felt, board, radius }: Layer) {
+  return (
+    <g data-testid="pending-chips">
+      {[...felt.slip.pending.value].map(([place, value]) => {
+        const spot = board.bySpot.get(place);
+        // It lies upon what counts there already.
+        const lift = felt.shown.value.has(place) ? radius * 0.45 : 0;
+        return (
+          spot && (
+            <g
+              key={place}
+              class="pile pending"
+              style={moved({ x: spot.x, y: spot.y - lift })}
+              data-pending={place}
+              data-cents={value}
+            >
+              <Pile felt={felt} value={value} radius={radius} />
+            </g>
+          )
+        );
+      })}
+    </g>
+  );
+}
+
+/** What a click would put down, where nothing lies yet; not if it could not count. */
+function AimedChips({ felt, board, radius }: Layer) {
+  const aimed = felt.aimed.value;
+  if (aimed.size === 0 || felt.slip.against(aimed)) return null;
+  const lying = felt.slip.everything.value;
+  return (
+    <g data-testid="aimed-chips">
+      {[...aimed].map(([place, value]) => {
+        const spot = lying.has(place) ? undefined : board.bySpot.get(place);
+        return (
+          spot && (
+            <g key={place} class="aimed" style={moved(spot)}>
+              <ChipFace value={value} colour={stacked(value, felt.chips)[0]?.colour ?? 0} radius={radius} />
+            </g>
+          )
+        );
+      })}
+    </g>
+  );
+}
+
+function Pile({ felt, value, radius }: { felt: Felt; value: Cents; radius: number }) {
+  const chips = stacked(value, felt.chips);
+  const [top, ...below] = chips;
+  const under = below.slice(0, HIGHEST_PILE - 1).reverse();
+  const step = radius * 0.2;
+  return (
+    <g class="pile-drop">
+      <ellipse class="pile-shadow" cx={radius * 0.12} cy={radius * 0.22} rx={radius * 1.06} ry={radius * 1.02} />
+      {under.map((chip, index) => (
+        <g key={index} class={`chip chip-${chip.colour}`} style={{ transform: `translateY(${-index * step}px)` }}>
+          <circle class="chip-body" r={radius} />
+          <circle class="chip-rim" r={radius} stroke-width={0.8} />
+        </g>
+      ))}
+      <g style={{ transform: `translateY(${-under.length * step}px)` }}>
+        <ChipFace value={value} colour={top?.colour ?? 0} radius={radius} />
+      </g>
+    </g>
+  );
+}
+
+function OthersMarks({ felt, board, radius }: Layer) {
+  const over = felt.story.stage.value === "collected" || felt.story.stage.value === "paid";
+  return (
+    <g class="others" data-testid="others">
+      {[...felt.others.marks.value].map(([place, mark]) => {
+        const spot = board.bySpot.get(place);
+        const cell = spot?.kind === "KIND_STRAIGHT" ? board.cells.get(place) : undefined;
+        const lost = over && !felt.story.wins(place);
+        return spot && <OthersMark key={place} {...{ felt, spot, cell, radius, lost }} players={mark.players} />;
+      })}
+    </g>
+  );
+}
+
+interface OthersMarkProps {
+  felt: Felt;
+  spot: Spot;
+  cell: Cell | undefined;
+  radius: number;
+  players: number;
+  lost: boolean;
+}
+
+/** On the place itself; in the corner of a number, so that it can be read; aside where own chips lie. */
+function OthersMark({ felt, spot, cell, radius, players, lost }: OthersMarkProps) {
+  const size = radius * 0.52;
+  const beside = useComputed(
+    () => felt.slip.everything.value.has(spot.place) || felt.shown.value.has(spot.place),
+  ).value;
+  const aside = beside ? radius * 0.85 : 0;
+  const at = cell
+    ? { x: cell.x + cell.width - size * 1.25, y: cell.y + size * 1.25 }
+    : { x: spot.x + aside, y: spot.y - aside };
+  return (
+    <g class={lost ? "other lost" : "other"} style={moved(at)}>
+      <circle r={size} stroke-width={size * 0.22} />
+      <text font-size={size * (players > 99 ? 0.85 : 1.15)} dy="0.36em">
+        {players}
+      </text>
+    </g>
+  );
+}
+
+function Marker({ felt, board, radius }: Layer) {
+  const number = useComputed(() => felt.story.marked.value).value;
+  const cell = number === null ? undefined : board.cells.get(number);
+  if (!cell || number === null) return null;
+  const [x, y] = [cell.x + cell.width / 2, cell.y + cell.height / 2];
+  const ring = Math.min(cell.width, cell.height) * 0.43;
+  return (
+    <g data-testid="marker" data-number={number}>
+      <rect
+        class="marker-cell"
+        x={cell.x + 1.5}
+        y={cell.y + 1.5}
+        width={cell.width - 3}
+        height={cell.height - 3}
+        rx={4}
+      />
+      <g class="marker" style={moved({ x, y })}>
+        <circle class="marker-ring" r={ring} stroke-width={radius * 0.2} />
+        <g transform={`translate(${ring * 0.8} ${-ring * 0.7}) scale(${radius / 11})`}>
+          <ellipse class="marker-shadow" cx="1" cy="6" rx="6" ry="2.6" />
+          <path
+            class="marker-pawn"
+            d="M-5.5 5.500C-5 1-2-1-1.800-4a3.200 3.200 0 1 1 3.600 0C2-1 5 1 5.500 5.500a8 2.600 0 0 1-11 0z"
+          />
+        </g>
+      </g>
+    </g>
+  );
+}
+
+function moved({ x, y }: { x: number; y: number }) {
+  return { transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` };
+}

@@ -1,0 +1,8 @@
+// Roulette, as the front-end knows it (see `src/games.ts`).
+import type { Game } from "../../games";
+import { LobbyPicture } from "./lobby_picture";
+import { limits, outcome } from "./outcome_words";
+import { RouletteTable } from "./roulette_table";
+import { RoundTold } from "./round_told";
+
+export const game: Game = { Table: RouletteTable, RoundTold, Picture: LobbyPicture, limits, outcome };

@@ -1,0 +1,215 @@
+// The racetrack for call bets (807/2015:8): series, a number with its neighbours, finals. What a click puts down is shown
+// before, on the board too.
+import { useComputed, useSignal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import { amount } from "../../words/money";
+import { useRoom } from "./board_room";
+import type { Felt } from "./felt";
+import { placeName } from "./place_words";
+import { colourOf } from "./pockets";
+import { type TrackArea, type TrackPocket, track } from "./racetrack_places";
+import { words } from "./words";
+import "./racetrack.css";
+
+const NEIGHBOURS = [2, 4, 6] as const;
+
+export function Racetrack({ felt }: { felt: Felt }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const room = useRoom(frame);
+  const neighbours = useSignal<number>(NEIGHBOURS[0]);
+  const say = words();
+  const finals = felt.layout.call_bets.filter(({ place }) => place.startsWith("final-"));
+  return (
+    <div class="racetrack" data-testid="racetrack">
+      <div class="racetrack-oval" ref={frame}>
+        {room && room.width > 60 && room.height > 60 && (
+          <Oval felt={felt} width={room.width} height={room.height} neighbours={neighbours.value} />
+        )}
+      </div>
+      <div class="racetrack-choices">
+        <fieldset class="racetrack-choice" title={say.neighboursHint}>
+          <legend>{say.neighbours}</legend>
+          {NEIGHBOURS.map((count) => (
+            <button
+              key={count}
+              type="button"
+              class="racetrack-option"
+              aria-pressed={neighbours.value === count}
+              aria-label={`${say.neighboursHint}: ${say.withNeighbours(count)}`}
+              onClick={() => {
+                neighbours.value = count;
+              }}
+              data-testid={`neighbours-${count}`}
+            >
+              {count}
+            </button>
+          ))}
+        </fieldset>
+        {finals.length > 0 && (
+          <fieldset class="racetrack-choice">
+            <legend>{say.finals}</legend>
+            {finals.map(({ place }) => (
+              <button
+                key={place}
+                type="button"
+                class="racetrack-option"
+                {...called(felt, place)}
+                onClick={() => felt.put(place)}
+              >
+                {place.slice("final-".length)}
+              </button>
+            ))}
+          </fieldset>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface OvalProps {
+  felt: Felt;
+  width: number;
+  height: number;
+  neighbours: number;
+}
+
+const MARGIN = 2;
+
+function Oval({ felt, width, height, neighbours }: OvalProps) {
+  const upright = height > width;
+  const breadth = Math.min(width, height);
+  const band = Math.min(breadth * 0.27, 44);
+  const { pockets, areas } = useMemo(
+    () => track(felt.layout, width - 2 * MARGIN, height - 2 * MARGIN, band),
+    [felt, width, height, band],
+  );
+  const svg = useRef<SVGSVGElement>(null);
+  const tabbed = useSignal(pockets[0]?.number ?? "0");
+  const along = (by: number) => {
+    const at = pockets.findIndex(({ number }) => number === tabbed.value);
+    const next = pockets[(at + by + pockets.length) % pockets.length];
+    if (next) svg.current?.querySelector<SVGElement>(`[data-number="${next.number}"]`)?.focus();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be drawn; the pockets and areas within are the buttons
+    <svg
+      ref={svg}
+      class={felt.bettable.value ? "track" : "track shut"}
+      width={width}
+      height={height}
+      viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+      role="group"
+      aria-label={words().racetrackLong}
+      onKeyDown={(event) => {
+        const place = (event.target as SVGElement).dataset["call"];
+        if (event.key === "ArrowRight" || event.key === "ArrowDown") along(1);
+        else if (event.key === "ArrowLeft" || event.key === "ArrowUp") along(-1);
+        else if ((event.key === "Enter" || event.key === " ") && place) felt.put(place);
+        else return;
+        event.preventDefault();
+      }}
+    >
+      {areas.map((area) => (
+        <Area key={area.place} felt={felt} area={area} upright={upright} size={Math.min(breadth * 0.105, 17)} />
+      ))}
+      {pockets.map((pocket) => (
+        <Pocket
+          key={pocket.number}
+          felt={felt}
+          pocket={pocket}
+          place={`neighbours-${pocket.number}-${neighbours}`}
+          tabIndex={tabbed.value === pocket.number ? 0 : -1}
+          onFocus={() => {
+            tabbed.value = pocket.number;
+          }}
+          size={Math.min(band * 0.46, 17)}
+        />
+      ))}
+    </svg>
+  );
+}
+
+function Area({ felt, area, upright, size }: { felt: Felt; area: TrackArea; upright: boolean; size: number }) {
+  const say = words();
+  const name = area.place === "voisins" ? say.voisins : area.place === "tiers" ? say.tiers : say.orphelins;
+  const lines = upright || area.place === "voisins" ? name.split(/ (?=do|of|5)/) : [name];
+  const lit = useComputed(() => felt.pointed.value === area.place);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: HTML buttons cannot be drawn within a picture
+    <g
+      class={lit.value ? "track-area lit" : "track-area"}
+      role="button"
+      tabIndex={0}
+      {...called(felt, area.place)}
+      onClick={() => felt.put(area.place)}
+    >
+      <path d={area.path} />
+      <text font-size={size} transform={`translate(${area.x} ${area.y})`}>
+        {lines.map((line, index) => (
+          <tspan key={line} x="0" dy={index === 0 ? `${0.35 - (lines.length - 1) * 0.55}em` : "1.1em"}>
+            {line}
+          </tspan>
+        ))}
+      </text>
+    </g>
+  );
+}
+
+interface PocketProps {
+  felt: Felt;
+  pocket: TrackPocket;
+  place: string;
+  tabIndex: number;
+  onFocus: () => void;
+  size: number;
+}
+
+function Pocket({ felt, pocket, place, tabIndex, onFocus, size }: PocketProps) {
+  const { number, path, x, y } = pocket;
+  const lit = useComputed(() => felt.litNumbers.value.has(number));
+  const colour = colourOf(number).slice("COLOUR_".length).toLowerCase();
+  const told = called(felt, place);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: HTML buttons cannot be drawn within a picture
+    <g
+      class={`track-pocket ${colour}${lit.value ? " lit" : ""}`}
+      role="button"
+      data-number={number}
+      {...told}
+      tabIndex={tabIndex}
+      onFocus={() => {
+        onFocus();
+        told.onFocus();
+      }}
+      onClick={() => felt.put(place)}
+    >
+      <path d={path} />
+      <text x={x} y={y} dy="0.35em" font-size={size}>
+        {number}
+      </text>
+    </g>
+  );
+}
+
+/** What every call bet's button has in common: its name, its price, and that it is shown when one points at it. */
+function called(felt: Felt, place: string) {
+  const bet = felt.callBets.get(place);
+  const mode = felt.table.mode.value;
+  const price = words().unitsOf(bet?.units ?? 0, amount(felt.chosen.value.value, mode), amount(felt.cost(place), mode));
+  const point = () => {
+    felt.pointed.value = place;
+  };
+  const away = () => {
+    if (felt.pointed.value === place) felt.pointed.value = null;
+  };
+  return {
+    "aria-label": `${placeName(place)}, ${price}`,
+    "aria-disabled": !felt.bettable.value,
+    "data-call": place,
+    "data-testid": `call-${place}`,
+    onPointerEnter: point,
+    onPointerLeave: away,
+    onFocus: point,
+    onBlur: away,
+  };
+}

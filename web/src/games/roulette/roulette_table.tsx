@@ -1,0 +1,189 @@
+// A roulette table within its frame: wheel, board, clock, chips, and what a round came to.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, toCashier } from "../../api/platform";
+import { Icon } from "../../design/icon";
+import type { LiveTable } from "../../table/live_table";
+import { PhaseClock } from "../../table/phase_clock";
+import { tableWords } from "../../table/words";
+import { said } from "../../words/language";
+import { betTold } from "./bet_told";
+import type { Layout } from "./bets";
+import { BetsListed } from "./bets_listed";
+import { Board } from "./board";
+import { Felt } from "./felt";
+import { LastNumbers } from "./last_numbers";
+import { OutcomeCalled } from "./outcome_called";
+import { Racetrack } from "./racetrack";
+import { ballRolls } from "./sounds";
+import { Tray } from "./tray";
+import { useShortcuts } from "./tray_shortcuts";
+import { Wheel } from "./wheel";
+import { words } from "./words";
+import "./roulette_table.css";
+
+export function RouletteTable({ table }: { table: LiveTable }) {
+  const tableId = table.tableId.value;
+  const snapshot = table.snapshot.value;
+  const version = snapshot?.round?.configuration_version ?? snapshot?.configuration_version;
+  const [layout, setLayout] = useState<{ of: string; is: Layout } | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [tries, setTries] = useState(0);
+  const wanted = `${tableId} ${version} ${tries}`;
+  useEffect(() => {
+    let wantedStill = true;
+    setFailed(false);
+    call("RouletteService.GetLayout", { table_id: tableId }).then(
+      (is) => wantedStill && setLayout({ of: `${tableId} ${version}`, is }),
+      () => wantedStill && setFailed(true),
+    );
+    return () => {
+      wantedStill = false;
+    };
+  }, [wanted]);
+  if (failed) {
+    return (
+      <div class="roulette-wait" role="alert">
+        <p>{words().failed}</p>
+        <button type="button" class="button" onClick={() => setTries(tries + 1)}>
+          {words().again}
+        </button>
+      </div>
+    );
+  }
+  if (!layout) return <p class="roulette-wait quiet">{words().loading}</p>;
+  return <Laid key={layout.of} table={table} layout={layout.is} />;
+}
+
+function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
+  const [felt] = useState(() => new Felt(table, layout));
+  useEffect(() => felt.begin(), [felt]);
+  const root = useRef<HTMLDivElement>(null);
+  useShortcuts(felt, root);
+  const [track, showTrack] = useState(false);
+  const [list, showList] = useState(false);
+  const stage = felt.story.stage.value;
+  const callBets = layout.call_bets.length > 0;
+  const classes = [
+    "roulette",
+    `roulette-${stage}`,
+    ...(callBets ? ["with-track"] : []),
+    ...(track ? ["on-track"] : []),
+  ];
+  return (
+    <div ref={root} class={classes.join(" ")} data-testid="roulette" data-stage={stage}>
+      <section class="roulette-clock">
+        <PhaseClock table={table} />
+      </section>
+      <section class="roulette-wheel">
+        <TheWheel felt={felt} layout={layout} />
+        <Result felt={felt} />
+      </section>
+      <section class="roulette-past">
+        <LastNumbers past={felt.story.past.value} />
+      </section>
+      <section class="roulette-felt">
+        <div class="roulette-cloth">
+          <Board felt={felt} />
+          {callBets && <Racetrack felt={felt} />}
+        </div>
+        <div class="roulette-line">
+          {callBets && (
+            <button
+              type="button"
+              class="button roulette-small roulette-turn"
+              aria-pressed={track}
+              onClick={() => showTrack(!track)}
+              data-testid="turn-track"
+            >
+              {track ? words().boardShort : words().racetrack}
+            </button>
+          )}
+          <Pointed felt={felt} />
+          <button
+            type="button"
+            class="button roulette-small"
+            title={words().listHint}
+            onClick={() => showList(true)}
+            data-testid="open-list"
+          >
+            {words().listShort}
+          </button>
+        </div>
+      </section>
+      <section class="roulette-tray">
+        <Message felt={felt} />
+        <Tray felt={felt} />
+      </section>
+      {list && <BetsListed felt={felt} onClose={() => showList(false)} />}
+    </div>
+  );
+}
+
+function TheWheel({ felt, layout }: { felt: Felt; layout: Layout }) {
+  const spin = felt.story.spin.value;
+  useEffect(() => (spin ? ballRolls(spin, layout.pockets) : undefined), [spin]);
+  return <Wheel pockets={layout.pockets} spin={spin} lying={felt.story.lying.value} />;
+}
+
+function Result({ felt }: { felt: Felt }) {
+  const stage = felt.story.stage.value;
+  const told = stage === "quiet" || stage === "rolling" ? null : felt.story.told.value;
+  const voided = felt.story.voided.value;
+  return (
+    <div class="roulette-result">
+      {voided ? (
+        <p class="roulette-void" aria-hidden="true" data-testid="void">
+          {said(voided)}
+        </p>
+      ) : (
+        <OutcomeCalled
+          outcome={told?.settled ? told.outcome : null}
+          staked_cents={told?.staked_cents ?? 0}
+          payout_cents={told?.payout_cents ?? 0}
+          prize_cents={felt.prize()}
+          mode={felt.table.mode.value}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The quiet line: what the place that is pointed at is, covers, pays and takes. */
+function Pointed({ felt }: { felt: Felt }) {
+  const name = felt.pointed.value;
+  const told = name ? betTold(felt, name) : null;
+  return (
+    <p class="roulette-pointed figures" data-testid="pointed">
+      {told ? (
+        <>
+          <strong>{told.name}</strong>
+          <span>{told.numbers}</span>
+          {told.terms.map((term) => (
+            <span key={term}>{term}</span>
+          ))}
+        </>
+      ) : (
+        <span class="quiet">{words().point}</span>
+      )}
+    </p>
+  );
+}
+
+function Message({ felt }: { felt: Felt }) {
+  const message = felt.message.value;
+  return (
+    <div class="roulette-message" role="alert" data-testid="message">
+      {message && (
+        <div class="roulette-told" key={message.text}>
+          <p>{message.text}</p>
+          {message.wantsMoney && (
+            <button type="button" class="button" onClick={toCashier} data-testid="message-cashier">
+              <Icon name="money" />
+              {tableWords().cashier}
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+// A small board with what a player had on it, and the number that was drawn.
+
+import type { Mode } from "../../api/messages";
+import { amount } from "../../words/money";
+import { boardPlaces, type Cell, type Measure } from "./board_places";
+import { type Chip, chipsOf } from "./chips";
+import { ChipFace } from "./chips_drawn";
+import { colourClass } from "./outcome_words";
+import { kindOf, numbersOf, placeName } from "./place_words";
+import type { PocketOnWheel } from "./pockets";
+import type { ToldBet } from "./round_told_bets";
+import { words } from "./words";
+import "./round_told.css";
+
+const MEASURE: Measure = { shape: "wide", along: 44, across: 46, band: 30, zero: 44, column: 44 };
+const CHIP_RADIUS = 14;
+const BOXES = [
+  ...["dozen-1", "dozen-2", "dozen-3", "column-1", "column-2", "column-3"],
+  ...["low", "even", "red", "black", "odd", "high"],
+];
+
+interface Props {
+  pockets: readonly PocketOnWheel[];
+  bets: readonly ToldBet[];
+  drawn: string;
+  mode: Mode;
+}
+
+export function ToldBoard({ pockets, bets, drawn, mode }: Props) {
+  const named = [...pockets.map(({ number }) => number), ...BOXES, ...bets.map(({ place }) => place)];
+  const places = [...new Set(named)].flatMap((place) => {
+    const kind = kindOf(place);
+    // Limits and prizes are no part of the picture.
+    const unasked = { minimum_cents: "0", maximum_cents: "0", prize_halves: 0, even_cents_only: false };
+    return kind ? [{ place, kind, numbers: [...numbersOf(place)], ...unasked }] : [];
+  });
+  const board = boardPlaces({ places }, MEASURE);
+  const smallest = Math.min(...bets.map(({ staked }) => staked));
+  const chips = chipsOf(smallest, Number.POSITIVE_INFINITY);
+  return (
+    <svg class="told-board" viewBox={`-6 -6 ${board.width + 12} ${board.height + 12}`} aria-hidden="true">
+      <rect class="told-felt" x="-6" y="-6" width={board.width + 12} height={board.height + 12} rx="8" />
+      {[...board.cells.values()].map((cell) => (
+        <ToldCell key={cell.place} cell={cell} drawn={cell.place === drawn} />
+      ))}
+      {bets.map((bet) => {
+        const spot = board.bySpot.get(bet.place);
+        if (!spot) return null;
+        return (
+          <g
+            key={bet.place}
+            class={bet.payout === 0 ? "told-chip told-chip-lost" : "told-chip"}
+            transform={`translate(${spot.x.toFixed(1)} ${spot.y.toFixed(1)})`}
+          >
+            <title>{`${placeName(bet.place)}: ${amount(bet.staked, mode)}`}</title>
+            {bet.payout !== null && bet.payout > 0 && <circle class="told-chip-won" r={CHIP_RADIUS + 3} />}
+            <ChipFace value={bet.staked} colour={rank(bet.staked, chips)} radius={CHIP_RADIUS} />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function ToldCell({ cell, drawn }: { cell: Cell; drawn: boolean }) {
+  const { place, x, y, width, height } = cell;
+  const number = /^\d+$/.test(place);
+  const [middleX, middleY] = [x + width / 2, y + height / 2];
+  return (
+    <g class={`told-cell ${number ? colourClass(place) : ""}`}>
+      <rect x={x} y={y} width={width} height={height} />
+      {place === "red" || place === "black" ? (
+        <path class={`told-diamond is-${place}`} d={`M${middleX - 24} ${middleY}l24 -10l24 10l-24 10Z`} />
+      ) : (
+        <text class={number ? "told-number" : "told-word"} x={middleX} y={middleY} dy="0.36em">
+          {number ? place : boxWord(place)}
+        </text>
+      )}
+      {drawn && <rect class="told-drawn" x={x + 2} y={y + 2} width={width - 4} height={height - 4} rx="5" />}
+    </g>
+  );
+}
+
+function boxWord(place: string): string {
+  const said = words();
+  if (place.startsWith("dozen-")) return said.dozens[Number(place.slice(-1)) - 1] ?? "";
+  if (place.startsWith("column-")) return "2:1";
+  if (place === "low") return "1–18";
+  if (place === "high") return "19–36";
+  return place === "even" ? said.even : said.odd;
+}
+
+/** The colour of the largest chip that the amount holds. */
+function rank(staked: number, chips: readonly Chip[]): number {
+  return chips.findLast(({ value }) => value <= staked)?.colour ?? 0;
+}

@@ -1,0 +1,22 @@
+// Keys for those who play by keyboard; the buttons' titles tell them. They are heard only while the focus is at the table,
+// so that nobody who speaks or types elsewhere bets by chance.
+import type { RefObject } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Felt } from "./felt";
+
+export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    const root = table.current;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !felt.bettable.value) return;
+      if (event.target instanceof Element && event.target.closest("dialog")) return;
+      const key = event.key.toLowerCase();
+      if (key === "backspace" && !felt.slip.undoBar.value) felt.slip.undo();
+      else if (key === "r" && !felt.slip.repeatBar.value) felt.repeat();
+      else if (key === "d" && !felt.slip.doubleBar.value) felt.double();
+      else if (key === "l" && felt.table.individual.value && felt.slip.everything.value.size) felt.spin();
+    };
+    root?.addEventListener("keydown", pressed);
+    return () => root?.removeEventListener("keydown", pressed);
+  }, [felt, table]);
+}

@@ -1,0 +1,139 @@
+// A table in the lobby: what it is, its limits, who sits there, what it is doing, and its last numbers.
+import type { TableSnapshot, TableSummary } from "../api/messages";
+import { Icon } from "../design/icon";
+import { gameOf } from "../loaded_games";
+import { address } from "../routes";
+import { useServerNow } from "../table/ticking";
+import { language, said } from "../words/language";
+import { lobbyWords } from "./words";
+import "./table_card.css";
+
+const NUMBERS_SHOWN = 3;
+
+interface Props {
+  table: TableSummary;
+  live: TableSnapshot | undefined;
+  /** He has a session there. */
+  sits: boolean;
+  onRules: () => void;
+}
+
+export function TableCard({ table, live, sits, onRules }: Props) {
+  const words = lobbyWords();
+  const { configuration } = table;
+  const game = gameOf(configuration?.game);
+  if (!configuration) return null;
+  const name = said(configuration.name);
+  const individual = configuration.play === "PLAY_INDIVIDUAL";
+  const off = !table.enabled || live?.phase === "PHASE_DISABLED";
+  const count = new Intl.NumberFormat(language.value);
+  return (
+    <article
+      class={off ? "table-card table-card-off" : "table-card"}
+      data-testid="table-card"
+      data-table={table.table_id}
+    >
+      <div class="table-card-picture">{game && <game.Picture configuration={configuration} />}</div>
+      <div class="table-card-what">
+        <h3>{name}</h3>
+        <p class="row table-card-tags">
+          <span class={individual ? "tag" : "tag brass"}>
+            <Icon name={individual ? "person" : "people"} />
+            {individual ? words.individual : words.many}
+          </span>
+          {sits && <span class="tag brass">{words.seated}</span>}
+        </p>
+        <dl class="table-card-facts">
+          <div>
+            <dt>{words.limits}</dt>
+            <dd class="figures">{game?.limits(configuration)}</dd>
+          </div>
+        </dl>
+        {off ? (
+          <p class="table-card-live">
+            <Icon name="warning" />
+            <span>
+              <strong>{words.off}</strong> {live?.disabled_reason || words.offHint}
+            </span>
+          </p>
+        ) : individual ? (
+          <p class="table-card-live">{words.individualHint}</p>
+        ) : (
+          <>
+            <p class="table-card-live">
+              {live ? <LivePhase live={live} /> : " "}
+              {live && (
+                <span class="quiet figures">
+                  {words.seats(count.format(live.seated), count.format(configuration.seats))}
+                </span>
+              )}
+            </p>
+            <LastNumbers live={live} told={game?.outcome} />
+          </>
+        )}
+      </div>
+      <div class="table-card-actions">
+        <button
+          type="button"
+          class="button plain"
+          onClick={onRules}
+          aria-label={words.rulesOf(name)}
+          data-testid="card-rules"
+        >
+          <Icon name="rules" />
+          {words.rules}
+        </button>
+        {!off && (
+          <a
+            class="button first"
+            href={address({ page: "table", tableId: table.table_id })}
+            aria-label={words.goTo(sits ? words.goOn : words.sit, name)}
+            data-testid="sit"
+          >
+            {sits ? words.goOn : words.sit}
+          </a>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function LivePhase({ live }: { live: TableSnapshot }) {
+  const words = lobbyWords();
+  const betting = live.phase === "PHASE_BETTING";
+  const now = useServerNow(betting ? 500 : 0);
+  const closes = live.round?.closes_at;
+  if (betting) {
+    const left = closes ? Math.max(0, Math.ceil((Date.parse(closes) - now) / 1000)) : null;
+    return (
+      <strong class="live-phase live-phase-bets figures">{left === null ? words.bets : words.betsFor(left)}</strong>
+    );
+  }
+  const resting = live.phase === "PHASE_RESTING" || live.phase === "PHASE_UNSPECIFIED";
+  if (resting) return <strong class="live-phase">{words.resting}</strong>;
+  return (
+    <strong class="live-phase live-phase-busy">{live.phase === "PHASE_SHOWN" ? words.shown : words.closed}</strong>
+  );
+}
+
+interface NumbersProps {
+  live: TableSnapshot | undefined;
+  told: ((outcome: { "@type"?: string }) => string) | undefined;
+}
+
+function LastNumbers({ live, told }: NumbersProps) {
+  const words = lobbyWords();
+  const past = live?.past.slice(0, NUMBERS_SHOWN) ?? [];
+  if (!live || !told) return <p class="table-card-past"> </p>;
+  if (past.length === 0) return <p class="table-card-past quiet">{words.noNumbers}</p>;
+  return (
+    <p class="table-card-past">
+      <span class="unseen">{words.lastNumbers}: </span>
+      {past.map(({ round_id, outcome }) => (
+        <span key={round_id} class="past-number">
+          {outcome ? told(outcome) : ""}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,157 @@
+// One who does not bet is invited to leave, then warned. Both are cards beside the game: he can go on playing under them.
+import { useEffect, useState } from "preact/hooks";
+import type { TableConfiguration } from "../api/messages";
+import { Icon } from "../design/icon";
+import { dictionary } from "../words/language";
+import { timeOfDay } from "../words/moments";
+import { type Inactivity, inactivityOf, patience } from "./inactivity_state";
+import type { LiveTable } from "./live_table";
+import { useSessionNow } from "./ticking";
+import "./inactivity.css";
+
+const words = dictionary(
+  {
+    idleMinutes: (n: number) => `Não aposta há mais de ${n} ${n === 1 ? "minuto" : "minutos"}.`,
+    idleRounds: (n: number) => `Não aposta há mais de ${n} jogadas seguidas.`,
+    wish: "Deseja terminar a sessão?",
+    onlyBets: "Pode ficar. Só uma aposta retira este convite.",
+    title: "A sessão vai terminar se não apostar",
+    seconds: (n: number) => (n === 1 ? "Falta 1 segundo para apostar." : `Faltam ${n} segundos para apostar.`),
+    thisRound: "Tem de apostar nesta jogada. Se ela acabar sem uma aposta sua, a sessão termina.",
+    until: (time: string) => `A sessão termina às ${time}, a menos que aposte até lá.`,
+    stay: "Continuar a jogar",
+    willBet: "Vou apostar",
+    pill: (left: number | null) => (left === null ? "Aposte nesta jogada" : `Aposte dentro de ${left} s`),
+    pillHint: "Mostrar o aviso",
+    end: "Terminar a sessão",
+    rule: (rule: string) => `Regulamento n.º ${rule.replace(":", ", regra ")}`,
+    region: "Aviso de inatividade",
+  },
+  {
+    idleMinutes: (n: number) => `You have not bet for more than ${n} ${n === 1 ? "minute" : "minutes"}.`,
+    idleRounds: (n: number) => `You have not bet in more than ${n} rounds in a row.`,
+    wish: "Would you like to end the session?",
+    onlyBets: "You may stay. Only a bet withdraws this invitation.",
+    title: "The session will end unless you bet",
+    seconds: (n: number) => (n === 1 ? "1 second left to bet." : `${n} seconds left to bet.`),
+    thisRound: "You have to bet in this round. If it ends without a bet of yours, the session ends.",
+    until: (time: string) => `The session ends at ${time} unless you bet before.`,
+    stay: "Go on playing",
+    willBet: "I am going to bet",
+    pill: (left: number | null) => (left === null ? "Bet in this round" : `Bet within ${left} s`),
+    pillHint: "Show the warning",
+    end: "End the session",
+    rule: (rule: string) => `Regulation no. ${rule.replace(":", ", rule ")}`,
+    region: "Notice of inactivity",
+  },
+);
+
+interface Props {
+  table: LiveTable;
+  onEnd: () => void;
+}
+
+export function InactivityNotice({ table, onEnd }: Props) {
+  const configuration = table.snapshot.value?.configuration;
+  const inactivity = inactivityOf(table.session.value, table.notice.value, configuration?.play);
+  const [closed, close] = useState<Inactivity["kind"] | null>(null);
+  const kind = inactivity?.kind ?? null;
+  useEffect(() => {
+    // What was closed stays closed until something else is to be said.
+    if (kind !== closed) close(null);
+  }, [kind, closed]);
+  if (!inactivity || closed === kind) return null;
+  return inactivity.kind === "invitation" ? (
+    <Invitation
+      inactivity={inactivity}
+      configuration={configuration}
+      onStay={() => close("invitation")}
+      onEnd={onEnd}
+    />
+  ) : (
+    <Warning inactivity={inactivity} onEnd={onEnd} />
+  );
+}
+
+interface InvitationProps {
+  inactivity: Inactivity;
+  configuration: TableConfiguration | undefined;
+  onStay: () => void;
+  onEnd: () => void;
+}
+
+function Invitation({ inactivity, configuration, onStay, onEnd }: InvitationProps) {
+  const say = words();
+  const waited = patience(configuration);
+  return (
+    <section class="inactivity" aria-label={say.region} data-testid="invitation">
+      <div role="status">
+        <h2>
+          {"seconds" in waited ? say.idleMinutes(Math.floor(waited.seconds / 60)) : say.idleRounds(waited.rounds)}
+        </h2>
+        <p>
+          {say.wish} <span class="quiet">{say.onlyBets}</span>
+        </p>
+      </div>
+      <div class="row">
+        <button type="button" class="button first" onClick={onStay}>
+          {say.stay}
+        </button>
+        <button type="button" class="button" onClick={onEnd}>
+          {say.end}
+        </button>
+      </div>
+      {inactivity.rule && <small>{say.rule(inactivity.rule)}</small>}
+    </section>
+  );
+}
+
+function Warning({ inactivity, onEnd }: { inactivity: Extract<Inactivity, { kind: "warning" }>; onEnd: () => void }) {
+  const say = words();
+  // Whoever is about to bet needs to see the felt: what is left of the warning is its countdown.
+  const [small, shrink] = useState(false);
+  const { endsAt } = inactivity;
+  const now = useSessionNow(endsAt ? 250 : 0);
+  const left = endsAt ? Math.max(0, Math.ceil((Date.parse(endsAt) - now) / 1000)) : null;
+  if (small) {
+    return (
+      <button
+        type="button"
+        class="inactivity-pill figures"
+        title={say.pillHint}
+        onClick={() => shrink(false)}
+        data-testid="warning-small"
+      >
+        <Icon name="warning" />
+        {say.pill(left)}
+      </button>
+    );
+  }
+  return (
+    <section class="inactivity inactivity-warning" aria-label={say.region} data-testid="warning">
+      <div class="inactivity-head">
+        <Icon name="warning" />
+        <div>
+          <div role="alert">
+            <h2>{say.title}</h2>
+            <p>{endsAt ? say.until(timeOfDay(endsAt)) : say.thisRound}</p>
+          </div>
+          {left !== null && (
+            <p class="figures">
+              <strong>{say.seconds(left)}</strong>
+            </p>
+          )}
+        </div>
+      </div>
+      <div class="row">
+        <button type="button" class="button first" onClick={() => shrink(true)}>
+          {say.willBet}
+        </button>
+        <button type="button" class="button" onClick={onEnd}>
+          {say.end}
+        </button>
+      </div>
+      {inactivity.rule && <small>{say.rule(inactivity.rule)}</small>}
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+// What a table's phase means to somebody who wants to bet, in the words of a croupier. It knows no game.
+import type { TableSnapshot, Words } from "../api/messages";
+import { dictionary, said } from "../words/language";
+
+const words = dictionary(
+  {
+    bets: "Façam as vossas apostas",
+    ownPace: "Lance a bola quando quiser",
+    ownPaceAny: "Sem tempo marcado",
+    noMore: "Jogo feito, nada mais",
+    shown: "Jogada terminada",
+    nextIn: (s: number) => (s > 0 ? `Próxima jogada dentro de ${s} s` : "A próxima jogada está a abrir"),
+    next: "A próxima jogada está a abrir",
+    resting: "À espera de jogadores",
+    restingHint: "A jogada abre assim que alguém se senta",
+    opening: "A abrir a jogada",
+    disabled: "Mesa desligada",
+    why: (reason: string) => `Motivo: ${reason}`,
+    disabledHint: "Não se aceitam apostas nesta mesa",
+    void: "Jogada nula",
+  },
+  {
+    bets: "Place your bets",
+    ownPace: "Launch the ball whenever you like",
+    ownPaceAny: "No time limit",
+    noMore: "No more bets",
+    shown: "Round over",
+    nextIn: (s: number) => (s > 0 ? `Next round in ${s} s` : "The next round is opening"),
+    next: "The next round is opening",
+    resting: "Waiting for players",
+    restingHint: "A round opens as soon as somebody sits down",
+    opening: "The round is opening",
+    disabled: "Table switched off",
+    why: (reason: string) => `Reason: ${reason}`,
+    disabledHint: "No bets are taken at this table",
+    void: "Void round",
+  },
+);
+
+export type Stage = "bets" | "closed" | "shown" | "void" | "resting" | "disabled";
+
+/** What is known beside the picture of the table. */
+export interface Beside {
+  individual: boolean;
+  now: number;
+  /** The result is still being shown happening: nothing is said of it yet. */
+  unfolding: boolean;
+  nextRoundAt?: string | undefined;
+  voidWords?: Words | undefined;
+  seated: boolean;
+}
+
+export interface Telling {
+  stage: Stage;
+  /** What the croupier says; a screen reader hears it when it changes. */
+  headline: string;
+  detail: string;
+  /** While bets are taken by the clock. */
+  remaining_ms?: number;
+  window_ms?: number;
+}
+
+export function tell(table: TableSnapshot | null, beside: Beside): Telling {
+  const say = words();
+  switch (table?.phase) {
+    case "PHASE_BETTING":
+      return betting(table, beside);
+    case "PHASE_CLOSED":
+    case "PHASE_DRAWN":
+      return { stage: "closed", headline: say.noMore, detail: "" };
+    case "PHASE_SHOWN": {
+      if (beside.voidWords) return { stage: "void", headline: say.void, detail: said(beside.voidWords) };
+      if (beside.unfolding) return { stage: "closed", headline: say.noMore, detail: "" };
+      const at = beside.nextRoundAt ? Date.parse(beside.nextRoundAt) : Number.NaN;
+      const detail = Number.isNaN(at) ? "" : say.nextIn(Math.max(0, Math.ceil((at - beside.now) / 1000)));
+      return { stage: "shown", headline: say.shown, detail };
+    }
+    case "PHASE_DISABLED": {
+      const detail = table.disabled_reason ? say.why(table.disabled_reason) : say.disabledHint;
+      return { stage: "disabled", headline: say.disabled, detail };
+    }
+    default:
+      if (beside.seated) return { stage: "resting", headline: say.opening, detail: "" };
+      return { stage: "resting", headline: say.resting, detail: say.restingHint };
+  }
+}
+
+function betting(table: TableSnapshot, beside: Beside): Telling {
+  const say = words();
+  const closes = table.round?.closes_at;
+  if (!closes) {
+    // Alone at a table, the next round takes bets while the ball of the last one still rolls before his eyes.
+    if (beside.unfolding) return { stage: "closed", headline: say.noMore, detail: "" };
+    return { stage: "bets", headline: say.bets, detail: beside.individual ? say.ownPace : say.ownPaceAny };
+  }
+  const remaining_ms = Math.max(0, Date.parse(closes) - beside.now);
+  const opened = table.round?.opened_at;
+  const window_ms = opened ? Date.parse(closes) - Date.parse(opened) : (table.configuration?.betting_window_ms ?? 0);
+  return { stage: "bets", headline: say.bets, detail: "", remaining_ms, window_ms: Math.max(window_ms, 1) };
+}

@@ -1,0 +1,202 @@
+// Why the platform said no, in words that a player understands, and with the amounts that he needs to go on.
+import type { Mode } from "../api/messages";
+import type { Refusal } from "../api/refusal";
+import { dictionary } from "../words/language";
+import { amount, cents } from "../words/money";
+
+type Facts = Readonly<Record<string, string>>;
+type Say = string | ((facts: Facts, mode: Mode) => string);
+
+/** An amount among the facts; null where the platform did not tell it. */
+function told(facts: Facts, name: string, mode: Mode): string | null {
+  return facts[name] === undefined ? null : amount(cents(facts[name]), mode);
+}
+
+function seconds(facts: Facts): number {
+  return Math.max(1, Math.ceil(Number(facts["retry_after_ms"] ?? 1000) / 1000));
+}
+
+interface Spoken {
+  /** What a player may meet, by reason; the same words hold wherever it comes from. */
+  met: Readonly<Record<string, Say>>;
+  /** What only a fault of ours could bring before a player. */
+  ours: string;
+  /** No answer came: it is not known what was done. */
+  unsure: string;
+}
+
+const words = dictionary<Spoken>(
+  {
+    met: {
+      BETTING_CLOSED: "Jogo feito: a aposta chegou tarde. Nada lhe foi cobrado.",
+      ROUND_ENDED: "Essa jogada já terminou. Nada lhe foi cobrado.",
+      INSUFFICIENT_FUNDS: (facts, mode) => {
+        const [free, needed] = [told(facts, "free_cents", mode), told(facts, "needed_cents", mode)];
+        return free && needed
+          ? `O saldo não chega: precisa de ${needed} e tem ${free} livres. Nada foi apostado.`
+          : "O saldo não chega para esta aposta. Nada foi apostado.";
+      },
+      BET_ILLEGAL: "Essa aposta não existe nesta mesa. Nada lhe foi cobrado.",
+      BET_NOT_OFFERED: "Esta mesa não oferece essa aposta. Nada lhe foi cobrado.",
+      BELOW_MINIMUM: (facts, mode) => {
+        const minimum = told(facts, "minimum_cents", mode);
+        return minimum ? `O mínimo nesta posição é de ${minimum}.` : "A aposta está abaixo do mínimo desta posição.";
+      },
+      ABOVE_MAXIMUM: (facts, mode) => {
+        const maximum = told(facts, "maximum_cents", mode);
+        return maximum
+          ? `O máximo nesta posição é de ${maximum}, tudo somado. A aposta não foi feita.`
+          : "A aposta passa o máximo desta posição. Não foi feita.";
+      },
+      ABOVE_TOTAL: (facts, mode) => {
+        const maximum = told(facts, "maximum_cents", mode);
+        return maximum
+          ? `O máximo por jogada, com todas as apostas somadas, é de ${maximum}. A aposta não foi feita.`
+          : "A aposta passa o máximo por jogada desta mesa. Não foi feita.";
+      },
+      ODD_CENTS: "Nesta posição a aposta tem de ser um número par de cêntimos.",
+      TAKE_BACK_FORBIDDEN: "Nesta mesa as apostas feitas não se podem retirar.",
+      NOT_ON_FELT: "Já não tem essa aposta na mesa.",
+      NOTHING_TO_REPEAT: "Ainda não tem apostas anteriores nesta mesa para repetir.",
+      NOTHING_STAKED: "Faça primeiro uma aposta e lance depois a bola.",
+      NOT_SEATED: "Já não está sentado a esta mesa. Sente-se de novo para apostar.",
+      SESSION_ENDED: "A sua sessão nesta mesa terminou. Sente-se de novo para continuar a jogar.",
+      SESSION_RUNNING: "Já tem uma sessão a decorrer nesta mesa.",
+      SESSION_UNKNOWN: "Não encontrámos essa sessão.",
+      SESSION_ELSEWHERE: "Essa sessão é de outra mesa.",
+      TABLE_UNKNOWN: "Esta mesa não existe ou já não se joga.",
+      TABLE_ELSEWHERE: "A mesa está a mudar de lugar do nosso lado. Tente de novo dentro de momentos.",
+      TABLE_DISABLED: (facts) =>
+        facts["why"] ? `A mesa está desligada. Motivo: ${facts["why"]}` : "A mesa está desligada de momento.",
+      TABLE_FULL: (facts) =>
+        facts["seats"]
+          ? `Os ${facts["seats"]} lugares desta mesa estão todos ocupados.`
+          : "Os lugares desta mesa estão todos ocupados.",
+      WRONG_PLAY: "Nesta mesa não se joga dessa maneira.",
+      ROUND_UNKNOWN: "Não encontrámos essa jogada.",
+      ROUND_ELSEWHERE: "Essa jogada é de outra mesa.",
+      ROUND_DECIDED: "A jogada já tem resultado.",
+      ACCOUNT_UNKNOWN: "Ainda não tem conta para jogar a dinheiro.",
+      ACCOUNT_BLOCKED: "A sua conta não pode jogar de momento. Contacte o apoio ao cliente.",
+      MODE_MISMATCH: "Créditos de demonstração e dinheiro não se misturam: esta mesa pede a outra conta.",
+      AMOUNT_OUT_OF_RANGE: "O montante é maior do que podemos registar. Nada foi feito.",
+      CAVE_INSUFFICIENT: "O que tem na mesa não chega para essa aposta.",
+      COMPLAINT_UNKNOWN: "Não encontrámos essa reclamação.",
+      COMPLAINT_CLOSED: "A reclamação está encerrada: já não se pode acrescentar nada.",
+      NOT_YOURS: "Isto pertence a outro jogador.",
+      SCOPE_MISSING: "Com a entrada que fez, isto não lhe está aberto. Para jogar a dinheiro, entre na sua conta.",
+      TOKEN_INVALID: "A sua entrada não é válida. Entre de novo.",
+      TOKEN_EXPIRED: "A sua entrada expirou. Entre de novo.",
+      TOKEN_REVOKED: "A sua entrada foi terminada. Entre de novo.",
+      LOGIN_NEEDED: "Esteve muito tempo sem atividade. Por segurança, entre de novo.",
+      RATE_LIMITED: (facts) => `Foram muitos pedidos seguidos. Espere ${seconds(facts)} s e tente de novo.`,
+      OVERLOADED: "Há muita gente a jogar. Nada foi feito; tente de novo dentro de momentos.",
+      UNAVAILABLE: "O serviço não respondeu. Tente de novo dentro de momentos.",
+      NOT_OFFERED: "Isto não está disponível aqui.",
+      GAME_UNKNOWN: "Este jogo não está disponível de momento.",
+      TOO_LARGE: "O texto é demasiado longo.",
+    },
+    ours: "Algo falhou do nosso lado e nada foi feito. Tente de novo; se voltar a acontecer, reclame.",
+    unsure: "A ligação falhou antes da resposta. Veja o saldo e a mesa antes de repetir.",
+  },
+  {
+    met: {
+      BETTING_CLOSED: "No more bets: yours came too late. You were not charged.",
+      ROUND_ENDED: "That round has already ended. You were not charged.",
+      INSUFFICIENT_FUNDS: (facts, mode) => {
+        const [free, needed] = [told(facts, "free_cents", mode), told(facts, "needed_cents", mode)];
+        return free && needed
+          ? `Your balance is too low: you need ${needed} and have ${free} free. Nothing was bet.`
+          : "Your balance is too low for this bet. Nothing was bet.";
+      },
+      BET_ILLEGAL: "There is no such bet at this table. You were not charged.",
+      BET_NOT_OFFERED: "This table does not offer that bet. You were not charged.",
+      BELOW_MINIMUM: (facts, mode) => {
+        const minimum = told(facts, "minimum_cents", mode);
+        return minimum ? `The minimum on this place is ${minimum}.` : "The bet is below the minimum of this place.";
+      },
+      ABOVE_MAXIMUM: (facts, mode) => {
+        const maximum = told(facts, "maximum_cents", mode);
+        return maximum
+          ? `The maximum on this place is ${maximum} in all. The bet was not placed.`
+          : "The bet is above the maximum of this place. It was not placed.";
+      },
+      ABOVE_TOTAL: (facts, mode) => {
+        const maximum = told(facts, "maximum_cents", mode);
+        return maximum
+          ? `The maximum for a round, all bets together, is ${maximum}. The bet was not placed.`
+          : "The bet is above this table's maximum for a round. It was not placed.";
+      },
+      ODD_CENTS: "A bet on this place has to be an even number of cents.",
+      TAKE_BACK_FORBIDDEN: "At this table, bets cannot be taken back.",
+      NOT_ON_FELT: "That bet of yours is no longer on the table.",
+      NOTHING_TO_REPEAT: "You have no earlier bets at this table to repeat.",
+      NOTHING_STAKED: "Place a bet first, then launch the ball.",
+      NOT_SEATED: "You no longer sit at this table. Sit down again to bet.",
+      SESSION_ENDED: "Your session at this table has ended. Sit down again to go on playing.",
+      SESSION_RUNNING: "You already have a session running at this table.",
+      SESSION_UNKNOWN: "We could not find that session.",
+      SESSION_ELSEWHERE: "That session is of another table.",
+      TABLE_UNKNOWN: "There is no such table, or it is no longer played.",
+      TABLE_ELSEWHERE: "The table is moving house on our side. Try again in a moment.",
+      TABLE_DISABLED: (facts) =>
+        facts["why"]
+          ? `The table is switched off. Reason: ${facts["why"]}`
+          : "The table is switched off at the moment.",
+      TABLE_FULL: (facts) =>
+        facts["seats"] ? `All ${facts["seats"]} seats of this table are taken.` : "All seats of this table are taken.",
+      WRONG_PLAY: "This table is not played in that way.",
+      ROUND_UNKNOWN: "We could not find that round.",
+      ROUND_ELSEWHERE: "That round is of another table.",
+      ROUND_DECIDED: "The round already has a result.",
+      ACCOUNT_UNKNOWN: "You have no account for real money yet.",
+      ACCOUNT_BLOCKED: "Your account cannot play at the moment. Please contact customer support.",
+      MODE_MISMATCH: "Demonstration credits and money do not mix: this table needs the other account.",
+      AMOUNT_OUT_OF_RANGE: "The amount is larger than we can record. Nothing was done.",
+      CAVE_INSUFFICIENT: "What you have at the table does not cover that bet.",
+      COMPLAINT_UNKNOWN: "We could not find that complaint.",
+      COMPLAINT_CLOSED: "The complaint is closed: nothing can be added any more.",
+      NOT_YOURS: "This belongs to another player.",
+      SCOPE_MISSING: "The way you came in does not open this. To play for money, log in to your account.",
+      TOKEN_INVALID: "You are not logged in properly. Please log in again.",
+      TOKEN_EXPIRED: "Your login has expired. Please log in again.",
+      TOKEN_REVOKED: "Your login was ended. Please log in again.",
+      LOGIN_NEEDED: "You were inactive for a long time. For your safety, please log in again.",
+      RATE_LIMITED: (facts) => `Those were many requests at once. Wait ${seconds(facts)} s and try again.`,
+      OVERLOADED: "Many people are playing. Nothing was done; try again in a moment.",
+      UNAVAILABLE: "The service did not answer. Try again in a moment.",
+      NOT_OFFERED: "This is not available here.",
+      GAME_UNKNOWN: "This game is not available at the moment.",
+      TOO_LARGE: "The text is too long.",
+    },
+    ours: "Something failed on our side and nothing was done. Try again; if it happens once more, please complain.",
+    unsure: "The connection failed before the answer. Look at your balance and the table before you repeat.",
+  },
+);
+
+/** Reasons that no action of a player leads to: a program spoke wrongly, or it is an operator's business. */
+export const OURS: ReadonlySet<string> = new Set([
+  "INVALID",
+  "REQUEST_REUSED",
+  "METHOD_UNKNOWN",
+  "RULE_VIOLATED",
+  "STALE_EPOCH",
+  "TABLE_DIFFERS",
+  "STAKE_UNKNOWN",
+  "CANCEL_EXCEEDS_STAKE",
+  "STAKES_DIFFER",
+  "NOT_BALANCED",
+  "COMPLAINT_NOT_ANSWERED",
+]);
+
+/** Whether a player has words of his own for the reason. */
+export function isMet(reason: string): boolean {
+  return reason in words().met;
+}
+
+export function refusalWords(refusal: Refusal, mode: Mode): string {
+  const { met, ours, unsure } = words();
+  const say = met[refusal.reason];
+  if (typeof say === "function") return say(refusal.facts, mode);
+  return say ?? (refusal.reason ? ours : unsure);
+}

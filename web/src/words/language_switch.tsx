@@ -1,0 +1,39 @@
+// Portuguese or English, at any moment.
+import { type Language, language } from "./language";
+import "./language_switch.css";
+
+const LANGUAGES: readonly { code: Language; name: string }[] = [
+  { code: "pt", name: "Português" },
+  { code: "en", name: "English" },
+];
+
+interface Props {
+  /** What is chosen, if it is not the language of the whole page. */
+  chosen?: Language;
+  choose?: (language: Language) => void;
+}
+
+export function LanguageSwitch({ chosen = language.value, choose }: Props) {
+  const take = (code: Language) => {
+    if (choose) choose(code);
+    else language.value = code;
+  };
+  return (
+    <fieldset class="language-switch" data-testid="language-switch">
+      <legend class="unseen">Língua · Language</legend>
+      {LANGUAGES.map(({ code, name }) => (
+        <button
+          key={code}
+          type="button"
+          lang={code}
+          aria-pressed={chosen === code}
+          aria-label={`${code.toUpperCase()}, ${name}`}
+          title={name}
+          onClick={() => take(code)}
+        >
+          {code.toUpperCase()}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
