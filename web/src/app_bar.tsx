@@ -32,7 +32,7 @@ export function AppBar() {
         )}
       </nav>
       <span class="app-bar-gap" />
-      {operator.value.environment && <span class="tag wide-only">{words.environment(operator.value.environment)}</span>}
+      {operator.value.environment === "development" && <span class="tag wide-only">{words.development}</span>}
       {somebody && <BalanceShown mode={who.value.kind === "guest" ? "MODE_DEMO" : "MODE_REAL"} titled />}
       <div class="row wide-only">
         <LanguageSwitch />

@@ -337,7 +337,7 @@ def test_call_bets_are_described_only_where_they_are_offered() -> None:
 def test_a_demonstration_says_that_nothing_in_it_converts() -> None:
     demo, real = (text("pt", table(mode=mode)) for mode in (wallet_pb2.MODE_DEMO, wallet_pb2.MODE_REAL))
 
-    assert "nunca se trocam nem se\nconvertem em dinheiro, vales, bens ou serviços" in demo
+    assert "nunca se trocam nem se convertem em dinheiro, vales, bens ou serviços" in demo
     assert "créditos que não têm qualquer valor" in demo
     assert "emonstra" not in real
 

@@ -105,6 +105,7 @@ export class Connection {
   /** Hang up for good. */
   close(): void {
     this.closed = true;
+    this.state.value = "lost";
     clearTimeout(this.retry);
     removeEventListener("online", this.hurry);
     document.removeEventListener("visibilitychange", this.hurry);
@@ -114,6 +115,7 @@ export class Connection {
   }
 
   private ask(method: string, params: object): Promise<unknown> {
+    if (this.closed) return Promise.reject(new Abandoned());
     return new Promise((resolve, reject) => {
       const call: Call = { id: ++this.lastId, method, params, resolve, reject, tries: 0 };
       this.calls.set(call.id, call);

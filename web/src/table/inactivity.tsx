@@ -4,6 +4,7 @@ import type { TableConfiguration } from "../api/messages";
 import { Icon } from "../design/icon";
 import { dictionary } from "../words/language";
 import { timeOfDay } from "../words/moments";
+import { heldBack } from "./held_balance";
 import { type Inactivity, inactivityOf, patience } from "./inactivity_state";
 import type { LiveTable } from "./live_table";
 import { useSessionNow } from "./ticking";
@@ -61,6 +62,8 @@ export function InactivityNotice({ table, onEnd }: Props) {
     if (kind !== closed) close(null);
   }, [kind, closed]);
   if (!inactivity || closed === kind) return null;
+  // An invitation can wait until the ball rests; a warning cannot.
+  if (inactivity.kind === "invitation" && heldBack.value) return null;
   return inactivity.kind === "invitation" ? (
     <Invitation
       inactivity={inactivity}

@@ -181,3 +181,13 @@ test("hanging up leaves nobody waiting", async () => {
   await settled();
   expect(await answer).toBeInstanceOf(Abandoned);
 });
+
+test("nothing is said on a line that was hung up", async () => {
+  const socket = await opened();
+  const unwatch = line.watch("french", { picture: () => {}, happened: () => {}, refused: () => {} });
+  line.close();
+  const { length } = socket.sent;
+  unwatch();
+  await expect(line.call("TableService.ListTables", { game: "roulette" })).rejects.toBeInstanceOf(Abandoned);
+  expect(socket.sent).toHaveLength(length);
+});

@@ -184,7 +184,7 @@ function OthersMark({ felt, spot, cell, radius, players, lost }: OthersMarkProps
     ? { x: cell.x + cell.width - size * 1.25, y: cell.y + size * 1.25 }
     : { x: spot.x + aside, y: spot.y - aside };
   return (
-    <g class={lost ? "other lost" : "other"} style={moved(at)}>
+    <g class={lost ? "other lost" : "other"} style={moved(at)} data-other={spot.place} data-players={players}>
       <circle r={size} stroke-width={size * 0.22} />
       <text font-size={size * (players > 99 ? 0.85 : 1.15)} dy="0.36em">
         {players}
