@@ -25,6 +25,10 @@ class WalletSilent(Exception):
     """There was no answer: it is not known whether anything was done."""
 
 
+class OwnTokenRefused(WalletSilent):
+    """The wallet does not take the token of this service: it has to be given another one. Nothing was done."""
+
+
 class Wallet(Protocol):
     """One call, one answer. Raises `Refused` as the wallet said it, `StaleOwner` for STALE_EPOCH, or `WalletSilent`."""
 

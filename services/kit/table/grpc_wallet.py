@@ -12,16 +12,17 @@ from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_p
 from services.kit import trace
 from services.kit.refusal import error_info, refused_from, status_of
 from services.kit.relay_channel import RelayChannel
-from services.kit.table.bank import WalletSilent
+from services.kit.table.bank import OwnTokenRefused, WalletSilent
 from services.kit.table.journal import StaleOwner
 
 # After this a call counts as unanswered and is said again (G11).
 ANSWERS_WITHIN_S = 5.0
 SESSIONS_PAGE = 500
 _DOMAIN = "wallet.feltro"
-# The wallet says nothing with these about the command itself, so it is said again. The token that it does not take is
-# this service's own: no player is to hear that it was his, and no round is to stay unpaid for it (G12).
-_NOT_OF_THE_COMMAND = frozenset({"UNAVAILABLE", "OVERLOADED", "TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
+# The wallet says nothing with these about the command itself, so it is said again.
+_TRANSIENT = frozenset({"UNAVAILABLE", "OVERLOADED"})
+# The token is this service's own: no player is to hear that it was his, and no round is to stay unpaid for it (G12).
+_OF_OWN_TOKEN = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
 
@@ -67,7 +68,9 @@ class GrpcWallet:
         except grpc.aio.AioRpcError as failed:
             status = status_of(failed)
             info = None if status is None else error_info(status)
-            if status is None or info is None or info.domain != _DOMAIN or info.reason in _NOT_OF_THE_COMMAND:
+            if info is not None and info.reason in _OF_OWN_TOKEN:
+                raise OwnTokenRefused(f"{info.reason}: {failed.details()}"[:300]) from failed
+            if status is None or info is None or info.domain != _DOMAIN or info.reason in _TRANSIENT:
                 raise WalletSilent(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
                 raise StaleOwner(status.message) from None

@@ -29,7 +29,7 @@ from services.kit.clock import SystemClock
 from services.kit.refusal import Refused
 from services.kit.settings import ServiceSettings, WrongSettings, load
 from services.kit.table import replay_report
-from services.kit.table.bank import WalletSilent
+from services.kit.table.bank import OwnTokenRefused, WalletSilent
 from services.kit.table.configurations import Configurations
 from services.kit.table.game import Game
 from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
@@ -146,16 +146,17 @@ class Replayer:
     async def _ledger(self, round_id: str) -> wallet_pb2.Round | None:
         try:
             return (await self._wallet.get_round(wallet_pb2.GetRoundRequest(round_id=round_id))).round
+        except OwnTokenRefused as refused:
+            raise CannotCheck(
+                f"the wallet refuses ({refused}). The token file needs a token of scope `game` that has not expired."
+            ) from refused
         except WalletSilent as silent:
             raise CannotCheck(
                 f"the wallet does not answer ({silent}). Start it, or name it in FELTRO_WALLET_ADDRESS."
             ) from silent
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
-                raise CannotCheck(
-                    f"the wallet refuses ({refused.reason}: {refused.sentence}). "
-                    "The token file needs a token of scope `game` that has not expired."
-                ) from refused
+                raise CannotCheck(f"the wallet refuses ({refused.reason}: {refused.sentence}).") from refused
             return None
 
     async def _rules(self, record: RoundRecord) -> Configured[Any, Any]:

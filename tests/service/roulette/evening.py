@@ -29,6 +29,8 @@ CENTS = 1_000_000
 # Six rounds without a bet, the one that the warning is about, and one more.
 ROUNDS = 8
 BEFORE_INVITATION = 6
+# Long enough for sixty bots on a machine that has other things to do, too.
+WINDOW_MS = 5_000
 # Bots bet until so long before the end of the window; what is meant to come late is sent by the late one alone.
 IN_TIME_S = 2.2
 
@@ -97,20 +99,28 @@ def colour_of(number: str) -> roulette_pb2.Colour.ValueType:
 async def play(casino: Casino) -> dict[str, Table]:
     """The evening, by regulation."""
     async with casino.room() as room:
-        tables = [await _opened(room, regulation) for regulation in REGULATIONS]
+        # The first round opens for the first who sits down: by then everybody has to be at the door.
+        at_the_door = [await _come(room, regulation) for regulation in REGULATIONS]
+        tables = await asyncio.gather(*(_sit_down(room, *those) for those in at_the_door))
         await asyncio.gather(*(_play_at(room, table) for table in tables))
         for table in tables:
             await _note_end(room, table)
         return {table.regulation: table for table in tables}
 
 
-async def _opened(room: Room, regulation: str) -> Table:
-    table_id = await room.table(wheel=REGULATIONS[regulation])
+async def _come(room: Room, regulation: str) -> tuple[str, str, list[str]]:
+    """The table's id, and those who want to sit there; three of them are no bots."""
+    table_id = await room.table(wheel=REGULATIONS[regulation], window_ms=WINDOW_MS)
+    return regulation, table_id, await asyncio.gather(*(room.player(CENTS) for _ in range(3 + BOTS[regulation])))
+
+
+async def _sit_down(room: Room, regulation: str, table_id: str, player_ids: list[str]) -> Table:
+    watch = await room.watch(table_id)
     # The first to sit down are there from the first round on.
-    idle, warned, hesitant = [await room.guest(table_id) for _ in range(3)]
-    guests = await room.guests(table_id, BOTS[regulation], CENTS)
+    idle, warned, hesitant = [await room.seat(player_id, table_id) for player_id in player_ids[:3]]
+    guests = await asyncio.gather(*(room.seat(player_id, table_id) for player_id in player_ids[3:]))
     players = [Player(guest, random.Random(f"{regulation}{n}")) for n, guest in enumerate(guests)]
-    return Table(regulation, table_id, await room.watch(table_id), players, idle, warned, hesitant)
+    return Table(regulation, table_id, watch, players, idle, warned, hesitant)
 
 
 async def _play_at(room: Room, table: Table) -> None:

@@ -18,7 +18,7 @@ from tests.service.roulette.casino import Casino, Room, outcome_in, unpacked
 from tests.service.roulette.evening import CENTS, ROUNDS, Table
 from tests.service.roulette.watch import Picture
 
-# Half a minute: eight windows of three seconds.
+# Most of a minute: eight windows of five seconds.
 pytestmark = pytest.mark.slow
 
 SETTLED = types_pb2.ROUND_STATUS_SETTLED
@@ -111,7 +111,7 @@ def test_a_late_bet_is_refused_and_costs_nothing(table: Table) -> None:
     for round_id, reason, said in table.late:
         assert reason == "BETTING_CLOSED"
         assert said["round_id"] == round_id
-    assert table.balances[table.idle.player_id] == (100_000, 0)
+    assert table.balances[table.idle.player_id] == (CENTS, 0)
 
 
 @pytest.mark.rule("804/2015:6.e", "807/2015:6.e")
