@@ -61,7 +61,10 @@ export function Menu({ label, icon, text, children, testId }: Props) {
           id={panel}
           class="menu-panel"
           onClick={(event) => {
-            if (event.target instanceof Element && event.target.closest("[data-closes]")) setOpen(false);
+            if (!(event.target instanceof Element && event.target.closest("[data-closes]"))) return;
+            setOpen(false);
+            // What is chosen goes with the panel: the focus must not go with it.
+            button.current?.focus();
           }}
         >
           {children}

@@ -32,7 +32,7 @@ export function Hero({ good }: { good: TableSummary | undefined }) {
             </button>
           )}
         </div>
-        {good && <p class="quiet hero-hint">{words.heroHint}</p>}
+        {good && who.value.kind !== "player" && <p class="quiet hero-hint">{words.heroHint}</p>}
       </div>
       <div class="hero-picture" aria-hidden="true">
         {game && good?.configuration && <game.Picture configuration={good.configuration} />}

@@ -14,8 +14,13 @@ export function PreviousSession({ table }: { table: LiveTable }) {
   useEffect(() => {
     if (!previous) return;
     const reading = setTimeout(() => setRead(previous), SHOWN_MS);
-    return () => clearTimeout(reading);
-  }, [previous]);
+    // It is in the way of nothing that happens on the table.
+    const unhear = table.onEvent(({ outcome_drawn }) => outcome_drawn && setRead(previous));
+    return () => {
+      clearTimeout(reading);
+      unhear();
+    };
+  }, [table, previous]);
   if (!previous || read === previous) return null;
   const seconds = (Date.parse(previous.ended_at) - Date.parse(previous.started_at)) / 1000;
   return (

@@ -122,7 +122,8 @@ function SpotButton({ felt, spot, radius, first }: { felt: Felt; spot: Spot; rad
     <rect
       class="spot"
       role="button"
-      tabIndex={tabbed.value ? 0 : -1}
+      // In a picture the attribute is written small; the other is none.
+      tabindex={tabbed.value ? 0 : -1}
       aria-label={placeHeard(felt, place, onFelt.value, pending.value, felt.table.mode.value)}
       aria-disabled={!felt.bettable.value}
       data-place={place}

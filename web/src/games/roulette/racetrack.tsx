@@ -139,7 +139,7 @@ function Area({ felt, area, upright, size }: { felt: Felt; area: TrackArea; upri
     <g
       class={lit.value ? "track-area lit" : "track-area"}
       role="button"
-      tabIndex={0}
+      tabindex={0}
       {...called(felt, area.place)}
       onClick={() => felt.put(area.place)}
     >
@@ -147,7 +147,7 @@ function Area({ felt, area, upright, size }: { felt: Felt; area: TrackArea; upri
       <text font-size={size} transform={`translate(${area.x} ${area.y})`}>
         {lines.map((line, index) => (
           <tspan key={line} x="0" dy={index === 0 ? `${0.35 - (lines.length - 1) * 0.55}em` : "1.1em"}>
-            {line}
+            {index < lines.length - 1 ? `${line} ` : line}
           </tspan>
         ))}
       </text>
@@ -176,7 +176,7 @@ function Pocket({ felt, pocket, place, tabIndex, onFocus, size }: PocketProps) {
       role="button"
       data-number={number}
       {...told}
-      tabIndex={tabIndex}
+      tabindex={tabIndex}
       onFocus={() => {
         onFocus();
         told.onFocus();
