@@ -106,8 +106,9 @@ export function LastRoundSheet({ game, tableId, unfolding, onComplain, onClose }
   const [failed, fail] = useState<Refusal | null>(null);
   useEffect(() => {
     lastRound(game, tableId, unfolding).then(setRound, (error) => error instanceof Refusal && fail(error));
-    // As it was when he asked: what comes to an end meanwhile is there to be asked for again.
-  }, [game, tableId]);
+    // As it was when he asked: what comes to an end meanwhile is there to be asked for again. Only while there is nothing
+    // to show is it asked anew.
+  }, [game, tableId, round === null && unfolding.join()]);
   return (
     <Sheet title={words.lastTitle} onClose={onClose} testId="last-round">
       {failed && <p role="alert">{refusalWords(failed, "MODE_REAL")}</p>}

@@ -1,0 +1,56 @@
+"""What the law wants on every page with a game: its name, the balance, the unit, the total stake, the time played."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.back_office import BackOffice
+from tests.browser.conftest import DEVICES, LogIn, NewContext
+from tests.browser.table_page import TablePage
+from tests.browser.visitor import arrive
+from tests.system.platform import Platform
+
+TABLES = {"french-solo": "Roleta francesa individual", "american": "Roleta americana, um zero"}
+
+
+@pytest.mark.rule("903-B/2015:6.2.1")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("listed_id", TABLES)
+def test_name_balance_unit_stake_and_time_are_always_there(
+    new_context: NewContext, log_in: LogIn, platform: Platform, device: str, listed_id: str
+) -> None:
+    context = new_context(device, reduced_motion="reduce")
+    page, name = arrive(context, log_in, "zita")
+    page.clock.install()
+    table = TablePage(page, listed_id).open()
+    table.bets_are_taken()
+    expect(page.get_by_role("heading", level=1)).to_have_text(TABLES[listed_id])
+    table.choose_chip(500)
+    table.put("red")
+    table.put("odd")
+    table.chips_count({"red": 500, "odd": 500})
+    shown = {"balance": "90,00 €", "unit": "5,00 €", "staked": "10,00 €"}
+    for part, words in shown.items():
+        expect(table.part(part)).to_be_in_viewport(ratio=1)
+        expect(table.part(part)).to_contain_text(words)
+    expect(table.balance).to_have_attribute("data-cents", "9000")
+    played = table.part("played")
+    expect(played).to_be_in_viewport(ratio=1)
+    started = datetime.fromisoformat(BackOffice(platform).session(name)["session"]["started_at"])
+    before = _seconds(played.inner_text())
+    page.clock.fast_forward("01:00:00")
+    expect(played).to_contain_text(re.compile(r"1:\d\d:\d\d"))
+    after = _seconds(played.inner_text())
+    assert 3600 <= after - before < 3660
+    assert before <= time.time() - min(started.timestamp(), time.time()) + 60
+    expect(table.balance).to_be_in_viewport(ratio=1)
+
+
+def _seconds(shown: str) -> int:
+    *hours, minutes, seconds = (int(part) for part in re.findall(r"\d+", shown))
+    return 3600 * sum(hours) + 60 * minutes + seconds

@@ -1,0 +1,117 @@
+"""Who does not bet is invited to leave, then warned; he can act on both, and neither is lost when he comes back."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.back_office import BackOffice
+from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.table_page import ROUND_MS, TablePage
+from tests.browser.visitor import arrive
+from tests.browser.witness import call_witness, story
+from tests.system.platform import Platform
+
+# More than three minutes without a bet, then some seconds to the warning, then a minute.
+IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 21, 61
+UNTIL_ROUND_MS = 3 * ROUND_MS
+
+
+@pytest.mark.rule("804/2015:28.a", "804/2015:29")
+def test_alone_he_is_invited_warned_with_a_countdown_and_told_the_end(
+    new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
+) -> None:
+    page, name = arrive(new_context(), log_in, "gil")
+    office = BackOffice(platform)
+    TablePage(page, "american-solo").open()
+    office.advance_sessions(IDLE_S)
+    invitation = page.get_by_test_id("invitation")
+    expect(invitation).to_contain_text("Não aposta há mais de 3 minutos.")
+    expect(invitation).to_contain_text("Deseja terminar a sessão? Pode ficar. Só uma aposta retira este convite.")
+    expect(invitation).to_contain_text("804/2015, regra 28.a")
+    screenshot(page, "inactivity-invitation")
+
+    office.advance_sessions(UNTIL_WARNED_S)
+    warning = page.get_by_test_id("warning")
+    expect(warning).to_contain_text("A sessão vai terminar se não apostar")
+    expect(warning).to_contain_text("804/2015, regra 29")
+    ends_at = office.session(name)["session"]["next_step_at"]
+    expect(warning).to_contain_text(f"A sessão termina às {_legal(ends_at)}")
+    seconds = warning.get_by_text(re.compile("Faltam? ([0-9]+) segundos?"))
+    expect(seconds).to_have_text(re.compile(r"Faltam (60|5\d) segundos para apostar\."))
+    screenshot(page, "inactivity-warning")
+    warning.get_by_role("button", name="Vou apostar").click()
+    expect(warning).to_have_count(0)
+    expect(page.get_by_test_id("warning-small")).to_contain_text(re.compile(r"5[0-7] s"))
+    screenshot(page, "inactivity-warning-small")
+
+    office.advance_sessions(LAST_S)
+    over = page.get_by_test_id("session-over")
+    expect(over).to_contain_text("Não apostou depois do convite e do aviso.")
+    expect(over.get_by_test_id("summary-net")).to_have_attribute("data-cents", "0")
+    assert office.session(name)["session"]["end_cause"] == "END_CAUSE_INACTIVITY"
+    screenshot(page, "inactivity-over")
+    over.get_by_test_id("sit-again").click()
+    expect(page.get_by_test_id("played")).to_be_visible()
+    assert len(office.sessions(name)) == 2
+
+
+@pytest.mark.rule("807/2015:29", "807/2015:30.a", "807/2015:31")
+def test_alone_he_may_stay_and_a_bet_withdraws_invitation_and_warning(
+    new_context: NewContext, log_in: LogIn, platform: Platform
+) -> None:
+    page, name = arrive(new_context(), log_in, "hugo")
+    office = BackOffice(platform)
+    table = TablePage(page, "french-solo").open()
+    invitation, warning = page.get_by_test_id("invitation"), page.get_by_test_id("warning")
+    office.advance_sessions(IDLE_S)
+    expect(invitation).to_contain_text("807/2015, regra 30.a")
+    invitation.get_by_role("button", name="Continuar a jogar").click()
+    expect(invitation).to_have_count(0)
+    # That is no bet: he is warned all the same. Whoever loads the page anew sees it again.
+    office.advance_sessions(UNTIL_WARNED_S)
+    expect(warning).to_contain_text("807/2015, regra 31")
+    page.reload()
+    expect(warning).to_contain_text("A sessão vai terminar se não apostar")
+    expect(warning).to_contain_text(re.compile(r"Faltam \d+ segundos"))
+    table.laid()
+    table.put("red")
+    expect(warning).to_have_count(0)
+    assert office.session(name)["session"]["state"] == "SESSION_STATE_ACTIVE"
+    table.spin()
+    table.stage_is("paid")
+
+    office.advance_sessions(IDLE_S)
+    invitation.get_by_role("button", name="Terminar a sessão").click()
+    expect(page.get_by_test_id("session-over")).to_contain_text("Terminou-a por sua decisão.")
+
+
+@pytest.mark.rule("804/2015:28.b", "804/2015:29")
+def test_among_others_rounds_without_a_bet_count(
+    new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
+) -> None:
+    context = new_context(reduced_motion="reduce")
+    call_witness(context)
+    page, name = arrive(context, log_in, "nuno")
+    office = BackOffice(platform)
+    name_of_it = ("Roleta americana de 3 segundos", "American roulette of 3 seconds")
+    listed = office.table("american-fast", "american", name_of_it, betting_window_ms=3000, result_shown_ms=1000)
+    TablePage(page, listed).open()
+    warning = page.get_by_test_id("warning")
+    expect(warning).to_contain_text("Tem de apostar nesta jogada.", timeout=UNTIL_ROUND_MS)
+    expect(warning).to_contain_text("804/2015, regra 29")
+    screenshot(page, "inactivity-warning-round")
+    # The invitation stood between two rounds only.
+    assert office.session(name)["session"]["missed_rounds"] == 6
+    seen = story(page).seen
+    assert any("Não aposta há mais de 5 jogadas seguidas." in text for moment in seen for text in moment["live"])
+    expect(page.get_by_test_id("session-over")).to_contain_text("Não apostou", timeout=ROUND_MS)
+    assert office.session(name)["session"]["end_cause"] == "END_CAUSE_INACTIVITY"
+
+
+def _legal(at: str) -> str:
+    return f"{datetime.fromisoformat(at).astimezone(ZoneInfo('Europe/Lisbon')):%H:%M:%S}"

@@ -1,0 +1,74 @@
+"""The lobby: which tables there are, what one can bet there, who sits there, and what is one's own."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.back_office import BackOffice
+from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.player import Player
+from tests.browser.visitor import arrive, new_name
+from tests.system.platform import Platform
+
+
+def test_every_table_is_there_with_its_name_limits_and_seats(desktop: Page, platform: Platform) -> None:
+    tables = BackOffice(platform).tables()
+    desktop.goto("/")
+    for mode, unit in (("MODE_DEMO", "1 – 720 créditos"), ("MODE_REAL", "1 € – 720 €")):
+        of_mode = [table for table in tables if table["configuration"]["mode"] == mode]
+        desktop.get_by_test_id(f"mode-{mode}").click()
+        cards = desktop.get_by_test_id("table-card")
+        expect(cards).to_have_count(len(of_mode))
+        for table in of_mode:
+            card = desktop.locator(f'[data-table="{table["table_id"]}"]')
+            expect(card.get_by_role("heading")).to_have_text(table["configuration"]["name"]["pt"])
+            expect(card).to_contain_text(unit)
+            if not table["enabled"]:
+                continue
+            if table["configuration"]["play"] == "PLAY_INDIVIDUAL":
+                expect(card).to_contain_text("Só para si")
+            else:
+                seats = table["configuration"]["seats"]
+                expect(card).to_contain_text(re.compile(rf"\d+ de {seats} lugares ocupados"))
+
+
+def test_a_table_fills_plays_and_is_switched_off_before_one_s_eyes(
+    desktop: Page, platform: Platform, screenshot: Screenshot
+) -> None:
+    office = BackOffice(platform)
+    name = ("Roleta da manhã (demonstração)", "Morning roulette (demonstration)")
+    listed = office.table(new_name("seen"), "american-demo", name, betting_window_ms=3000, result_shown_ms=1000)
+    desktop.goto("/")
+    card = desktop.locator(f'[data-table="{listed}"]')
+    expect(card).to_contain_text("Abre quando se sentar")
+    expect(card).to_contain_text("0 de 200 lugares ocupados")
+    player = Player.known_as(platform, new_name("xavier"))
+    player.enter(listed)
+    expect(card).to_contain_text("1 de 200 lugares ocupados")
+    expect(card).to_contain_text(re.compile(r"Apostas abertas · \d s"))
+    expect(card.locator(".past-number").first).to_have_text(re.compile(r"^\d+ (encarnado|preto|verde)$"))
+    office.switch(listed, "limpeza do pano", on=False)
+    expect(card).to_contain_text("Mesa desligada limpeza do pano")
+    expect(card.get_by_test_id("sit")).to_have_count(0)
+    expect(card.get_by_test_id("card-rules")).to_be_visible()
+    card.scroll_into_view_if_needed()
+    screenshot(desktop, "lobby-table-switched-off")
+    office.switch(listed, "feita", on=True)
+    expect(card.get_by_test_id("sit")).to_be_visible()
+
+
+def test_what_is_one_s_own(new_context: NewContext, log_in: LogIn, platform: Platform) -> None:
+    page, name = arrive(new_context("portrait"), log_in, "wanda")
+    Player.known_as(platform, name).enter("american-solo")
+    page.goto("/")
+    own = page.get_by_test_id("player-line")
+    expect(own.get_by_test_id("balance").first).to_have_text(re.compile("Saldo.*100,00"))
+    expect(own.get_by_test_id("running")).to_contain_text(
+        re.compile(r"Roleta americana individual\s*a jogar há \d+:\d\d")
+    )
+    expect(page.locator('[data-table="american-solo"]')).to_contain_text("Está sentado aqui")
+    expect(page.get_by_test_id("last-session")).to_have_count(0)
+    own.get_by_test_id("go-on").click()
+    expect(page.get_by_test_id("played")).to_be_visible()

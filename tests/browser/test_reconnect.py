@@ -1,0 +1,217 @@
+"""Nobody loses his place: not by a broken line, not by a reload, not when the gateway dies under him."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.browser import round_shown, witness
+from tests.browser.back_office import BackOffice
+from tests.browser.conftest import Complaints, NewContext, Screenshot
+from tests.browser.player import Player
+from tests.browser.table_page import TablePage
+from tests.system.platform import Platform
+
+ALONE = "french-solo-demo"
+LOST = "A ligar de novo"
+
+
+def _expect_broken_lines(complaints: Complaints) -> None:
+    complaints.expect(r"WebSocket connection to '.*/v1/ws' failed")
+    complaints.expect(r"Failed to load resource: net::ERR_")
+
+
+class CutLine:
+    """The line of a page, which the test cuts at a moment of its choice, and which is whole again the next time."""
+
+    def __init__(self, page: Page) -> None:
+        # When the page sends this, the platform still hears it, and the page hears nothing any more.
+        self.cut_at = ""
+        self.cuts = 0
+        page.route_web_socket("**/v1/ws", self._line)
+
+    def _line(self, socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        cut = False
+
+        def from_page(text: str | bytes) -> None:
+            nonlocal cut
+            if self.cut_at and json.loads(text)["method"] == self.cut_at:
+                self.cut_at, cut = "", True
+                self.cuts += 1
+                server.send(text)
+                return
+            server.send(text)
+
+        def from_server(text: str | bytes) -> None:
+            if not cut:
+                socket.send(text)
+            elif "id" in json.loads(text):
+                # It was answered, and the answer is lost.
+                socket.close(code=4000)
+
+        socket.on_message(from_page)
+        server.on_message(from_server)
+
+
+@pytest.mark.guarantee("G3")
+@pytest.mark.parametrize("method", ["PlaceBets", "TakeBackBets"])
+def test_an_answer_that_is_lost_is_asked_for_again(new_context: NewContext, platform: Platform, method: str) -> None:
+    """The platform has done it; the page says it again under the same name, and it is done once (G3)."""
+    page = new_context().new_page()
+    line = CutLine(page)
+    table = TablePage(page, ALONE).open()
+    player = Player.guest_of(platform, page)
+    own_table = player.own_table(ALONE)
+    table.put("red")
+    table.chips_count({"red": 100})
+    line.cut_at = f"RouletteService.{method}"
+    if method == "PlaceBets":
+        table.put("black")
+        table.chips_count({"red": 100, "black": 100})
+    else:
+        table.press("undo")
+        table.chips_count({})
+    assert line.cuts == 1
+    assert player.on_felt(own_table) == ({"red": 100, "black": 100} if method == "PlaceBets" else {})
+    assert player.balance("MODE_DEMO")[1] == (200 if method == "PlaceBets" else 0)
+
+
+def test_a_line_that_breaks_at_the_launch_shows_the_round_all_the_same(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot
+) -> None:
+    """What happened meanwhile is told when the line is back, and the ball rolls."""
+    context = new_context()
+    page = context.new_page()
+    line = CutLine(page)
+    table = TablePage(page, ALONE).open()
+    player = Player.guest_of(platform, page)
+    own_table = player.own_table(ALONE)
+    bets = round_shown.hedged(ALONE)
+    for place, cents in bets.items():
+        table.put(place, cents // 100)
+    table.chips_count(bets)
+    line.cut_at = "RouletteService.Spin"
+    table.spin()
+    table.stage_is("rolling")
+    table.stage_is("paid")
+    screenshot(page, "reconnect-at-launch-paid")
+    assert line.cuts == 1
+    (played,) = player.rounds(own_table)
+    round_shown.ball_lies_in(table, round_shown.number_of(played))
+    expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
+
+
+def test_chips_put_down_without_a_line_count_once_it_is_back(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, complaints: Complaints
+) -> None:
+    _expect_broken_lines(complaints)
+    context = new_context("portrait")
+    witness.call_witness(context)
+    page = context.new_page()
+    table = TablePage(page, ALONE).open()
+    player = Player.guest_of(platform, page)
+    own_table = player.own_table(ALONE)
+    table.put("red", 2)
+    table.chips_count({"red": 200})
+    context.set_offline(offline=True)
+    # The line is dead, and a browser may not have noticed yet.
+    page.evaluate("() => window.witness.sockets.at(-1).close()")
+    expect(table.part("line-notice")).to_contain_text(LOST)
+    table.put("17")
+    assert table.piles() == ({"red": 200}, {"17": 100})
+    screenshot(page, "reconnect-offline")
+    assert player.on_felt(own_table) == {"red": 200}
+    context.set_offline(offline=False)
+    table.chips_count({"red": 200, "17": 100})
+    expect(table.part("line-notice")).to_be_empty()
+    assert player.on_felt(own_table) == {"red": 200, "17": 100}
+    table.press("undo")
+    table.chips_count({"red": 200})
+
+
+def test_a_reload_finds_chips_and_steps_as_they_were(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot
+) -> None:
+    """And one who goes to the lobby instead is told that a round of his is not finished."""
+    page = new_context().new_page()
+    table = TablePage(page, ALONE).open()
+    player = Player.guest_of(platform, page)
+    own_table = player.own_table(ALONE)
+    table.put("red")
+    table.chips_count({"red": 100})
+    table.put("17-20")
+    table.chips_count({"red": 100, "17-20": 100})
+    page.reload()
+    table.laid()
+    table.chips_count({"red": 100, "17-20": 100})
+    table.press("undo")
+    table.chips_count({"red": 100})
+    assert player.on_felt(own_table) == {"red": 100}
+
+    page.goto("/#/")
+    incomplete = page.get_by_test_id("incomplete")
+    expect(incomplete).to_contain_text("Tem uma jogada por concluir")
+    screenshot(page, "reconnect-incomplete-in-lobby")
+    incomplete.get_by_role("link").click()
+    table.laid()
+    table.chips_count({"red": 100})
+    table.spin()
+    table.stage_is("paid")
+    (played,) = player.rounds(own_table)
+    round_shown.ball_lies_in(table, round_shown.number_of(played))
+
+
+def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, complaints: Complaints
+) -> None:
+    _expect_broken_lines(complaints)
+    name = ("Roleta francesa sem rede (demonstração)", "French roulette without a net (demonstration)")
+    times = {"betting_window_ms": 11_000, "result_shown_ms": 8000}
+    listed = BackOffice(platform).table("fallen-demo", "french-demo", name, **times)
+    context = new_context()
+    witness.call_witness(context)
+    page = context.new_page()
+    table = TablePage(page, listed).open()
+    player = Player.guest_of(platform, page)
+    bets = round_shown.hedged(listed)
+    table.window_of(8)
+    for place, cents in bets.items():
+        table.put(place, cents // 100)
+    table.chips_count(bets)
+    round_id = player.table(listed)["table"]["round"]["round_id"]
+
+    _kill_gateway(platform)
+    table.chips_count(bets)
+    _back_again(page, platform)
+    table.chips_count(bets)
+    table.stage_is("rolling")
+    _kill_gateway(platform)
+    screenshot(page, "reconnect-gateway-died-rolling")
+    table.stage_is("paid")
+    _back_again(page, platform)
+    (played,) = [one for one in player.rounds() if one["round"]["round_id"] == round_id]
+    story = witness.story(page)
+    round_shown.nothing_was_told_early(story, played)
+    stages = [stage for stage in story.since("betting_closed", round_id).stages() if stage != "quiet"]
+    assert stages[:4] == ["rolling", "marked", "collected", "paid"]
+    assert round_shown.number_of(played) in table.last_numbers()
+    expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
+    # And the table goes on.
+    table.window_of(3)
+    table.put("red")
+    table.chips_count({"red": 100})
+    player.leave()
+
+
+def _kill_gateway(platform: Platform) -> None:
+    process = platform.process("gateway")
+    process.kill()
+    platform.wait(lambda: platform.process_is_new("gateway", process.pid))
+
+
+def _back_again(page: Page, platform: Platform) -> None:
+    platform.wait(platform.ready)
+    expect(page.get_by_test_id("line-notice")).to_be_empty()
