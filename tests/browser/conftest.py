@@ -99,7 +99,8 @@ def platform() -> Iterator[Platform]:
         try:
             yield made
         finally:
-            made.stop()
+            # Nobody's round is to be finished here, and that is what takes a stop its time.
+            made.kill_everything()
             leftovers.end(made.processes(), made.data, made.data / "postgres" / "data")
 
 

@@ -36,6 +36,7 @@ def test_the_summary_is_what_the_ledger_says_and_the_next_session_tells_of_it(
     screenshot(page, "leave-desktop")
     page.get_by_test_id("end-session").click()
     summary = page.get_by_test_id("session-over")
+    expect(summary).to_be_visible()
     _agrees(summary, office.session(name))
     screenshot(page, "session-over-desktop")
 
