@@ -54,8 +54,8 @@ audit: protos ## check the ledger of the platform that runs here (`feltro audit`
 replay: protos ## compute a round again here, or `ARGS=--all` (`feltro replay`)
 	@$(IN) -m stack.replay $(ARGS)
 
-compliance: protos ## which rule is proved by which test (docs/compliance.md)
-	@$(IN) -m tools.compliance $(ARGS)
+compliance: protos ## which rule is proved by which test, the screen's by the last test-browser (docs/compliance.md)
+	@$(IN) -m tools.compliance --merge build/browser-rules.json $(ARGS)
 
 clean-data: environment ## empty the data folder
 	@$(IN) -m stack.clean

@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.back_office import BackOffice
 from tests.browser.conftest import Screenshot
 from tests.browser.player import Player
 from tests.browser.table_page import TablePage, cents_in
@@ -16,7 +17,10 @@ from tests.system.platform import Platform
 def test_three_clicks_to_a_result_that_is_understood_and_found_again(
     anywhere: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
-    page = anywhere
+    page, office = anywhere, BackOffice(platform)
+    # He is led to a table where somebody sits, if there is one; alone he launches the ball himself.
+    office.empty_demonstrations()
+    platform.wait(office.demonstrations_are_empty)
     page.goto("/")
     page.get_by_test_id("play-now").click()
     expect(page).to_have_url(re.compile("#/table/"))

@@ -124,9 +124,11 @@ export class Connection {
   }
 
   private send(call: Call): void {
+    // A connection that is about to end takes nothing any more: what waits goes over the next one.
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
     call.tries += 1;
     const { id, method, params } = call;
-    this.socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   }
 
   /** Calls that belong to one connection only are not sent again on the next. */

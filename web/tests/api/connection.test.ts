@@ -81,6 +81,17 @@ test("a command without an answer is sent again on the next connection, under th
   expect(await answer).toEqual({ stake: { stake_id: "s" } });
 });
 
+test("a connection that is about to end is told nothing any more", async () => {
+  const socket = await opened();
+  socket.readyState = 2;
+  const answer = line.call("RouletteService.PlaceBets", bet);
+  expect(socket.sent).toEqual([]);
+  socket.readyState = 1;
+  socket.breaks(1006);
+  await (await back()).answers("RouletteService.PlaceBets", {});
+  expect(await answer).toEqual({});
+});
+
 test("a refusal comes with its reason and facts, and is not sent again", async () => {
   const answer = line.call("RouletteService.PlaceBets", bet).catch((error: unknown) => error);
   const socket = await opened();
