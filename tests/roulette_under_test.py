@@ -23,6 +23,8 @@ class RouletteProcess(ServiceProcess):
     """One `python -m services.roulette`, a replica."""
 
     name = "roulette"
+    # It finishes its rounds first, and waits ten seconds for one who has bet at his own table: see `leave_within_s`.
+    stops_within_s = 60.0
 
     wallet_address: str = ""
 

@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from stack.ephemeral import free_port
 from stack.issuer import DevelopmentIssuer
-from stack.leash import Leash
+from stack.leash import STOP_SECONDS, Leash
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_WITHIN_S = 20.0
@@ -29,6 +29,8 @@ class ServiceProcess:
     """
 
     name: ClassVar[str]
+    # How long it may take to end when it is asked to.
+    stops_within_s: ClassVar[float] = STOP_SECONDS
 
     database_url: str
     nats_url: str
@@ -71,7 +73,8 @@ class ServiceProcess:
             "PYTHONPATH": str(ROOT),
         }
         command = [sys.executable, "-m", self.module]
-        self.leash = Leash(command, log=self.log, environment={**common, **self.variables(), **self.environment})
+        environment = {**common, **self.variables(), **self.environment}
+        self.leash = Leash(command, log=self.log, environment=environment, stop_seconds=self.stops_within_s)
 
     async def ready(self) -> None:
         """Returns when the service says that it serves; fails with its log when it does not."""

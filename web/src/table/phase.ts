@@ -93,8 +93,10 @@ function betting(table: TableSnapshot, beside: Beside): Telling {
     if (beside.unfolding) return { stage: "closed", headline: say.noMore, detail: "" };
     return { stage: "bets", headline: say.bets, detail: beside.individual ? say.ownPace : say.ownPaceAny };
   }
-  const remaining_ms = Math.max(0, Date.parse(closes) - beside.now);
   const opened = table.round?.opened_at;
-  const window_ms = opened ? Date.parse(closes) - Date.parse(opened) : (table.configuration?.betting_window_ms ?? 0);
-  return { stage: "bets", headline: say.bets, detail: "", remaining_ms, window_ms: Math.max(window_ms, 1) };
+  const whole_ms = opened ? Date.parse(closes) - Date.parse(opened) : (table.configuration?.betting_window_ms ?? 0);
+  const window_ms = Math.max(whole_ms, 1);
+  // What is known of the server's clock is a little late: never more is left than there is.
+  const remaining_ms = Math.min(Math.max(0, Date.parse(closes) - beside.now), window_ms);
+  return { stage: "bets", headline: say.bets, detail: "", remaining_ms, window_ms };
 }

@@ -30,6 +30,10 @@ describe("the clock of a table", () => {
     expect([told.remaining_ms, told.window_ms]).toEqual([10_000, 15_000]);
   });
 
+  it("never has more left than there was", () => {
+    expect(tell(table({ phase: "PHASE_BETTING", round }), beside({ now: now(0) - 80 })).remaining_ms).toBe(15_000);
+  });
+
   it("never counts below nothing", () => {
     expect(tell(table({ phase: "PHASE_BETTING", round }), beside({ now: now(20) })).remaining_ms).toBe(0);
   });
