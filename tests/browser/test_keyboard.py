@@ -83,6 +83,7 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, platform: Pla
         )
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+    expect(page.get_by_test_id(opener)).to_be_focused()
     assert _focus(page) == opener
 
 
@@ -96,6 +97,7 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
     _tab_to(page, "menu-rules")
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("menu-rules")).to_have_count(0)
+    expect(more).to_be_focused()
     assert _focus(page) == "table-more"
     # A dialog that a menu opened gives it back to the menu's button.
     page.keyboard.press("Enter")
@@ -104,6 +106,7 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
     expect(page.get_by_test_id("rules")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("rules")).to_have_count(0)
+    expect(more).to_be_focused()
     assert _focus(page) == "table-more"
 
 
