@@ -101,6 +101,7 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
     assert _focus(page) == "table-more"
     # A dialog that a menu opened gives it back to the menu's button.
     page.keyboard.press("Enter")
+    expect(page.get_by_test_id("menu-rules")).to_be_visible()
     _tab_to(page, "menu-rules")
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("rules")).to_be_visible()
