@@ -222,10 +222,7 @@ def report(file: Path, *, complete: bool = True, outcome: str = "passed", rules:
 
 def all_due_rules() -> tuple[str, ...]:
     return tuple(
-        each.id
-        for regulation in compliance.read_rulebook()
-        if regulation.complete
-        for each in regulation.rules
+        each.id for regulation in compliance.read_rulebook() if regulation.complete for each in regulation.rules
     )
 
 
