@@ -52,7 +52,9 @@ export function PhaseClock({ table }: { table: LiveTable }) {
     unfolding: heldBack.value,
     seated: table.doing.value === "playing",
   });
-  const left = told.remaining_ms === undefined ? null : Math.ceil(told.remaining_ms / 1000);
+  // A window is some milliseconds longer than announced, never shorter: of fifteen seconds fifteen are the most that is shown.
+  const most = Math.max(1, Math.round((told.window_ms ?? 0) / 1000));
+  const left = told.remaining_ms === undefined ? null : Math.min(Math.ceil(told.remaining_ms / 1000), most);
   const last = left !== null && left <= LAST_S;
   const share = told.remaining_ms === undefined ? 0 : Math.min(1, told.remaining_ms / (told.window_ms ?? 1));
   return (
