@@ -91,7 +91,9 @@ class RouletteService:
         request: roulette_pb2.PlaceBetsRequest | roulette_pb2.RepeatBetsRequest | roulette_pb2.TakeBackBetsRequest,
     ) -> tuple[RouletteTable, str, str]:
         table = await self._hall.table(edge.table_id(request.table_id))
-        return table, edge.round_id(request.round_id), edge.request_id(request.request_id)
+        round_id, request_id = edge.round_id(request.round_id), edge.request_id(request.request_id)
+        await table.round_opens(round_id)
+        return table, round_id, request_id
 
     async def _placed_before(
         self,

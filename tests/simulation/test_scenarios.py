@@ -84,6 +84,34 @@ def test_the_window_is_never_shorter_than_announced() -> None:
     Stage(window_ms=3_000).tell(story)
 
 
+@both
+@pytest.mark.rule("804/2015:29", "807/2015:31")
+def test_who_is_warned_may_bet_at_once(regulation: str) -> None:
+    """The warning names a round, and may reach him before a slow journal has opened it: his bet is not late."""
+
+    async def story(stage: Stage) -> None:
+        ana, rui = await stage.open("ana", "rui")
+        round_id = ""
+        while not (warned := _warned_round(stage, "ana")):
+            opened = stage.heard("round_opened")
+            if opened and opened[-1].round.round_id != round_id:
+                round_id = opened[-1].round.round_id
+                placed(await rui.bet(round_id, {"red": 500}))
+                stage.fate(opened=Fate(there_s=0.3, back_s=0.3))
+            await asyncio.sleep(0.01)
+        assert warned not in [each.round.round_id for each in stage.heard("round_opened")]
+        placed(await ana.bet(warned, {"black": 500}))
+        stage.heal()
+
+    Stage(regulation=regulation).tell(story)
+
+
+def _warned_round(stage: Stage, name: str) -> str:
+    """The round that a player has to bet in."""
+    (session,) = (each for each in stage.world.ledger.running(HOUSE) if each.player_id == name)
+    return session.warned_round_id or ""
+
+
 @pytest.mark.rule("903-B/2015:6.1.1")
 @pytest.mark.guarantee("G3")
 def test_a_click_that_is_repeated_acts_once() -> None:

@@ -73,6 +73,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._premises.configured()
         self._announce_next = False
+        # A round that players may have been told of and that takes no bets yet.
+        self._opening = ""
         # The version whose treatment of inactivity the wallet has been told.
         self._policy_version = 0
         self._leaving = False
@@ -211,6 +213,15 @@ class LiveTable(Generic[Bets, Outcome]):
         if not self._configured.configuration.result_shown_ms:
             await self.round_takes_bets()
         return finished
+
+    async def round_opens(self, round_id: str) -> None:
+        """Waits a moment if this round is just about to open.
+
+        Whoever is warned that he has to bet in it (`804/2015:29`) hears so from the wallet, perhaps before it is open
+        here: his bet is early and not late.
+        """
+        if round_id == self._opening:
+            await self.round_takes_bets()
 
     async def round_takes_bets(self) -> None:
         """Waits a moment for a round that takes bets."""
@@ -357,6 +368,7 @@ class LiveTable(Generic[Bets, Outcome]):
             await self._bank.set_policy(_policy(configured.configuration))
             self._policy_version = configured.version.version
         if self._announce_next:
+            self._opening = round_id
             await self._bank.announce(round_id)
             self._announce_next = False
         if not self.individual:
@@ -365,6 +377,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.closes_at = self._clock.now() + self._window()
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
+        self._opening = ""
         self._betting.set()
         self._say(appearance.round_opened(round_))
         return round_
