@@ -6,7 +6,7 @@ import asyncio
 import functools
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from multiprocessing import get_context
 from typing import Any, ParamSpec, TypeVar
 
@@ -47,8 +47,10 @@ class Steps:
         return watched
 
 
-def _live_until(url: str, fatal_step: int, method: str, scope: str, request: Message) -> None:
-    """In the process that dies: carries one command out, unless it is killed on the way."""
+def _live_until(
+    url: str, fatal_step: int, method: str, scope: str, request: Message, before: Sequence[Message]
+) -> None:
+    """In the process that dies: carries one command out, unless it is killed on the way; those `before` it in peace."""
     steps = Steps(fatal_step)
     patched: list[tuple[type[Any], str]] = [
         (asyncpg.Connection, "fetch"),
@@ -60,17 +62,22 @@ def _live_until(url: str, fatal_step: int, method: str, scope: str, request: Mes
 
     async def live() -> None:
         async with open_desk(url, ManualClock()) as desk:
+            command, caller = getattr(desk.wallet, method), GAME if scope == "game" else OPERATOR
+            for earlier in before:
+                await command(earlier, caller)
             steps.armed = True
-            await getattr(desk.wallet, method)(request, GAME if scope == "game" else OPERATOR)
+            await command(request, caller)
 
     asyncio.run(live())
 
 
-def killed_at(url: str, fatal_step: int, method: str, scope: str, request: Message) -> bool:
+def killed_at(
+    url: str, fatal_step: int, method: str, scope: str, request: Message, before: Sequence[Message] = ()
+) -> bool:
     """True if the process died at that step, false if it was done before."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.service.wallet.dying"])
-    process = context.Process(target=_live_until, args=(url, fatal_step, method, scope, request))
+    process = context.Process(target=_live_until, args=(url, fatal_step, method, scope, request, before))
     process.start()
     process.join(ARRIVES_WITHIN_S)
     if process.exitcode not in (0, -signal.SIGKILL):
