@@ -1,6 +1,6 @@
 // A button that opens a small panel of choices below itself. Escape, a click elsewhere or a choice closes it.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon";
 import "./menu.css";
 
@@ -19,7 +19,8 @@ export function Menu({ label, icon, text, children, testId }: Props) {
   const whole = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const panel = useId();
-  useEffect(() => {
+  // Before the panel can be seen: an effect that waits for the next frame would miss a quick key.
+  useLayoutEffect(() => {
     if (!open) return;
     const outside = (event: Event) => {
       if (event.target instanceof Node && !whole.current?.contains(event.target)) setOpen(false);

@@ -1,6 +1,6 @@
 // A dialog over the page: the browser's own, so that focus, Escape and screen readers work as people expect.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { dictionary } from "../words/language";
 import { Icon } from "./icon";
 
@@ -20,7 +20,7 @@ interface Props {
 export function Sheet({ title, children, actions, wide, onClose, testId }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current;
     const before = document.activeElement;
     shown?.showModal();

@@ -1,11 +1,11 @@
 // Keys for those who play by keyboard; the buttons' titles tell them. They are heard only while the focus is at the table,
 // so that nobody who speaks or types elsewhere bets by chance.
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Felt } from "./felt";
 
 export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const root = table.current;
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !felt.bettable.value) return;
