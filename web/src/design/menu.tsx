@@ -61,18 +61,19 @@ export function Menu({ label, icon, text, children, testId }: Props) {
         <div
           id={panel}
           class="menu-panel"
-          onClick={(event) => {
-            if (!(event.target instanceof Element && event.target.closest("[data-closes]"))) return;
-            setOpen(false);
-            // What is chosen goes with the panel: the focus must not go with it.
-            button.current?.focus();
-          }}
+          // What is chosen goes with the panel: the focus must not go with it, and a dialog gives it back to where it was.
+          onClickCapture={(event) => closes(event) && button.current?.focus()}
+          onClick={(event) => closes(event) && setOpen(false)}
         >
           {children}
         </div>
       )}
     </div>
   );
+}
+
+function closes(event: Event): boolean {
+  return event.target instanceof Element && event.target.closest("[data-closes]") !== null;
 }
 
 interface ItemProps {
