@@ -25,8 +25,8 @@ NUMBERS_LIMIT = 20_000
 class Guess:
     """What a group is decided by."""
 
-    # In rising order, one for each command, and all above those of the accounts' transfers.
-    numbers: Sequence[int]
+    # In rising order, one for each command, and all above those of the accounts' transfers; None if there are too few.
+    numbers: Sequence[int] | None
     seen: Seen
 
 
@@ -52,8 +52,6 @@ class Memory:
                 return None
         account_nos = {command.account_no for command in commands}
         numbers = self._take_numbers(len(commands), max(accounts[no][1] for no in account_nos))
-        if numbers is None:
-            return None
         unknown_round_ids: set[str] = set()
         for command in commands:
             round_id = command.round_id

@@ -18,7 +18,7 @@ import asyncpg
 
 from services.kit.clock import Clock
 from services.kit.database import DirectConnection
-from services.wallet import ledger_rows, refusals, session_changes, session_rows, stakes_at_once
+from services.wallet import ledger_rows, refusals, relevant_events, session_changes, session_rows, stakes_at_once
 from services.wallet.directory import Directory
 from services.wallet.ledger import decide
 from services.wallet.ledger.book import Book, SessionKey
@@ -43,6 +43,7 @@ from services.wallet.state import (
     Account,
     AccountKind,
     InactivityPolicy,
+    Limits,
     Mode,
     Play,
     Round,
@@ -83,6 +84,7 @@ LEFT JOIN rounds ON rounds.round_id = asked.round_id
 LEFT JOIN sessions ON sessions.session_no = asked.session_no
 ORDER BY asked.place
 """
+_NUMBERS = "SELECT nextval('ledger_no') FROM generate_series(1, $1::integer)"
 _END_ROUNDS = """
 UPDATE rounds SET state = new.state, ended_at = $1, end_transfer_no = new.transfer_no, void_reason = new.void_reason,
                   outcome = new.outcome
@@ -126,9 +128,10 @@ class _Group:
 class LedgerStore:
     """The only place that writes transfers, entries, rounds and stakes."""
 
-    def __init__(self, clock: Clock, session_clock: SessionClock) -> None:
+    def __init__(self, clock: Clock, session_clock: SessionClock, limits: Limits) -> None:
         self._clock = clock
         self._session_clock = session_clock
+        self._limits = limits
         self._directory = Directory()
         self._memory = Memory()
 
@@ -146,19 +149,24 @@ class LedgerStore:
             spare_numbers = await self._look(connection, group)
             answers = _decide(group)
             await self._write(connection, group)
+        relevant_events.count(group.book)
         self._memory.keep(group.book, group.looked[-1].number, spare_numbers)
         return answers
 
     def _new_book(self) -> Book:
-        return Book(self._clock.now(), self._session_clock.now())
+        return Book(self._clock.now(), self._session_clock.now(), self._limits)
 
     async def _write_from_memory(self, connection: DirectConnection, stakes: Sequence[PlaceStake]) -> list[Kept] | None:
-        """One statement for everything; None, and nothing is written, if this process has not kept up."""
+        """One statement for all that is written; None, and nothing is, if this process has not kept up."""
         book = self._new_book()
         guess = self._memory.recall(stakes, self._directory.sessions, book)
         if guess is None:
             return None
-        group = _Group(stakes, book, [_Looked(number, None) for number in guess.numbers])
+        numbers = guess.numbers
+        if numbers is None:
+            # What is drawn now is above all that is remembered.
+            numbers = sorted(number for (number,) in await connection.fetch(_NUMBERS, len(stakes)))
+        group = _Group(stakes, book, [_Looked(number, None) for number in numbers])
         answers = _decide(group)
         wanted = self._memory.wanted_numbers(len(stakes))
         try:
@@ -168,7 +176,7 @@ class LedgerStore:
             return None
         if not new_numbers:
             return None
-        self._memory.keep(book, guess.numbers[-1], new_numbers)
+        self._memory.keep(book, numbers[-1], new_numbers)
         return answers
 
     async def _lock(self, connection: DirectConnection, group: _Group) -> None:
@@ -316,6 +324,8 @@ class LedgerStore:
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
             await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))
+        if book.relevant:
+            await relevant_events.note(connection, book)
         if book.changed_sessions:
             sessions = list(book.changed_sessions.values())
             await session_changes.write_down(

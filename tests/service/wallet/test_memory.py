@@ -15,6 +15,7 @@ from services.wallet import stakes_at_once
 from services.wallet.audit import Auditor
 from services.wallet.ledger.book import Book
 from services.wallet.ledger_rows import Answered
+from services.wallet.memory import SPARE_NUMBERS
 from services.wallet.requests import KeptRefusal
 from services.wallet.stakes_at_once import Seen
 from tests.conftest import WalletDatabase
@@ -91,6 +92,26 @@ async def test_what_is_remembered_is_written_at_once(here: Desk, came_true: list
     await here.place(seat, "r1", 100)
     await here.place(seat, "a-round-that-nobody-has-heard-of", 100)
     assert came_true == [True, True]
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_a_group_with_too_few_numbers_in_store_draws_some_and_is_written_at_once(
+    here: Desk, came_true: list[bool]
+) -> None:
+    seat = await seat_with_a_bet(here)
+    orders = [
+        wallet_pb2.StakeOrder(
+            request_id=f"many-{n}", account_id=seat.account_id, session_id=seat.session_id, amount_cents=1
+        )
+        for n in range(10 * SPARE_NUMBERS)
+    ]
+    await here.wallet.place_stakes(wallet_pb2.PlaceStakesRequest(round=round_ref("t1", "r1"), orders=orders), GAME)
+    await here.place(seat, "r1", 1)
+    assert came_true == [True, True]
+    numbers = [number for _, number in await versions_and_transfers(here)]
+    # A deposit, the first stake, the many, and one more.
+    assert len(numbers) == len(orders) + 3
+    assert numbers == sorted(set(numbers))
 
 
 @pytest.mark.guarantee("G2")
