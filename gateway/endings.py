@@ -1,4 +1,4 @@
-"""How connections ended: one line in the log for each, with who, from where, at which tables and why.
+"""How connections ended: one line in the log for each, with who, from where, at which tables, his sessions, and why.
 
 Lost connections and time-outs have to be on record (`903-B/2015:6.3.6.7`). Players' sessions that end for inactivity
 are not here: the wallet keeps those, with their causes.
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from prometheus_client import Counter
 
 from gateway.close_codes import CloseCode
+from gateway.feeds import Watcher
 from gateway.visitors import Visitor
 
 # Beside the names of `CloseCode`, in small letters.
@@ -27,9 +28,12 @@ def of_code(code: int) -> str:
     return CloseCode(code).name.lower() if code in CloseCode.__members__.values() else MALFORMED
 
 
-def note(kind: str, visitor: Visitor, address: str, tables: Iterable[str], cause: str) -> None:
+def note(kind: str, visitor: Visitor, address: str, watched: Iterable[Watcher], cause: str) -> None:
     """Once for each connection; `kind` is `websocket` or `stream`."""
     _ENDED.labels(kind, cause).inc()
     subject = "" if visitor.caller is None else visitor.caller.subject
-    said = {"kind": kind, "subject": subject, "address": address, "tables": sorted(tables), "cause": cause}
-    _log.info("a connection has ended", extra=said)
+    # His own session at each table where he has one. It is not asked for: what passed on the connection told it.
+    sessions = {watcher.feed.table_id: watcher.session_id for watcher in watched}
+    said = {"kind": kind, "subject": subject, "address": address, "tables": sorted(sessions), "cause": cause}
+    own = {table_id: session_id for table_id, session_id in sorted(sessions.items()) if session_id}
+    _log.info("a connection has ended", extra={**said, "sessions": own})

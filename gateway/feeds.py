@@ -65,7 +65,7 @@ class Outlet(Protocol):
 class Watcher:
     """Somebody who watches one table over one connection."""
 
-    __slots__ = ("breaks", "feed", "late_since", "outlet", "place", "transport", "wire")
+    __slots__ = ("breaks", "feed", "late_since", "outlet", "place", "session_id", "transport", "wire")
 
     def __init__(self, outlet: Outlet, feed: Feed, place: int) -> None:
         self.outlet = outlet
@@ -76,6 +76,8 @@ class Watcher:
         """The last event that he knows; while he is among those who have heard all, the feed knows it for him."""
         self.breaks = feed.breaks
         self.late_since = 0.0
+        self.session_id = ""
+        """His own session at this table, as far as this connection has heard of it."""
 
     @property
     def can_catch_up(self) -> bool:

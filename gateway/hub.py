@@ -131,6 +131,7 @@ class Hub:
         feed = self._feeds.setdefault(opening.feed.table_id, opening.feed)
         watcher = Watcher(outlet, feed, opening.place)
         watcher.breaks = opening.breaks if feed is opening.feed else -1
+        watcher.session_id = opening.picture.own.session_id
         feed.let_in(watcher)
         _WATCHERS.inc()
         return watcher

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from nats.aio.client import Client as Nats
 from prometheus_client import Counter
 
 from feltro.wallet.v1 import events_pb2
 from gateway import json_codec
-from gateway.feeds import Outlet
+from gateway.feeds import Outlet, Watcher
 from gateway.listener import Listener
 from gateway.wires import Wire, told
 from services.kit import background
@@ -21,12 +22,18 @@ _PLAYER_AT = 2
 _TOLD = Counter("feltro_edge_private_facts", "Private facts written to players")
 
 
+class Listening(Outlet, Protocol):
+    """A player's connection."""
+
+    watching: dict[str, Watcher]
+
+
 class PrivateFacts:
     """All players who are connected here."""
 
     def __init__(self, bus: Nats) -> None:
         self._listener = Listener(bus, STREAM, _SUBJECT, self._heard, self._missed)
-        self._players: dict[str, dict[Outlet, None]] = {}
+        self._players: dict[str, dict[Listening, None]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -40,10 +47,10 @@ class PrivateFacts:
         if self._task is not None:
             await background.end([self._task])
 
-    def join(self, player_id: str, outlet: Outlet) -> None:
+    def join(self, player_id: str, outlet: Listening) -> None:
         self._players.setdefault(player_id, {})[outlet] = None
 
-    def leave(self, player_id: str, outlet: Outlet) -> None:
+    def leave(self, player_id: str, outlet: Listening) -> None:
         outlets = self._players.get(player_id, {})
         outlets.pop(outlet, None)
         if not outlets:
@@ -52,8 +59,10 @@ class PrivateFacts:
     def _heard(self, subject: str, payload: bytes) -> None:
         outlets = self._players.get(subject.split(".")[_PLAYER_AT])
         if outlets:
-            frame = told(Wire.FRAMES, "player", json_codec.encode(events_pb2.PlayerFact.FromString(payload)))
+            fact = events_pb2.PlayerFact.FromString(payload)
+            frame = told(Wire.FRAMES, "player", json_codec.encode(fact))
             for outlet in list(outlets):
+                _note_session(outlet.watching, fact)
                 outlet.tell(frame)
             _TOLD.inc(len(outlets))
 
@@ -62,6 +71,19 @@ class PrivateFacts:
         for outlets in list(self._players.values()):
             for outlet in list(outlets):
                 outlet.tell(frame)
+
+
+def _note_session(watching: dict[str, Watcher], fact: events_pb2.PlayerFact) -> None:
+    """He has sat down at a table that he watches, or stood up: his connection knows which session it shows."""
+    if fact.HasField("session_started"):
+        session = fact.session_started.session
+        if session.table_id in watching:
+            watching[session.table_id].session_id = session.session_id
+    elif fact.HasField("session_ended"):
+        session = fact.session_ended.session
+        watcher = watching.get(session.table_id)
+        if watcher is not None and watcher.session_id == session.session_id:
+            watcher.session_id = ""
 
 
 FACTS_MISSED = {

@@ -132,7 +132,7 @@ class Streams:
         try:
             await self._until_over(stream, transport)
         finally:
-            endings.note("stream", visitor, address, [watcher.feed.table_id], stream.cause)
+            endings.note("stream", visitor, address, [watcher], stream.cause)
             self._hub.leave(watcher)
             del self._open[stream]
             _STREAMS.set(len(self._open))

@@ -253,7 +253,7 @@ class Socket:
     def _note_end(self, cause: str) -> None:
         if not self._noted:
             self._noted = True
-            endings.note("websocket", self.visitor, self.address, self.watching, cause)
+            endings.note("websocket", self.visitor, self.address, self.watching.values(), cause)
 
     def _part(self) -> None:
         self._conversation.part(self)

@@ -254,6 +254,34 @@ FROM tables t LEFT JOIN accounts b ON b.account_no = t.bank_no AND b.kind = 3
 WHERE b.table_no IS DISTINCT FROM t.table_no
 """
 
+# Events are few and entries are many: these are looked up by their transfers. A prize (1) is what came to the player or
+# his cave by a transfer that ended a round (5) or a hand (9), his stake is what went; a deposit (2) is what came by one
+# of kind 1, a withdrawal (3) what went by one of kind 2.
+_RELEVANT_EVENTS = """
+SELECT format('Relevant event %s of kind %s says that transfer %s moved %s cents of account %s, staked %s; ',
+              e.event_no, e.kind, e.transfer_no, e.amount_cents, e.account_no, e.staked_cents) || CASE
+    WHEN t.transfer_no IS NULL THEN 'there is no such transfer.'
+    ELSE format('it is of kind %s and mode %s, of %s, and moved %s in and %s out.',
+                t.kind, t.mode, t.at, coalesce(m.came, 0), coalesce(m.went, 0)) END
+FROM relevant_events e
+LEFT JOIN (
+    SELECT transfer_no, kind, mode, at FROM transfers
+    WHERE transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
+) t ON t.transfer_no = e.transfer_no
+LEFT JOIN (
+    SELECT n.transfer_no, coalesce(a.owner_no, a.account_no) AS player_no,
+           coalesce(sum(n.amount_cents) FILTER (WHERE n.amount_cents > 0), 0) AS came,
+           coalesce(-sum(n.amount_cents) FILTER (WHERE n.amount_cents < 0), 0) AS went
+    FROM entries n JOIN accounts a ON a.account_no = n.account_no AND a.kind IN (1, 4)
+    WHERE n.transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
+    GROUP BY n.transfer_no, coalesce(a.owner_no, a.account_no)
+) m ON m.transfer_no = e.transfer_no AND m.player_no = e.account_no
+WHERE t.mode IS DISTINCT FROM 1 OR t.at <> e.at
+   OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
+   OR e.amount_cents IS DISTINCT FROM CASE e.kind WHEN 3 THEN m.went ELSE m.came END
+   OR e.staked_cents IS DISTINCT FROM CASE e.kind WHEN 1 THEN m.went ELSE 0 END
+"""
+
 _OUTBOX = """
 SELECT format('%s facts wait in the outbox, the oldest (%s) since %s, which is %s s: is the bus reachable?',
               count(*), min(outbox_no), min(at), extract(epoch FROM now() - min(at))::bigint)
@@ -311,6 +339,7 @@ CHECKS = (
     Check(
         "accounts-belong", "G1", "books, banks and caves are of the mode of their player and table", _ACCOUNTS_BELONG
     ),
+    Check("relevant-events", "G1", "relevant events say what their transfers moved", _RELEVANT_EVENTS),
     Check("outbox", "G5", "facts leave the outbox in time", _OUTBOX),
     Check("complaints", "G3", "complaints stand where their steps say", _COMPLAINTS),
 )

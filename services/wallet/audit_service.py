@@ -1,11 +1,8 @@
 """`AuditService` and `AuditIntakeService`: the log of operators' commands, to read and to write."""
 
 import json
-from datetime import UTC, datetime
 from uuid import UUID
 
-from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import audit_pb2 as pb
@@ -43,8 +40,8 @@ class AuditService:
             actor=request.subject or None,
             method=request.method or None,
             about=request.object or None,
-            since=_moment(request, "since"),
-            until=_moment(request, "until"),
+            since=edge.moment("since", request),
+            until=edge.moment("until", request),
             before_no=edge.page_position(request.page_token),
         )
         async with self._engine.connect() as connection:
@@ -117,16 +114,6 @@ def _json(said: str) -> str:
     except (ValueError, RecursionError):
         raise refusals.invalid("request", "has to be JSON.") from None
     return said
-
-
-def _moment(request: Message, field: str) -> datetime | None:
-    if not request.HasField(field):
-        return None
-    stamp: Timestamp = getattr(request, field)
-    try:
-        return stamp.ToDatetime(UTC)
-    except (ValueError, OverflowError):
-        raise refusals.invalid(field, "has to be a time.") from None
 
 
 def _message(action: Action) -> pb.OperatorAction:

@@ -3,6 +3,10 @@
 import base64
 import binascii
 import re
+from datetime import UTC, datetime
+
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.kit.identity import DEMO_PREFIX, Caller
 from services.wallet import refusals
@@ -85,6 +89,17 @@ def page_position(token: str) -> int | None:
     if not 0 < position < 2**63:
         raise refusals.invalid("page_token", "is not one that this wallet has given out.")
     return position
+
+
+def moment(field: str, request: Message) -> datetime | None:
+    """A time that may be left out."""
+    if not request.HasField(field):
+        return None
+    stamp: Timestamp = getattr(request, field)
+    try:
+        return stamp.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise refusals.invalid(field, "has to be a time.") from None
 
 
 def may_see(caller: Caller, player_id: str | None) -> None:

@@ -22,6 +22,7 @@ from services.wallet.complaint_service import ComplaintService
 from services.wallet.inactivity_watch import InactivityWatch
 from services.wallet.outbox import OutboxPublisher
 from services.wallet.platform_service import PlatformService
+from services.wallet.relevant_service import RelevantEventService
 from services.wallet.session_clock import SessionClock
 from services.wallet.session_service import SessionService
 from services.wallet.settings import WalletSettings
@@ -87,7 +88,8 @@ class Wallet:
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
         outbox = OutboxPublisher(engine, bus)
-        commits = group_commit.GroupCommit(lanes, LedgerStore(clock, session_clock), settings.lanes, outbox.wake)
+        store = LedgerStore(clock, session_clock, settings.limits)
+        commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
         services: list[Service] = [
             WalletService(engine, commits, clock),
             SessionService(engine, clock, session_clock),
@@ -95,6 +97,7 @@ class Wallet:
             AuditService(engine),
             AuditIntakeService(engine, clock),
             PlatformService(engine, clock),
+            RelevantEventService(engine),
         ]
         server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, explain)
         self.port = server.port

@@ -247,9 +247,23 @@ class SessionService:
             policy = inactivity.validated_policy(table.play, table.regulation, _policy(request.policy))
             await connection.execute(_SET_POLICY, _columns(policy) | {"table_no": table.no})
             await self._apply(connection, table, policy)
-            before, after, at = _columns(table.policy), _columns(policy), self._clock.now()
-            await policy_changes.log(connection, at, caller.subject, table_id, before, after)
+            if policy != table.policy:
+                # A game says the policy of its rules whenever it takes a table over: that is no change.
+                before, after, at = _columns(table.policy), _columns(policy), self._clock.now()
+                await policy_changes.log(connection, at, caller.subject, table_id, before, after)
         return session_pb2.SetInactivityPolicyResponse(policy=_policy_message(policy))
+
+    async def list_inactivity_policy_changes(
+        self, request: session_pb2.ListInactivityPolicyChangesRequest, caller: Caller
+    ) -> session_pb2.ListInactivityPolicyChangesResponse:
+        table_id = edge.name("table_id", request.table_id)
+        size, before_no = edge.page_size(request.page_size), edge.page_position(request.page_token)
+        async with self._engine.connect() as connection:
+            found = await policy_changes.page(connection, table_id, before_no=before_no, size=size + 1)
+        return session_pb2.ListInactivityPolicyChangesResponse(
+            changes=found[:size],
+            next_page_token=edge.page_token(found[size - 1].change_no) if len(found) > size else "",
+        )
 
     async def _apply(self, connection: AsyncConnection, table: Table, policy: InactivityPolicy) -> None:
         now = self._session_clock.now()

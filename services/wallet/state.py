@@ -156,6 +156,42 @@ class Device:
     fingerprint: str = ""
 
 
+# 2 000 euro: from there on Directive (EU) 2015/849, article 11(d), has whoever offers games of chance look at who
+# stakes and who collects. What is large at an operator's own tables is his to say.
+DEFAULT_LARGE_CENTS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From which amount on something is large, and noted."""
+
+    prize_cents: int = DEFAULT_LARGE_CENTS
+    transfer_cents: int = DEFAULT_LARGE_CENTS
+
+
+class RelevantKind(IntEnum):
+    LARGE_PRIZE = 1
+    LARGE_DEPOSIT = 2
+    LARGE_WITHDRAWAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantEvent:
+    """Something that the ledger notes beside its entries, because it is large (`903-B/2015:6.3.6.6`)."""
+
+    kind: RelevantKind
+    transfer_no: int
+    # the player's own, of a hand too
+    account_no: int
+    # of a prize
+    session_no: int | None
+    amount_cents: int
+    # of a prize: what he had staked
+    staked_cents: int
+    # that was reached
+    limit_cents: int
+
+
 @dataclass(slots=True)
 class Session:
     """One game session. Its times are of the session clock."""

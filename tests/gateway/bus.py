@@ -12,7 +12,7 @@ from nats.aio.client import Client as Nats
 
 from services.kit import background
 
-WITHIN_S = 10.0
+WITHIN_S = 60.0
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ import nats
 from aiohttp import web
 from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
+from nats.js.errors import BadRequestError
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from gateway import connections as connections_of
@@ -28,9 +29,10 @@ from gateway.visitors import NOBODY, Visitor, Visitors
 from services.kit.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.table.table_bus import TableBus, TableVoice
+from services.wallet import facts
 from stack.ephemeral import free_port
 
-WITHIN_S = 10.0
+WITHIN_S = 60.0
 CONTRACTS = Contracts()
 Said = dict[str, Any]
 
@@ -95,6 +97,8 @@ class Table:
         self.table_id = table_id
         self.voice = voice
         self.only_for: str | None = None
+        self.seated: dict[str, str] = {}
+        """Session by token."""
 
     def snapshot(self) -> types_pb2.TableSnapshot:
         return types_pb2.TableSnapshot(table_id=self.table_id, seq=self.voice.seq, phase=types_pb2.PHASE_BETTING)
@@ -149,7 +153,10 @@ class Tables:
         if table.only_for is not None and visitor.token != table.only_for:
             raise refused("NOT_YOURS", grpc.StatusCode.PERMISSION_DENIED)
         self.pictures += 1
-        return table_pb2.GetTableResponse(table=table.snapshot()).SerializeToString()
+        answer = table_pb2.GetTableResponse(table=table.snapshot())
+        if visitor.token in table.seated:
+            answer.own.CopyFrom(table_pb2.OwnSeat(seat=1, session_id=table.seated[visitor.token]))
+        return answer.SerializeToString()
 
 
 def refused(reason: str, code: grpc.StatusCode) -> Refused:
@@ -267,6 +274,14 @@ async def connected(url: str) -> AsyncIterator[Nats]:
         yield bus
     finally:
         await bus.close()
+
+
+async def wallet_stream(bus: Nats) -> None:
+    """The wallet's stream is there."""
+    try:
+        await bus.jetstream().add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
+    except BadRequestError:
+        await bus.jetstream().stream_info(facts.STREAM)
 
 
 # What tests say is no attack.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from feltro.wallet.v1 import events_pb2, session_pb2
 from gateway import endings, websocket
 from gateway.close_codes import CloseCode
-from tests.gateway.sockets import Door, LiveEdge, Tables, live_edge, until
+from services.wallet import facts
+from tests.gateway.sockets import Door, LiveEdge, Tables, connected, live_edge, until, wallet_stream
 
 pytestmark = pytest.mark.rule("903-B/2015:6.3.6.7")
 
@@ -30,6 +33,10 @@ class Record:
         found = [record.__dict__ for record in self._caplog.records if record.name == endings.__name__]
         assert all(line["address"] == "127.0.0.1" for line in found)
         return [(line["kind"], line["subject"], line["cause"], line["tables"]) for line in found]
+
+    @property
+    def sessions(self) -> list[dict[str, str]]:
+        return [record.__dict__["sessions"] for record in self._caplog.records if record.name == endings.__name__]
 
     async def only(self) -> tuple[str, str, str, list[str]]:
         await until(lambda: self.lines)
@@ -103,6 +110,56 @@ async def test_a_client_that_is_gone_and_one_that_says_goodbye(edge: Edge, recor
     assert record.lines == [("websocket", "ana", "lost", ["french"]), ("websocket", "", "closed", [])]
 
 
+async def test_the_sessions_of_one_who_sits_at_tables_that_he_watches(edge: Edge, record: Record) -> None:
+    live, tables, _ = edge
+    for table_id in ("american", "french", "salon"):
+        await tables.open(table_id)
+    tables.all["american"].seated["player:ana"] = "s-1"
+    tables.all["french"].seated["player:rui"] = "s-2"
+    async with live.connect("player:ana") as client:
+        for table_id in tables.all:
+            await client.result("subscribe", table_id=table_id)
+    await gone(live)
+    assert record.lines == [("websocket", "ana", "closed", ["american", "french", "salon"])]
+    assert record.sessions == [{"american": "s-1"}]
+
+
+async def test_a_session_that_starts_or_ends_while_he_watches(edge: Edge, record: Record, nats_url: str) -> None:
+    live, tables, _ = edge
+    player_id = f"p{uuid4().hex[:12]}"
+    for table_id in ("american", "french"):
+        await tables.open(table_id)
+
+    def session(table_id: str, session_id: str) -> session_pb2.Session:
+        return session_pb2.Session(table_id=table_id, session_id=session_id)
+
+    def started(table_id: str, session_id: str) -> events_pb2.PlayerFact:
+        return events_pb2.PlayerFact(session_started=events_pb2.SessionStarted(session=session(table_id, session_id)))
+
+    def ended(table_id: str, session_id: str) -> events_pb2.PlayerFact:
+        return events_pb2.PlayerFact(session_ended=events_pb2.SessionEnded(session=session(table_id, session_id)))
+
+    async with connected(nats_url) as bus:
+        await wallet_stream(bus)
+        await until(lambda: live.facts.listening)
+        async with live.connect(f"player:{player_id}") as client:
+            for table_id in tables.all:
+                await client.result("subscribe", table_id=table_id)
+            for fact in (
+                started("french", "s-1"),
+                started("american", "s-2"),
+                started("unwatched", "s-3"),
+                ended("american", "s-2"),
+                # Of one that has another session by now.
+                ended("french", "s-0"),
+            ):
+                await bus.jetstream().publish(facts.player_subject(player_id), fact.SerializeToString())
+                await client.next("player")
+        await gone(live)
+    assert record.lines == [("websocket", player_id, "closed", ["american", "french"])]
+    assert record.sessions == [{"french": "s-1"}]
+
+
 @pytest.mark.parametrize("what", ["too large", "binary"])
 async def test_what_could_not_be_understood(edge: Edge, record: Record, what: str) -> None:
     live, _, _ = edge
@@ -126,6 +183,7 @@ async def test_all_of_them_when_the_gateway_stops(edge: Edge, record: Record) ->
 async def test_a_stream_of_events(edge: Edge, record: Record, how: str) -> None:
     live, tables, door = edge
     await tables.open("french")
+    tables.all["french"].seated["player:ana"] = "s-1"
     headers = {"Authorization": "Bearer player:ana"}
     async with live.client.get("/v1/tables/french/events", headers=headers) as response:
         await response.content.readline()
@@ -141,6 +199,7 @@ async def test_a_stream_of_events(edge: Edge, record: Record, how: str) -> None:
                 await asyncio.sleep(0.01)
     cause = "lost" if how == "gone" else "token_expired"
     assert await record.only() == ("stream", "ana", cause, ["french"])
+    assert record.sessions == [{"french": "s-1"}]
 
 
 def test_every_code_of_ours_has_a_cause() -> None:

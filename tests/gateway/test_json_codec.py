@@ -91,7 +91,7 @@ def _sorted(value: object) -> object:
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_message_is_written_and_read_as_protobuf_does(name: str, data: st.DataObject) -> None:
     message = data.draw(MESSAGES.of(TYPES[name]))
@@ -104,7 +104,7 @@ def test_every_message_is_written_and_read_as_protobuf_does(name: str, data: st.
     assert json_codec.from_json(camel, type(message)) == message
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(message=MESSAGES.of(STRANGE))
 def test_types_that_no_contract_has_yet_are_understood_too(message: Message) -> None:
     written = json_codec.to_json(message)
@@ -128,7 +128,7 @@ def _places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
             yield from _places(inner, (*path, key))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObject) -> None:
     message = data.draw(st.sampled_from(sorted(TYPES)).flatmap(lambda name: MESSAGES.of(TYPES[name])))

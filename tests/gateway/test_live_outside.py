@@ -20,7 +20,7 @@ __all__ = ["game_template"]
 
 TABLE = "live_table"
 CENTS = 10_000
-ROUND_WITHIN_S = 30.0
+ROUND_WITHIN_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +62,11 @@ async def test_a_round_played_and_watched(running: Platform, session: aiohttp.Cl
         events: list[Said] = []
         told: list[Said] = []
         async with asyncio.timeout(ROUND_WITHIN_S):
-            round_id = ""
-            while not any("round_settled" in event for event in events):
+            bet_in = ""
+            while not (bet_in in _settled(events) and any("balance_changed" in fact for fact in told)):
                 said = player.told.pop(0) if player.told else await player.ws.receive_json()
                 (events if said["method"] == "table" else told).append(said["params"])
-                if "round_opened" in said["params"] and not round_id:
+                if "round_opened" in said["params"] and not bet_in:
                     round_id = said["params"]["round_opened"]["round"]["round_id"]
                     bets = [{"place": "red", "amount_cents": 500}]
                     placed = await player.call(
@@ -76,7 +76,11 @@ async def test_a_round_played_and_watched(running: Platform, session: aiohttp.Cl
                         round_id=round_id,
                         bets=bets,
                     )
-                    assert "result" in placed, placed
+                    if "result" in placed:
+                        bet_in = round_id
+                    else:
+                        # Too late is no harm: another round opens.
+                        assert placed["error"]["data"]["reason"] == "BETTING_CLOSED", placed
             shown = [json.loads(line[6:]) async for line in _data(streamed, len(events) + 1)]
         if "table_taken" in events[0]:
             # The picture that was asked for may include the owner's own, which is told all the same.
@@ -87,9 +91,13 @@ async def test_a_round_played_and_watched(running: Platform, session: aiohttp.Cl
         happened = [next(name for name in event if name not in {"table_id", "seq", "at"}) for event in events]
         for name in ("seat_taken", "round_opened", "bets_placed", "betting_closed", "outcome_drawn", "round_settled"):
             assert name in happened
-        assert any("balance_changed" in fact for fact in told)
         by_seq = {event["seq"]: event for event in shown[1:]}
         assert all(by_seq.get(event["seq"], event) == event for event in events)
+
+
+def _settled(events: list[Said]) -> set[str]:
+    """The rounds of which it was told that they are settled."""
+    return {event["round_settled"]["round_id"] for event in events if "round_settled" in event}
 
 
 async def _data(response: aiohttp.ClientResponse, count: int) -> AsyncIterator[bytes]:

@@ -109,7 +109,7 @@ MESSAGES = Messages(CONTRACTS.fitting(ANYTHING))
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_answer_is_as_it_is_described(name: str, data: st.DataObject) -> None:
     message = data.draw(MESSAGES.of(ANSWERS[name]))

@@ -24,7 +24,8 @@ __all__ = ["game_template"]
 
 ACTIONS = "/v1/operator/actions"
 SWITCHES = "/v1/operator/switches"
-WITHIN_S = 20.0
+RELEVANT = "/v1/operator/relevant-events"
+WITHIN_S = 60.0
 Said = dict[str, Any]
 
 
@@ -83,12 +84,15 @@ class Office:
     async def table(self) -> str:
         """A table that is open for play, each player by himself."""
         table_id = f"t{uuid4().hex[:8]}"
-        rules = json.loads(json_codec.encode(configuration(play=INDIVIDUAL)))
-        await self.do(
-            f"/v1/tables/{table_id}/configurations", {"configuration": rules, "approval_reference": "SRIJ/test"}
-        )
+        await self.configure(table_id, "SRIJ/test")
         await until(lambda: self._is_open(table_id))
         return table_id
+
+    async def configure(self, table_id: str, approval: str, minimum_cents: int = 200) -> Said:
+        rules = json.loads(json_codec.encode(configuration(play=INDIVIDUAL, minimum_cents=minimum_cents)))
+        return await self.do(
+            f"/v1/tables/{table_id}/configurations", {"configuration": rules, "approval_reference": approval}
+        )
 
     async def _is_open(self, table_id: str) -> bool:
         return (await self.ask("GET", f"/v1/tables/{table_id}/rules"))[0] == 200
@@ -199,6 +203,88 @@ async def test_only_operators_see_the_log(office: Office) -> None:
         answer = await office.client.call("GET", ACTIONS, token=office.client.token(scope, "ana"))
         assert (answer.status, answer.said["reason"]) == (403, "SCOPE_MISSING")
     assert (await office.client.call("GET", ACTIONS)).status == 401
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.6")
+async def test_what_is_large_is_told_to_operators(office: Office) -> None:
+    player_id, account_id = await office.player()
+    token = office.client.token("player", player_id)
+    for cents in (199_999, 200_000, 30_001):
+        await office.do(f"/v1/accounts/{account_id}/deposits", {"amount_cents": cents, "reference": "cashier 7"})
+    await office.do(f"/v1/accounts/{account_id}/withdrawals", {"amount_cents": 200_000})
+    status, entered = await office.enter(await office.table(), player_id)
+    assert status == 200, entered
+    own, table_id, round_id = entered["own"], entered["table"]["table_id"], entered["table"]["round"]["round_id"]
+    # On every number, so that one of them wins: 36 times 60 euro come back of 2220.
+    bets = [{"place": str(number), "amount_cents": 6_000} for number in range(37)]
+    path = f"/v1/roulette/tables/{table_id}"
+    placed = await office.client.call("POST", f"{path}/bets", {"round_id": round_id, "bets": bets}, token)
+    assert placed.status == 200, placed.said
+    spun = await office.client.call("POST", f"{path}:spin", {"round_id": round_id}, token)
+    assert spun.status == 200, spun.said
+
+    async def noted(query: str = "") -> list[Said]:
+        status, said, _ = await office.ask("GET", f"{RELEVANT}?page_size=500{query}")
+        assert status == 200, said
+        return [event for event in said["events"] if event["player_id"] == player_id]
+
+    async def paid() -> bool:
+        return len(await noted()) == 3
+
+    await until(paid)
+    prize, withdrawal, deposit = await noted()
+    assert [event["kind"].removeprefix("RELEVANT_EVENT_KIND_") for event in (prize, withdrawal, deposit)] == [
+        "LARGE_PRIZE",
+        "LARGE_WITHDRAWAL",
+        "LARGE_DEPOSIT",
+    ]
+    assert (prize["amount_cents"], prize["staked_cents"], prize["limit_cents"]) == ("216000", "222000", "200000")
+    assert (prize["round_id"], prize["table_id"], prize["game"]) == (round_id, table_id, "roulette")
+    assert (prize["session_id"], prize["ordered_by"]) == (own["session_id"], "roulette")
+    assert (deposit["amount_cents"], deposit["ordered_by"], deposit["reference"]) == (
+        "200000",
+        office.name,
+        "cashier 7",
+    )
+    assert (withdrawal["amount_cents"], withdrawal["account_id"]) == ("200000", account_id)
+    assert await noted("&kind=RELEVANT_EVENT_KIND_LARGE_PRIZE") == [prize]
+    assert await noted(f"&since={withdrawal['at']}&until={prize['at']}") == [withdrawal]
+
+    for query, field in (("kind=LARGE", "kind"), ("page_size=501", "page_size"), ("since=yesterday", "since")):
+        status, refused, _ = await office.ask("GET", f"{RELEVANT}?{query}")
+        assert (status, refused["reason"], refused["facts"]["field"]) == (400, "INVALID", field)
+    for scope in ("player", "game"):
+        answer = await office.client.call("GET", RELEVANT, token=office.client.token(scope, player_id))
+        assert (answer.status, answer.said["reason"]) == (403, "SCOPE_MISSING")
+    assert (await office.client.call("GET", RELEVANT)).status == 401
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.6")
+async def test_changes_of_parameters_are_told_with_before_and_after(office: Office) -> None:
+    house_id = await office.table()
+    await office.configure(house_id, "SRIJ/second", minimum_cents=300)
+    status, listed, _ = await office.ask("GET", f"/v1/tables/{house_id}/configurations")
+    assert status == 200, listed
+    by_number = {version["version"]: version for version in listed["versions"]}
+    change = listed["changes"][0]
+    after, before = by_number[change["version"]], by_number[change["replaces"]]
+    assert listed["changes"][1] == {"version": 1, "replaces": 0}
+    assert (before["configuration"]["rules"]["minimum_cents"], before["approval_reference"]) == ("200", "SRIJ/test")
+    assert (after["configuration"]["rules"]["minimum_cents"], after["approval_reference"]) == ("300", "SRIJ/second")
+    assert (after["entered_by"], after["entered_at"] > before["entered_at"]) == (office.name, True)
+
+    player_id, _ = await office.player()
+    _, entered = await office.enter(house_id, player_id)
+    path = f"/v1/tables/{entered['table']['table_id']}/inactivityPolicy"
+    for seconds in (600, 700):
+        await office.do(path, {"invite": True, "idle_seconds": seconds}, "PUT")
+    status, told, _ = await office.ask("GET", f"{path}/changes")
+    assert status == 200, told
+    seconds_of = [(each["before"]["idle_seconds"], each["after"]["idle_seconds"]) for each in told["changes"]]
+    assert seconds_of == [(600, 700), (180, 600)]
+    assert {each["changed_by"] for each in told["changes"]} == {office.name}
+    answer = await office.client.call("GET", f"{path}/changes", token=office.client.token("player", player_id))
+    assert (answer.status, answer.said["reason"]) == (403, "SCOPE_MISSING")
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from tests.service.table.conftest import game_template
 
 __all__ = ["game_template"]
 
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,6 @@ import aiohttp
 import grpc
 import pytest
 from google.protobuf.message import Message
-from nats.aio.client import Client as Nats
-from nats.js.errors import BadRequestError
 
 from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
 from gateway import close_codes, conversation, feeds, hub, websocket
@@ -25,7 +23,18 @@ from gateway.rates import Limit
 from gateway.visitors import Visitor
 from services.kit.logs import JsonLines
 from services.wallet import facts
-from tests.gateway.sockets import GENEROUS, Door, LiveEdge, Said, Tables, connected, live_edge, refused, until
+from tests.gateway.sockets import (
+    GENEROUS,
+    Door,
+    LiveEdge,
+    Said,
+    Tables,
+    connected,
+    live_edge,
+    refused,
+    until,
+    wallet_stream,
+)
 
 Edge = tuple[LiveEdge, Tables, Door]
 
@@ -343,7 +352,7 @@ async def test_private_facts_reach_their_player_alone(edge: Edge, nats_url: str)
     live, _, _ = edge
     player_id = f"p{uuid4().hex[:12]}"
     async with connected(nats_url) as bus:
-        await _wallet_stream(bus)
+        await wallet_stream(bus)
         await until(lambda: live.facts.listening)
         async with (
             live.connect(f"player:{player_id}") as one,
@@ -367,13 +376,13 @@ async def test_players_are_told_when_private_facts_may_have_been_missed(edge: Ed
     live, _, _ = edge
     player_id = f"p{uuid4().hex[:12]}"
     async with connected(nats_url) as bus:
-        await _wallet_stream(bus)
+        await wallet_stream(bus)
         await until(lambda: live.facts.listening)
         async with live.connect(f"player:{player_id}") as player, live.connect() as nobody:
             for one in (player, nobody):
                 await one.result("ping")
             await bus.jetstream().delete_stream(facts.STREAM)
-            await _wallet_stream(bus)
+            await wallet_stream(bus)
             notice = await player.next("notice")
             assert notice["kind"] == "facts_missed"
             # What is said from now on is heard.
@@ -455,13 +464,6 @@ async def test_what_is_logged_and_told_of_a_call_has_its_trace(
     assert told == {*numbers.items(), ("", broken["error"]["data"]["trace_id"])}
     failed = {(line["method"], line["trace_id"]) for line in logged if line["message"] == "a call failed"}
     assert failed == {(method, numbers[method]) for method in ("WalletService.OpenAccount", "subscribe")}
-
-
-async def _wallet_stream(bus: Nats) -> None:
-    try:
-        await bus.jetstream().add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
-    except BadRequestError:
-        await bus.jetstream().stream_info(facts.STREAM)
 
 
 def test_every_close_code_has_its_words() -> None:

@@ -8,9 +8,10 @@ when, from what, to what (`903-B/2015:6.3.6.6`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import Row, TextClause, text
@@ -158,6 +159,15 @@ class Configurations:
     async def _read(self, statement: TextClause, **values: object) -> list[types_pb2.ConfigurationVersion]:
         async with self._engine.connect() as connection:
             return [_version(row) for row in await connection.execute(statement, values)]
+
+
+def changes_of(versions: Sequence[types_pb2.ConfigurationVersion]) -> list[table_pb2.ConfigurationChange]:
+    """Which version each of a table's takes the place of, given all of them: not always the one entered before."""
+    in_turn = sorted(versions, key=lambda each: (each.effective_at.ToNanoseconds(), each.version))
+    replaced = {after.version: before.version for before, after in pairwise(in_turn)}
+    return [
+        table_pb2.ConfigurationChange(version=each.version, replaces=replaced.get(each.version, 0)) for each in versions
+    ]
 
 
 def _seeded(seed: Seed, now: datetime) -> dict[str, object]:

@@ -13,9 +13,11 @@ from services.wallet import inactivity, refusals
 from services.wallet.ledger.commands import Command, TableCommand
 from services.wallet.state import (
     Account,
+    Limits,
     Mode,
     Notice,
     Pocket,
+    RelevantEvent,
     Round,
     RoundState,
     Session,
@@ -81,6 +83,8 @@ class Book:
     now: datetime
     # The time on the session clock, which development may move ahead.
     session_now: datetime
+    # What is below them leaves nothing in `relevant`.
+    limits: Limits = field(default_factory=Limits)
 
     accounts: dict[int, Account] = field(default_factory=dict)
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
@@ -107,6 +111,7 @@ class Book:
     raised_tables: dict[int, Table] = field(default_factory=dict)
     changed_sessions: dict[int, Session] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    relevant: list[RelevantEvent] = field(default_factory=list)
     stamp: Timestamp = field(init=False)
 
     def __post_init__(self) -> None:

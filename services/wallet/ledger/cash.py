@@ -2,6 +2,7 @@
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import refusals
+from services.wallet.ledger import relevance
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CashCommand, Deposit, RefillDemo, Withdraw
 from services.wallet.ledger.wording import balance
@@ -63,3 +64,4 @@ def _post(
     book.transfer(no, kind, account.mode, reference=reference or None)
     book.post(account, cents, 0, no, kind, command)
     book.post(books, -cents, 0, no, kind, command)
+    relevance.cash(book, no, account, cents)

@@ -2,6 +2,7 @@
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import inactivity, refusals
+from services.wallet.ledger import relevance
 from services.wallet.ledger.attendance import count_round
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
@@ -85,6 +86,7 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
                 book.post_as_well(seat.won_cents)
             elif seat.won_cents:
                 book.post(cave, seat.won_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
+            relevance.prize(book, table.mode, no, key.account_no, key.no, seat.staked_cents, seat.won_cents)
         if command.commission_cents:
             bank = book.accounts[table.bank_no]
             book.post(bank, command.commission_cents, 0, no, kind, command, None, command.round_id)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet import refusals
+from services.wallet.ledger import relevance
 from services.wallet.ledger.attendance import close_waiting, count_round
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
@@ -120,6 +121,9 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
         book.transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
+            relevance.prize(
+                book, table.mode, no, share.account.no, share.session_no, share.staked_cents, share.payout_cents
+            )
         if staked != paid:
             bank = book.accounts[table.bank_no]
             book.post(bank, staked - paid, 0, no, kind, command, None, command.round_id)

@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
-from services.kit.table.configurations import PLATFORM, Configurations, Seed
-from services.kit.table.postgres_journal import JournalContradiction, PostgresJournal
+from services.kit.table.configurations import PLATFORM, Configurations, Seed, changes_of
+from services.kit.table.journal_rows import JournalContradiction
+from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round_history import RoundHistory
 from tests.service.table.rounds import drawn, opened, settled
@@ -81,6 +82,21 @@ async def test_each_change_is_a_version_that_says_who_and_when_and_what(
     assert await configurations.version("t1", 1) == first
     assert await configurations.version("t1", 3) is None
     assert await configurations.versions("t2") == []
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.6")
+async def test_before_is_what_holds_until_then_whichever_was_entered_first(
+    configurations: Configurations, clock: SetClock
+) -> None:
+    await entered(configurations, "1")
+    await entered(configurations, "2", effective_at=NOON + timedelta(days=1))
+    clock.pass_by(hours=1)
+    await entered(configurations, "3")
+    # Two for the same moment: the first of them never holds.
+    await entered(configurations, "4", effective_at=NOON + timedelta(days=1))
+    told = changes_of(await configurations.versions("t1"))
+    assert [(change.version, change.replaces) for change in told] == [(4, 2), (3, 1), (2, 3), (1, 0)]
+    assert changes_of([]) == []
 
 
 async def test_rules_hold_from_when_they_say_and_those_before_stay(

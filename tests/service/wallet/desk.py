@@ -16,15 +16,17 @@ from google.protobuf.message import Message
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import events_pb2, relevant_pb2, session_pb2, types_pb2, wallet_pb2
 from services.kit import database
 from services.kit.identity import Caller
 from services.wallet.facts import player_subject, unpack
 from services.wallet.group_commit import GroupCommit
 from services.wallet.inactivity_watch import InactivityWatch
+from services.wallet.relevant_service import RelevantEventService
 from services.wallet.session_clock import SessionClock
 from services.wallet.session_service import SessionService
 from services.wallet.settings import SessionClockKind
+from services.wallet.state import Limits
 from services.wallet.store import LedgerStore
 from services.wallet.wallet_service import WalletService
 
@@ -82,14 +84,16 @@ class Seat:
 class Desk:
     """One replica of the wallet."""
 
-    def __init__(self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind) -> None:
+    def __init__(self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind, limits: Limits) -> None:
         self.engine = engine
         self.clock = clock
         self.session_clock = SessionClock(engine, clock, kind)
-        self.group_commit = GroupCommit(engine, LedgerStore(clock, self.session_clock), 2, lambda: None)
+        store = LedgerStore(clock, self.session_clock, limits)
+        self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet = WalletService(engine, self.group_commit, clock)
         self.sessions = SessionService(engine, clock, self.session_clock)
         self.watch = InactivityWatch(engine, clock, self.session_clock)
+        self.relevant = RelevantEventService(engine)
 
     # -- what nearly every test begins with -------------------------------------------------------------------------
 
@@ -280,10 +284,15 @@ class Desk:
         """The same in one word each."""
         return [_word(fact) for fact in await self.told(player_id)]
 
-    async def policy_changes(self) -> list[tuple[str, str]]:
-        async with self.engine.connect() as connection:
-            rows = await connection.execute(text("SELECT actor, table_id FROM policy_changes ORDER BY change_no"))
-            return [(actor, table_id) for actor, table_id in rows]
+    async def noted(self, account_id: str) -> list[relevant_pb2.RelevantEvent]:
+        """The relevant events of one account among the latest of all, newest first."""
+        request = relevant_pb2.ListRelevantEventsRequest(page_size=500)
+        listed = await self.relevant.list_relevant_events(request, OPERATOR)
+        return [event for event in listed.events if event.account_id == account_id]
+
+    async def policy_changes(self, table_id: str, **asked: object) -> session_pb2.ListInactivityPolicyChangesResponse:
+        request = session_pb2.ListInactivityPolicyChangesRequest(table_id=table_id, **asked)  # type: ignore[arg-type]
+        return await self.sessions.list_inactivity_policy_changes(request, OPERATOR)
 
 
 def table_ref(table_id: str, epoch: int = 1) -> types_pb2.TableRef:
@@ -303,11 +312,14 @@ def _word(fact: events_pb2.PlayerFact) -> str:
 
 @asynccontextmanager
 async def open_desk(
-    url: str, clock: ManualClock | None = None, kind: SessionClockKind = SessionClockKind.ADVANCEABLE
+    url: str,
+    clock: ManualClock | None = None,
+    kind: SessionClockKind = SessionClockKind.ADVANCEABLE,
+    limits: Limits | None = None,
 ) -> AsyncIterator[Desk]:
     """Opens the wallet on a database; leaving it and opening another one is a restart."""
     engine = database.connect(url, "feltro-wallet", 8)
-    desk = Desk(engine, clock or ManualClock(), kind)
+    desk = Desk(engine, clock or ManualClock(), kind, limits or Limits())
     await desk.session_clock.refresh()
     lanes = asyncio.create_task(desk.group_commit.run())
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.wallet.state import AccountKind, Mode, Play, Pocket, RoundState, StakeState, TransferKind
+from services.wallet.state import AccountKind, Mode, Play, Pocket, RelevantKind, RoundState, StakeState, TransferKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,6 +214,24 @@ class Pen:
         await self._end_round(round_no, RoundState.SETTLED, number)
         return number
 
+    async def relevant(
+        self, kind: RelevantKind, transfer_no: int, player: Player, cents: int, staked_cents: int = 0,
+        session: Session | None = None,
+    ) -> None:  # fmt: skip
+        """Notes an event; the limit was what it came to."""
+        await self.connection.execute(
+            "INSERT INTO relevant_events"
+            " (at, kind, transfer_no, account_no, session_no, amount_cents, staked_cents, limit_cents)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $6)",
+            AT,
+            kind,
+            transfer_no,
+            player.no,
+            None if session is None else session.no,
+            cents,
+            staked_cents,
+        )
+
     async def next_no(self) -> int:
         return await self._number("SELECT nextval('ledger_no')")
 
@@ -307,7 +325,7 @@ class SmallLedger:
 
 
 async def small_ledger(pen: Pen) -> SmallLedger:
-    """Two players and a guest; a settled, a void and an open round of roulette, and one hand of poker."""
+    """Two players and a guest; a settled, a void and an open round of roulette, one hand of poker; what was large."""
     ana, rui, demo = await pen.player("ana"), await pen.player("rui"), await pen.player("ana", Mode.DEMO)
     roulette, poker = await pen.table("roulette-1"), await pen.table("poker-1", Play.POKER)
     deposit_no = await pen.deposit(ana, 10_000)
@@ -337,6 +355,10 @@ async def small_ledger(pen: Pen) -> SmallLedger:
     won = [Leg(caves[0], FREE, -100, at_poker[0].no), Leg(caves[0], FREE, 190, at_poker[0].no)]
     lost = [Leg(caves[1], FREE, -100, at_poker[1].no)]
     hand_transfer_no = await pen.hand(poker, hand_no, [*won, *lost, Leg(poker.bank_no, FREE, 10)])
+
+    await pen.relevant(RelevantKind.LARGE_DEPOSIT, deposit_no, ana, 10_000)
+    await pen.relevant(RelevantKind.LARGE_PRIZE, settle_no, ana, 400, 200, at_roulette[0])
+    await pen.relevant(RelevantKind.LARGE_PRIZE, hand_transfer_no, ana, 190, 100, at_poker[0])
     return SmallLedger(
         ana=ana,
         rui=rui,

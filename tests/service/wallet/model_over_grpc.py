@@ -42,7 +42,7 @@ _CHANNEL = [
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 100),
 ]
-_ANSWERED_WITHIN_S = 30.0
+_ANSWERED_WITHIN_S = 60.0
 
 
 class Unanswered(Exception):

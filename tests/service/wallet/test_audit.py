@@ -351,6 +351,49 @@ FAULTS = [
         "Table {roulette.no} (roulette-1) names account {poker.bank_no} as its bank",
     ),
     Fault(
+        "a large prize that was not paid",
+        "UPDATE relevant_events SET amount_cents = 401 WHERE transfer_no = {settle_no}",
+        "relevant-events",
+        "of kind 1 says that transfer {settle_no} moved 401 cents of account {ana.no}, staked 200;"
+        " it is of kind 5 and mode 1,",
+    ),
+    Fault(
+        "a large prize for another stake",
+        "UPDATE relevant_events SET staked_cents = 99 WHERE transfer_no = {hand_transfer_no}",
+        "relevant-events",
+        "staked 99; it is of kind 9 and mode 1, of 2026-11-18 12:00:00+00, and moved 190 in and 100 out.",
+    ),
+    Fault(
+        "a large prize of somebody else",
+        "UPDATE relevant_events SET account_no = {rui.no} WHERE transfer_no = {settle_no}",
+        "relevant-events",
+        "says that transfer {settle_no} moved 400 cents of account {rui.no}, staked 200;",
+    ),
+    Fault(
+        "a deposit noted as a withdrawal",
+        "UPDATE relevant_events SET kind = 3 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "of kind 3 says that transfer {deposit_no} moved 10000 cents of account {ana.no}, staked 0; it is of kind 1",
+    ),
+    Fault(
+        "a large transfer that nobody made",
+        "UPDATE relevant_events SET transfer_no = 777 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "says that transfer 777 moved 10000 cents of account {ana.no}, staked 0; there is no such transfer.",
+    ),
+    Fault(
+        "an event of another time",
+        "UPDATE relevant_events SET at = at + interval '1 day' WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "of 2026-11-18 12:00:00+00, and moved 10000 in and 0 out.",
+    ),
+    Fault(
+        "demonstration credits noted",
+        "UPDATE transfers SET mode = 2 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "it is of kind 1 and mode 2,",
+    ),
+    Fault(
         "facts that do not leave",
         "INSERT INTO outbox (at, facts) VALUES (now() - interval '2 minutes', ''), (now(), '')",
         "outbox",

@@ -52,7 +52,7 @@ ROULETTES, POKERS, PLAYERS = 5, 2, 8
 # More than anybody can lose here, so that nothing is ever refused.
 PURSE_CENTS = 10**9
 # A kill and the start after it take about a second; a publisher that takes over needs about one more.
-SECONDS_PER_KILL, DELIVERED_WITHIN_S = 12.0, 30.0
+SECONDS_PER_KILL, DELIVERED_WITHIN_S = 12.0, 60.0
 
 ToldT = TypeVar("ToldT")
 

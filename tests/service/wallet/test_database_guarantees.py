@@ -188,6 +188,7 @@ WRITTEN_ONCE = (
     "operator_action_ends",
     "policy_changes",
     "platform_switches",
+    "relevant_events",
 )
 
 

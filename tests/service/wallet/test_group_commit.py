@@ -18,6 +18,7 @@ from services.wallet import group_commit, ledger, store
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Command
 from services.wallet.refusals import WalletRefused
+from services.wallet.state import Limits
 from tests.conftest import WalletDatabase
 from tests.service.wallet.desk import MULTI_PLAYER, OPERATOR, Desk, Seat, open_desk
 
@@ -139,7 +140,8 @@ async def test_a_database_that_stays_away_is_said_to_be_away(
     async with open_desk(wallet_database.url) as desk:
         seats = await crowd(desk, "t1", 1)
         gone = database.connect("postgresql+asyncpg://nobody@127.0.0.1:1/nothing", "test", connections=2)
-        lane = group_commit.Lane("test", gone, store.LedgerStore(desk.clock, desk.session_clock), lambda: None)
+        ledger_store = store.LedgerStore(desk.clock, desk.session_clock, Limits())
+        lane = group_commit.Lane("test", gone, ledger_store, lambda: None)
         running = asyncio.create_task(lane.run())
         command = ledger.commands.Deposit("d-1", b"", "test", seats[0].account_id, 100, "")
         with pytest.raises(WalletRefused) as refused:

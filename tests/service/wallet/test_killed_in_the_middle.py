@@ -12,11 +12,15 @@ from google.protobuf.message import Message
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet.audit import Auditor
+from services.wallet.state import DEFAULT_LARGE_CENTS
 from tests.conftest import WalletDatabase
 from tests.service.wallet.desk import GAME, MULTI_PLAYER, OPERATOR, POKER, Desk, Seat, open_desk, round_ref, table_ref
 from tests.service.wallet.dying import killed_at
 
 STEPS_LIMIT = 60
+# What is noted as a relevant event.
+LARGE = DEFAULT_LARGE_CENTS
+LARGE_IN = {"deposit", "withdraw", "settle_round", "transfer_hand"}
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,13 @@ class Case:
 
 async def _deposit(desk: Desk) -> Case:
     seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
-    request = wallet_pb2.DepositRequest(request_id=_name(), account_id=seat.account_id, amount_cents=700)
+    request = wallet_pb2.DepositRequest(request_id=_name(), account_id=seat.account_id, amount_cents=LARGE)
     return Case("deposit", "operator", request, [seat])
 
 
 async def _withdraw(desk: Desk) -> Case:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
-    request = wallet_pb2.WithdrawRequest(request_id=_name(), account_id=seat.account_id, amount_cents=700)
+    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER), LARGE)
+    request = wallet_pb2.WithdrawRequest(request_id=_name(), account_id=seat.account_id, amount_cents=LARGE)
     return Case("withdraw", "operator", request, [seat])
 
 
@@ -115,7 +119,8 @@ async def _settle(desk: Desk) -> Case:
     request = wallet_pb2.SettleRoundRequest(
         request_id=_name(),
         round=round_ref(seat.table_id, round_id),
-        payouts=[wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=450) for stake_id in stake_ids],
+        # Together they are a large prize, neither is one alone.
+        payouts=[wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=LARGE - 1) for stake_id in stake_ids],
         report=wallet_pb2.RoundReport(sessions=[seat.in_round()]),
     )
     return Case("settle_round", "game", request, [seat])
@@ -163,10 +168,10 @@ async def _hand(desk: Desk) -> Case:
     table_id = await desk.open_table(_name(), POKER, "806/2015")
     seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
     for seat in seats:
-        await desk.buy_in(seat, 1_000)
+        await desk.buy_in(seat, 90_000)
     results = [
-        wallet_pb2.SeatResult(account_id=s.account_id, session_id=s.session_id, staked_cents=200, won_cents=won)
-        for s, won in zip(seats, (570, 0, 0), strict=True)
+        wallet_pb2.SeatResult(account_id=s.account_id, session_id=s.session_id, staked_cents=80_000, won_cents=won)
+        for s, won in zip(seats, (239_970, 0, 0), strict=True)
     ]
     request = wallet_pb2.TransferHandRequest(
         request_id=_name(),
@@ -189,13 +194,14 @@ def _name() -> str:
 
 
 async def _money(desk: Desk, case: Case) -> list[tuple[int, ...]]:
-    """Free, locked, version and cave of everybody: what the command has done, and how often."""
+    """Free, locked, version, cave and relevant events of everybody: what the command has done, and how often."""
     amounts: list[tuple[int, ...]] = []
     for seat in case.seats:
         answer = await desk.wallet.get_balance(wallet_pb2.GetBalanceRequest(account_id=seat.account_id), OPERATOR)
         balance = answer.balance
         caves = sum(cave.cave_cents for cave in answer.caves)
-        amounts.append((balance.free_cents, balance.locked_cents, balance.version, caves))
+        noted = len(await desk.noted(seat.account_id))
+        amounts.append((balance.free_cents, balance.locked_cents, balance.version, caves, noted))
     return amounts
 
 
@@ -214,6 +220,7 @@ async def _send_those_before(desk: Desk, case: Case) -> None:
 @pytest.mark.guarantee("G3")
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G5")
+@pytest.mark.rule("903-B/2015:6.3.6.6")
 @pytest.mark.parametrize(
     "prepare",
     [
@@ -241,6 +248,9 @@ async def test_killed_at_any_step_the_command_sent_again_acts_once(
         before = await _money(desk, undisturbed)
         await _send(desk, undisturbed)
         expected = await _money(desk, undisturbed)
+        assert sum(after[-1] - earlier[-1] for earlier, after in zip(before, expected, strict=True)) == (
+            undisturbed.method in LARGE_IN
+        )
         survived = 0
         for step in range(1, STEPS_LIMIT):
             case = await prepare(desk)

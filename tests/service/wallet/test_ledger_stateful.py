@@ -57,7 +57,6 @@ EXAMPLES, STEPS, AT_ONCE = 30 * EFFORT, 14, 5
 SETTINGS = settings(
     max_examples=EXAMPLES,
     stateful_step_count=STEPS,
-    deadline=None,
     # Callers at the same moment do not do the same twice: a smaller example need not fail.
     phases=[Phase.generate],
     database=None,

@@ -21,7 +21,7 @@ from services.wallet.outbox import OutboxPublisher
 from tests.conftest import WalletDatabase
 from tests.service.wallet.desk import MULTI_PLAYER, Desk, Seat, open_desk
 
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 class Killed(Exception):

@@ -18,7 +18,7 @@ INDIVIDUAL = types_pb2.PLAY_INDIVIDUAL
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         # The wallet's watch looks every second; it has no event to offer to its callers.
         while not await condition():
             await asyncio.sleep(0.02)
@@ -90,7 +90,7 @@ async def test_invitation_warning_and_end_reach_the_player_on_the_bus(wallet: Wa
         (61, session_pb2.SESSION_STATE_ENDED),
     ):
         await advance_until(wallet, seat, seconds, state)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         told = [await heard.get() for _ in range(4)]
     await bus.close()
 

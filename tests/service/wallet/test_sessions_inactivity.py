@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import asyncpg
 import pytest
@@ -490,7 +490,7 @@ async def is_state(desk: Desk, seat: Seat, state: session_pb2.SessionState.Value
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         # What it waits for happens in another task, which has no event to offer.
         while not await condition():
             await asyncio.sleep(0.001)
@@ -541,7 +541,8 @@ async def test_a_later_policy_holds_at_once_and_is_logged(desk: Desk) -> None:
     assert await desk.state(seat) == ACTIVE
     await desk.turn(1)
     assert await desk.state(seat) == INVITED
-    assert await desk.policy_changes() == [("back-office", seat.table_id)]
+    (change,) = (await desk.policy_changes(seat.table_id)).changes
+    assert (change.changed_by, change.before.idle_seconds, change.after) == ("back-office", 180, answer.policy)
 
 
 @pytest.mark.rule("804/2015:28.a")
@@ -553,7 +554,41 @@ async def test_an_earlier_policy_is_refused_and_changes_nothing(desk: Desk) -> N
 
     assert refused.value.reason == "RULE_VIOLATED"
     assert refused.value.facts == {"field": "idle_seconds", "bound": "180", "rule": "804/2015:28.a"}
-    assert await desk.policy_changes() == []
+    assert not (await desk.policy_changes(seat.table_id)).changes
+
+
+@pytest.mark.rule("903-B/2015:6.3.6.6")
+async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(desk: Desk) -> None:
+    seat = await at_individual_table(desk)
+    other = await desk.open_table("another", INDIVIDUAL)
+    moments = []
+    for seconds, who in ((600, OPERATOR), (600, GAME), (700, GAME), (800, OPERATOR)):
+        # A game that says once more what holds already changes nothing.
+        await desk.sessions.set_inactivity_policy(policy_of(seat.table_id, idle_seconds=seconds), who)
+        moments.append(desk.clock.now())
+        desk.clock.turn(1)
+    await desk.sessions.set_inactivity_policy(policy_of(other, idle_seconds=900), OPERATOR)
+
+    changes = (await desk.policy_changes(seat.table_id)).changes
+    assert [(each.changed_by, each.before.idle_seconds, each.after.idle_seconds) for each in changes] == [
+        ("back-office", 700, 800),
+        ("games", 600, 700),
+        ("back-office", 180, 600),
+    ]
+    assert [each.at.ToDatetime(UTC) for each in changes] == [moments[3], moments[2], moments[0]]
+    assert changes[0].before == changes[1].after
+    assert changes[2].before == session_pb2.InactivityPolicy(
+        invite=True,
+        idle_seconds=180,
+        missed_rounds=5,
+        warn_after_seconds=20,
+        end_after_seconds=60,
+        rebuy_grace_seconds=60,
+    )
+    first = await desk.policy_changes(seat.table_id, page_size=2)
+    second = await desk.policy_changes(seat.table_id, page_size=2, page_token=first.next_page_token)
+    assert [*first.changes, *second.changes] == list(changes)
+    assert second.next_page_token == ""
 
 
 @pytest.mark.rule("804/2015:28")
