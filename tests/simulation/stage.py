@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from feltro.roulette.v1 import roulette_pb2
@@ -83,6 +84,10 @@ class Stage:
         """The events of a kind that everybody heard."""
         heard = self.world.stream.heard().get(table_id, [])
         return [getattr(one.event, kind) for one in heard if one.event.WhichOneof("event") == kind]
+
+    def at(self, kind: str, table_id: str = HOUSE) -> datetime:
+        """When the first event of a kind happened."""
+        return next(e.at.ToDatetime(UTC) for e in self.events(table_id) if e.WhichOneof("event") == kind)
 
     def events(self, table_id: str = HOUSE) -> list[events_pb2.TableEvent]:
         return [one.event for one in self.world.stream.heard().get(table_id, [])]

@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
+from services.kit.table.journal import Launch
 from tests.simulation import verdict
 from tests.simulation.catalogue import configuration
+from tests.simulation.journal import Written
 from tests.simulation.network import Fate
 from tests.simulation.players import Player
 from tests.simulation.replica import Replica
@@ -72,7 +74,26 @@ async def _round_of_one(world: World) -> None:
     await _insist(spin)
 
 
-STORIES: dict[str, Story] = {"of many": _round_of_many, "of one": _round_of_one}
+async def _round_of_one_who_leaves(world: World) -> None:
+    """A player at his own table bets, takes one bet back, and goes: the platform launches the ball for him."""
+    world.open_house(HOUSE, configuration(individual=True, result_shown_ms=100))
+    ana = Player(world, "ana", HOUSE)
+    world.give("ana", 50_000)
+    ana.patience_s = 1.5
+    await _insist(ana.enter_again)
+    round_id = await ana.open_round()
+    await _insist(ana.betting(round_id, {"17": 200})[1])
+    await _insist(ana.betting(round_id, {"red": 500})[1])
+    await _insist(ana.taking_back(round_id, {"17": 200})[1])
+    ana.leave()
+    await asyncio.sleep(2.0)
+
+
+STORIES: dict[str, Story] = {
+    "of many": _round_of_many,
+    "of one": _round_of_one,
+    "of one who leaves": _round_of_one_who_leaves,
+}
 
 
 def _killed(world: World, owner: Replica) -> None:
@@ -112,18 +133,23 @@ def _told(story: Story, *, step: int | None, under_way: str = "arrives", blow: B
 
 def _at_every_step(name: str, blow: Blow, under_way: str = "arrives") -> set[str]:
     """How the rounds ended, all in all."""
+    return {written.ended.ending.name for written in _rounds(name, blow, under_way) if written.ended}
+
+
+def _rounds(name: str, blow: Blow, under_way: str = "arrives") -> list[Written]:
+    """All rounds of all tellings, struck before each step in turn."""
     story = STORIES[name]
     whole = _told(story, step=None)
     assert not verdict.breaches(whole)
     steps = whole.replicas[0].steps_until_asked_to_leave
-    assert steps > 60
-    ends: set[str] = set()
+    assert steps > 40
+    rounds: list[Written] = []
     for step in range(1, steps + 1):
         world = _told(story, step=step, under_way=under_way, blow=blow)
         found = verdict.breaches(world)
         assert not found, f"struck at step {step} of {steps}:\n" + "\n".join(found)
-        ends.update(written.ended.ending.name for written in world.journal.rounds.values() if written.ended)
-    return ends
+        rounds += world.journal.rounds.values()
+    return rounds
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")
@@ -146,6 +172,16 @@ def test_overtaken_at_every_step(name: str) -> None:
 def test_asked_to_leave_at_every_step(name: str) -> None:
     """No round is void because a table changes hands as it should."""
     assert _at_every_step(name, _asked_to_leave) == {"SETTLED"}
+
+
+@pytest.mark.rule("GLI-19 4.16")
+@pytest.mark.guarantee("G4", "G6")
+@pytest.mark.parametrize("blow", [_killed, _overtaken, _asked_to_leave])
+def test_it_is_always_on_record_that_the_platform_launched(blow: Blow) -> None:
+    """Wherever it is struck: the player who has left never launches, and who pays in the end says who did."""
+    drawn = [written.drawn for written in _rounds("of one who leaves", blow) if written.drawn]
+    launches = {entry.launch for entry in drawn}
+    assert launches == {Launch.PLATFORM_SESSION_ENDED}
 
 
 def test_nothing_is_void_without_a_death() -> None:

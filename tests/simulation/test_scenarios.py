@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, timedelta
 
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from services.kit.table.journal import Ending
-from services.kit.table.live_table import LAUNCH_WITHIN_S, SOURCE_FAILED
+from services.kit.table.closing import LAUNCH_WITHIN_S
+from services.kit.table.journal import Ending, Launch
+from services.kit.table.live_table import SOURCE_FAILED
 from services.kit.table.settlement import OWNER_LOST
 from services.wallet.state import StakeState
 from tests.simulation.network import Fate
@@ -62,6 +64,7 @@ def test_everybody_has_the_same_time(regulation: str) -> None:
         assert not any(map(refused, both_bet))
         await asyncio.sleep(1.0)
         (opened, *_), (closed, *_) = stage.heard("round_opened"), stage.heard("betting_closed")
+        assert stage.at("betting_closed") == opened.round.closes_at.ToDatetime(UTC)
         assert opened.words.pt.startswith("Façam")
         assert closed.words.pt.startswith("Jogo feito")
 
@@ -271,6 +274,7 @@ def test_alone_the_player_launches_the_ball(regulation: str) -> None:
         drawn = stage.written(round_id).drawn
         assert drawn is not None
         assert said.outcome.SerializeToString() == drawn.outcome
+        assert drawn.launch is Launch.PLAYER
         # Spun again it is not spun again.
         again = await ana.spin(round_id)
         assert isinstance(again, roulette_pb2.SpinResponse)
@@ -282,18 +286,166 @@ def test_alone_the_player_launches_the_ball(regulation: str) -> None:
 
 @pytest.mark.rule("GLI-19 4.16")
 def test_the_platform_launches_the_ball_for_one_who_has_left() -> None:
+    """And the record says that it did, and why; so does what everybody is told."""
+
     async def story(stage: Stage) -> None:
         (ana,) = await stage.open("ana")
         round_id = await ana.open_round()
         await ana.bet(round_id, {"red": 500})
         ana.leave()
         await asyncio.sleep(1.0)
-        ended = stage.written(round_id).ended
-        assert ended is not None
-        assert ended.ending is Ending.SETTLED
+        written = stage.written(round_id)
+        assert written.drawn is not None
+        assert written.drawn.launch is Launch.PLATFORM_SESSION_ENDED
+        assert written.ended is not None
+        assert written.ended.ending is Ending.SETTLED
         assert not stage.world.ledger.running(ana.table_id)
+        (said,) = stage.heard("outcome_drawn", ana.table_id)
+        assert said.launch == types_pb2.LAUNCH_BY_PLATFORM_SESSION_ENDED
 
     Stage(individual=True).tell(story)
+
+
+@pytest.mark.rule("GLI-19 4.16")
+def test_a_player_who_launches_and_leaves_has_launched() -> None:
+    async def story(stage: Stage) -> None:
+        (ana,) = await stage.open("ana")
+        round_id = await ana.open_round()
+        await ana.bet(round_id, {"red": 500})
+        launched = asyncio.create_task(ana.spin(round_id))
+        stage.fate(drawn=Fate(back_s=1.0))
+        await asyncio.sleep(0.1)
+        ana.leave()
+        assert isinstance(await launched, roulette_pb2.SpinResponse)
+        drawn = stage.written(round_id).drawn
+        assert drawn is not None
+        assert drawn.launch is Launch.PLAYER
+
+    Stage(individual=True).tell(story)
+
+
+@pytest.mark.rule("GLI-19 4.16")
+def test_at_a_table_of_many_the_clock_decides_whoever_is_there() -> None:
+    """One has left and one has stayed: the round is the same, and the record says that nobody's word was needed."""
+
+    async def story(stage: Stage) -> None:
+        ana, rui = await stage.open("ana", "rui")
+        round_id = await ana.open_round()
+        await asyncio.gather(ana.bet(round_id, {"red": 500}), rui.bet(round_id, {"black": 500}))
+        announced = closes_at(await rui.look())
+        ana.leave()
+        await asyncio.sleep(7.0)
+        drawn = stage.written(round_id).drawn
+        assert drawn is not None
+        assert drawn.launch is Launch.CLOCK
+        assert drawn.closed_at.timestamp() == pytest.approx(announced)
+        assert [said.launch for said in stage.heard("outcome_drawn")] == [types_pb2.LAUNCH_BY_CLOCK]
+
+    Stage().tell(story)
+
+
+@pytest.mark.rule("GLI-19 4.16")
+@pytest.mark.guarantee("G9")
+@pytest.mark.parametrize(
+    ("spins", "launch"), [(False, Launch.PLATFORM_TABLE_HANDED_OVER), (True, Launch.PLAYER)], ids=["waits", "spins"]
+)
+def test_at_a_table_that_is_handed_over_the_player_may_still_launch(*, spins: bool, launch: Launch) -> None:
+    """If he does not do so in time, the platform does; the record says who did."""
+
+    async def story(stage: Stage) -> None:
+        (ana,) = await stage.open("ana")
+        round_id = await ana.open_round()
+        placed(await ana.bet(round_id, {"red": 500}))
+        asked_at = stage.world.loop.now()
+        stage.world.current[HOUSE].leave.set()
+        await asyncio.sleep(LAUNCH_WITHIN_S - 1.0)
+        assert stage.written(round_id).drawn is None
+        if spins:
+            assert isinstance(await ana.spin(round_id), roulette_pb2.SpinResponse)
+        await asyncio.sleep(5.0)
+        drawn = stage.written(round_id).drawn
+        assert drawn is not None
+        assert drawn.launch is launch
+        assert spins or drawn.closed_at - asked_at >= timedelta(seconds=LAUNCH_WITHIN_S)
+        assert stage.world.current[HOUSE].process.name == "mesa#2"
+        (said,) = stage.heard("outcome_drawn", ana.table_id)
+        assert said.launch == launch.value
+
+    Stage(individual=True).tell(story)
+
+
+@pytest.mark.rule("GLI-19 4.16", "GLI-19 2.8.2")
+@pytest.mark.guarantee("G6")
+def test_whoever_takes_the_table_over_tells_who_launched() -> None:
+    """The platform has launched and journalled it, and dies before anybody has heard."""
+
+    async def story(stage: Stage) -> None:
+        (ana,) = await stage.open("ana")
+        round_id = await ana.open_round()
+        await ana.bet(round_id, {"red": 500})
+        await ana.bet(round_id, {"17": 100})
+        assert not refused(await ana.take_back(round_id, {"17": 100}))
+        stage.fate(drawn=Fate(back_s=1.0))
+        ana.leave()
+        await asyncio.sleep(0.5)
+        noted = stage.written(round_id).drawn
+        assert noted is not None
+        assert not stage.heard("outcome_drawn", ana.table_id)
+        stage.world.current[HOUSE].process.kill()
+        stage.heal()
+        await asyncio.sleep(5.0)
+        assert stage.written(round_id).ended is not None
+        (said,) = stage.heard("outcome_drawn", ana.table_id)
+        assert noted.launch is Launch.PLATFORM_SESSION_ENDED
+        assert said.launch == types_pb2.LAUNCH_BY_PLATFORM_SESSION_ENDED
+        assert [taken.stake.amount_cents for taken in noted.taken_back] == [100]
+
+    Stage(individual=True).tell(story)
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+@pytest.mark.guarantee("G10")
+def test_what_was_taken_back_is_on_record_although_the_owner_has_died() -> None:
+    """Whoever takes the table over finds it in the ledger, with its time."""
+
+    async def story(stage: Stage) -> None:
+        ana, rui = await stage.open("ana", "rui")
+        round_id = await ana.open_round()
+        await ana.bet(round_id, {"red": 500})
+        await rui.bet(round_id, {"17": 300})
+        await asyncio.sleep(1.0)
+        assert not refused(await rui.take_back(round_id))
+        taken_at = stage.world.loop.now()
+        stage.world.current[HOUSE].process.kill()
+        await asyncio.sleep(5.0)
+        ended = stage.written(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, OWNER_LOST)
+        assert [stake.amount_cents for stake in ended.returned_stakes] == [500]
+        (taken,) = ended.taken_back
+        assert (taken.stake.player_id, taken.stake.amount_cents) == ("rui", 300)
+        assert taken.stake.placed_at + timedelta(seconds=1) <= taken.taken_back_at <= taken_at
+        # Nobody closed it: it took bets until its process ended.
+        assert ended.closed_at is None
+
+    Stage().tell(story)
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+def test_of_a_round_without_a_number_it_is_known_when_it_was_closed() -> None:
+    async def story(stage: Stage) -> None:
+        (ana,) = await stage.open("ana")
+        round_id = await ana.open_round()
+        announced = closes_at(await ana.look())
+        await ana.bet(round_id, {"red": 500})
+        stage.world.source_fails = True
+        await asyncio.sleep(8.0)
+        ended = stage.written(round_id).ended
+        assert ended is not None
+        assert ended.closed_at is not None
+        assert ended.closed_at.timestamp() == pytest.approx(announced)
+
+    Stage().tell(story)
 
 
 # -- malfunctions ------------------------------------------------------------------------------------------------------
@@ -458,6 +610,25 @@ def test_a_table_that_is_handed_over_finishes_its_round(*, individual: bool) -> 
         assert stage.world.current[HOUSE].process.name == "mesa#2"
 
     Stage(individual=individual).tell(story)
+
+
+@pytest.mark.guarantee("G11")
+def test_nothing_that_happens_meanwhile_holds_up_a_table_that_is_handed_over() -> None:
+    """Whatever wakes the table before the ball is launched, it is launched when it was to be."""
+
+    async def story(stage: Stage) -> None:
+        (ana,) = await stage.open("ana")
+        round_id = await ana.open_round()
+        placed(await ana.bet(round_id, {"red": 500}))
+        stage.world.current[HOUSE].leave.set()
+        await asyncio.sleep(LAUNCH_WITHIN_S - 1.0)
+        stage.world.catalogue.switch(HOUSE, "maintenance")
+        await asyncio.sleep(1.5)
+        ended = stage.written(round_id).ended
+        assert ended is not None
+        assert ended.ending is Ending.SETTLED
+
+    Stage(individual=True).tell(story)
 
 
 @pytest.mark.guarantee("G8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from services.kit.table.carrier import Answer, Carrier
 from services.kit.table.felt import Seat, Stake
 from services.kit.table.game import Rules
 from services.kit.table.house import LiveHouse
-from services.kit.table.journal import Drawn, Ended, StaleOwner, Unfinished
+from services.kit.table.journal import Drawn, Ended, Launch, StaleOwner, Unfinished
 from services.kit.table.live_table import LiveTable
 from services.kit.table.round import Round
 from services.kit.table.settlement import OWNER_LOST, Result, Settlement
@@ -90,7 +91,7 @@ def _says_it_first(patch: pytest.MonkeyPatch) -> None:
 
     async def hasty(self: LiveTable[Any, Any], round_: Round[Any, Any], drawn: Drawn) -> None:
         outcome = round_.rules.read_outcome(drawn.outcome)
-        self._say(appearance.outcome_drawn(round_.round_id, round_.rules.outcome_message(outcome)))
+        self._say(appearance.outcome_drawn(round_.round_id, round_.rules.outcome_message(outcome), drawn.launch))
         await note(self, round_, drawn)
 
     patch.setattr(LiveTable, "_note_drawn", hasty)
@@ -189,6 +190,43 @@ def _loses_cents(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Ledger, "_keep", careless)
 
 
+def _forgets_who_launched(patch: pytest.MonkeyPatch) -> None:
+    """The journal does not say on whose word a round was drawn."""
+    _launched_by(patch, Launch.UNKNOWN)
+
+
+def _blames_the_player(patch: pytest.MonkeyPatch) -> None:
+    """What the platform launched is put down to the player."""
+    _launched_by(patch, Launch.PLAYER)
+
+
+def _launched_by(patch: pytest.MonkeyPatch, launch: Launch) -> None:
+    draw = LiveTable._draw
+
+    async def noted(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Drawn | None:
+        drawn = await draw(self, round_)
+        return drawn if drawn is None or not self.individual else replace(drawn, launch=launch)
+
+    patch.setattr(LiveTable, "_draw", noted)
+
+
+def _tells_otherwise(patch: pytest.MonkeyPatch) -> None:
+    """Who watches is told that it was the player, whoever it was."""
+    said = appearance.outcome_drawn
+    patch.setattr(appearance, "outcome_drawn", lambda round_id, outcome, _: said(round_id, outcome, Launch.PLAYER))
+
+
+def _forgets_what_was_taken_back(patch: pytest.MonkeyPatch) -> None:
+    """The journal knows nothing of bets that were taken back."""
+    close = Round.close
+
+    def forgetful(self: Round[Any, Any]) -> None:
+        close(self)
+        self.taken_back.clear()
+
+    patch.setattr(Round, "close", forgetful)
+
+
 MUTANTS: dict[Mutate, tuple[str, ...]] = {
     _pays_twice: ("G1",),
     _no_fence: ("G4", "G9"),
@@ -203,6 +241,10 @@ MUTANTS: dict[Mutate, tuple[str, ...]] = {
     _pays_other_than_drawn: ("G10",),
     _notes_no_end: ("G4",),
     _loses_cents: ("G1",),
+    _forgets_who_launched: ("GLI-19 4.16",),
+    _blames_the_player: ("GLI-19 4.16",),
+    _tells_otherwise: ("GLI-19 4.16",),
+    _forgets_what_was_taken_back: ("G10",),
 }
 
 

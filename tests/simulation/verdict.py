@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
+from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
 from services.kit.randomness import Tape
 from services.kit.refusal import Refused
-from services.kit.table.journal import Ending
+from services.kit.table.journal import Ending, Launch
 from services.kit.table.live_table import FAULT, SOURCE_FAILED
 from services.kit.table.settlement import OWNER_LOST
-from services.wallet.state import AccountKind, RoundState, StakeState, TransferKind
+from services.wallet.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
 from tests.simulation.bus import Heard
 from tests.simulation.journal import Written
 from tests.simulation.ledger import KnownStake
@@ -35,6 +36,7 @@ def breaches(world: World) -> list[str]:
         *_rounds(world),
         *_journal(world),
         *_voids(world),
+        *_launched(world),
         *_bets(world),
         *_taken_back(world),
         *_events(world),
@@ -105,6 +107,7 @@ def _stakes_agree(world: World, round_id: str, written: Written) -> Iterator[str
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: s.amount_cents for i, s in journalled.items()} != {i: _left(s) for i, s in counted.items()}:
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
+    yield from _taken_back_agrees(world, round_id, written)
     payouts = dict(written.ended.payouts)
     paid = {i: s.stake.payout_cents if state is StakeState.SETTLED else _left(s) for i, s in counted.items()}
     if payouts != paid:
@@ -114,6 +117,23 @@ def _stakes_agree(world: World, round_id: str, written: Written) -> Iterator[str
             yield f"G10: the share of {share.player_id} in {round_id} does not add up"
     if sum(share.staked_cents for share in written.ended.shares) != sum(s.amount_cents for s in journalled.values()):
         yield f"G10: the shares of {round_id} are not its stakes"
+
+
+def _taken_back_agrees(world: World, round_id: str, written: Written) -> Iterator[str]:
+    entry, ended = written.drawn or written.ended, written.ended
+    assert entry is not None
+    assert ended is not None
+    cancelled = {
+        s.stake.stake_id: (world.ledger.book.accounts[s.stake.account_no].player_id, s.stake.placed_cents)
+        for s in world.ledger.stakes_of(round_id)
+        if s.stake.state is StakeState.CANCELLED
+    }
+    journalled = {taken.stake.stake_id: (taken.stake.player_id, taken.stake.amount_cents) for taken in entry.taken_back}
+    if journalled != cancelled:
+        yield f"G10: {journalled} was taken back in {round_id} by the journal, and {cancelled} by the wallet"
+    for stake, at in entry.taken_back:
+        if not written.opened.opened_at <= stake.placed_at <= at <= ended.ended_at:
+            yield f"GLI-19 2.8.2: {stake.stake_id} was placed at {stake.placed_at} and taken back at {at}"
 
 
 def _left(known: KnownStake) -> int:
@@ -155,6 +175,26 @@ def _voids(world: World) -> Iterator[str]:
         }.get(reason, reason in world.declared)
         if not excused:
             yield f"804/2015:20: {round_id} is void without a malfunction ({reason})"
+
+
+def _launched(world: World) -> Iterator[str]:
+    """GLI-19 4.16: the record says on whose word a round was drawn, and that is so."""
+    for round_id, written in world.journal.rounds.items():
+        if written.drawn is None:
+            continue
+        launch, house_id = written.drawn.launch, written.opened.house_id
+        individual = world.catalogue.configured(house_id).configuration.play == PLAY_INDIVIDUAL
+        over = {s.session_id for s in world.ledger.book.sessions.values() if s.state is SessionState.ENDED}
+        so = {
+            Launch.UNKNOWN: False,
+            Launch.CLOCK: not individual,
+            Launch.PLAYER: individual and any(c.kind == "spin" and c.round_id == round_id for c in world.commands),
+            Launch.PLATFORM_SESSION_ENDED: individual and {s.session_id for s in written.drawn.stakes} <= over,
+            Launch.PLATFORM_TABLE_HANDED_OVER: individual
+            and any(r.leave.is_set() or r.lost.is_set() for r in world.replicas if r.house_id == house_id),
+        }[launch]
+        if not so:
+            yield f"GLI-19 4.16: {round_id} was not drawn on the word of {launch.name}"
 
 
 # -- the players -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
+from services.kit.table import appearance
 from services.kit.table.journal import Ending
 from services.wallet.state import RoundState
 from tests.simulation.journal import JournalBook
@@ -103,6 +104,10 @@ class Witness:
             return
         if written.drawn.outcome != said.outcome.value:
             self.breach("G6", f"the outcome of {said.round_id} that was shown is not the journalled one")
+        if appearance.launch(written.drawn.launch) != said.launch:
+            self.breach(
+                "GLI-19 4.16", f"the journal says otherwise than was told on whose word {said.round_id} was drawn"
+            )
 
     def _settled(self, said: events_pb2.RoundSettled) -> None:
         self._ended(said.round_id, Ending.SETTLED)

@@ -21,7 +21,7 @@ from services.kit.randomness import Tape
 from services.kit.table.bank import Bank
 from services.kit.table.configurations import Configurations
 from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
-from services.kit.table.journal import Drawn, Ended, Ending, JournalStake, Opened, Share
+from services.kit.table.journal import Drawn, Ended, Ending, JournalStake, Launch, Opened, Share, StakeTakenBack
 from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.replay_command import AGREES, DIFFERS, NOT_CHECKED
 from services.kit.table.settlement import Settlement
@@ -58,33 +58,46 @@ class Dealer:
     environment: dict[str, str]
     rounds: int = 0
 
-    async def open(self) -> tuple[Opened, list[JournalStake]]:
-        """A round with a stake of three bets, of which one wins."""
+    async def open(self, *, taken_back: bool = False) -> tuple[Opened, list[JournalStake]]:
+        """A round with a stake of three bets, of which one wins; and another one, if it is to be taken back."""
         self.rounds += 1
         now, round_id = datetime.now(UTC), f"{self.table_id}.{self.rounds}"
         opened = Opened(round_id, self.table_id, self.table_id, self.rounds, 1, now, now + LATER)
         await self.journal.opened(self.epoch, opened)
-        bets = {NUMBER: 100, "0": 250, "1-2": 100}
-        placed = await self.wallet.place(self.seat, self.bank.round(round_id), 450, f"{round_id}:1")
-        stake = JournalStake(
+        stakes = [await self._place(f"{round_id}:1", {NUMBER: 100, "0": 250, "1-2": 100}, round_id)]
+        if taken_back:
+            stakes.append(await self._place(f"{round_id}:2", {"red": 200}, round_id))
+        return opened, stakes
+
+    async def _place(self, stake_id: str, bets: Bets, round_id: str) -> JournalStake:
+        cents = sum(bets.values())
+        placed = await self.wallet.place(self.seat, self.bank.round(round_id), cents, stake_id)
+        return JournalStake(
             placed.stake_id,
             "request",
             self.seat.player_id,
             self.seat.account_id,
             self.seat.session_id,
             1,
-            450,
+            cents,
             self.rules.bets_message(bets).SerializeToString(),
             placed.placed_at.ToDatetime(UTC),
         )
-        return opened, [stake]
 
-    async def draw(self, entropy: bytes = ENTROPY, outcome: bytes | None = None) -> Drawn:
+    async def draw(
+        self,
+        entropy: bytes = ENTROPY,
+        outcome: bytes | None = None,
+        *,
+        of: tuple[Opened, list[JournalStake]] | None = None,
+        launch: Launch = Launch.PLAYER,
+        taken_back: tuple[StakeTakenBack, ...] = (),
+    ) -> Drawn:
         """The outcome is the one that the entropy gives, unless another is named."""
-        opened, stakes = await self.open()
+        opened, stakes = of or await self.open()
         now = datetime.now(UTC)
         given = self.rules.outcome_message(self.rules.draw(Tape(entropy))).SerializeToString()
-        drawn = Drawn(opened.round_id, now, now, entropy, outcome or given, stakes, [])
+        drawn = Drawn(opened.round_id, now, now, entropy, outcome or given, stakes, [], launch, taken_back)
         await self.journal.drawn(self.epoch, drawn)
         return drawn
 
@@ -188,9 +201,61 @@ async def test_a_round_is_explained_from_its_entropy_to_the_last_cent(dealer: De
         f"place {NUMBER}, amount 1.00 €, payout 36.00 €, prize 35.00 €",
         "place 0, amount 2.50 €, payout 0.00 €, prize 0.00 €",
         "computed 36.00 €, journal 36.00 €, ledger 36.00 €",
+        "launched    by the player",
         "It agrees",
     ):
         assert words in said, said
+
+
+@pytest.mark.rule("GLI-19 4.16")
+@pytest.mark.guarantee("G10")
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        (Launch.UNKNOWN, "not on record: the round is older than this record"),
+        (Launch.CLOCK, "by the clock"),
+        (Launch.PLATFORM_SESSION_ENDED, "by the platform: the player's session ended with a bet on the felt"),
+        (
+            Launch.PLATFORM_TABLE_HANDED_OVER,
+            "by the platform: the table was handed over, and he did not launch in time",
+        ),
+    ],
+)
+async def test_it_says_on_whose_word_the_ball_was_launched(dealer: Dealer, launch: Launch, words: str) -> None:
+    drawn = await dealer.draw(launch=launch)
+    await dealer.settle(drawn)
+    status, said = await dealer.replay(drawn.round_id)
+    assert status == AGREES, said
+    assert f"launched    {words}" in said
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+@pytest.mark.guarantee("G10")
+async def test_what_was_taken_back_is_held_against_the_ledger(dealer: Dealer) -> None:
+    for noted in (True, False):
+        opened, (stake, back) = await dealer.open(taken_back=True)
+        await dealer.bank.cancel(opened.round_id, back.stake_id)
+        at = (await dealer.bank.taken_back_at(opened.round_id))[back.stake_id]
+        taken = (StakeTakenBack(back, at),) if noted else ()
+        drawn = await dealer.draw(of=(opened, [stake]), taken_back=taken)
+        await dealer.settle(drawn)
+        status, said = await dealer.replay(drawn.round_id)
+        if noted:
+            assert status == AGREES, said
+            assert f"Taken back {back.stake_id}: 2.00 € of {dealer.seat.player_id}" in said
+            assert f"taken back {at.isoformat(sep=' ', timespec='milliseconds')[:23]}" in said
+            assert "place red, amount 2.00 €" in said
+        else:
+            assert status == DIFFERS
+            assert f"stake {back.stake_id}: taken back in the ledger, not in the journal" in said
+
+    opened, (stake, back) = await dealer.open(taken_back=True)
+    invented = (StakeTakenBack(back, datetime.now(UTC)),)
+    drawn = await dealer.draw(of=(opened, [stake, back]), taken_back=invented)
+    await dealer.settle(drawn)
+    status, said = await dealer.replay(drawn.round_id)
+    assert status == DIFFERS
+    assert f"stake {back.stake_id}: taken back in the journal, not so in the ledger" in said
 
 
 @pytest.mark.guarantee("G10")

@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.table import words
 from services.kit.table.felt import Seat, Stake
-from services.kit.table.journal import Ended
+from services.kit.table.journal import Ended, Launch
 
 if TYPE_CHECKING:
     from services.kit.table.round import Round
@@ -30,6 +30,11 @@ def stamp(at: datetime) -> Timestamp:
     moment = Timestamp()
     moment.FromDatetime(at)
     return moment
+
+
+def launch(launched: Launch) -> types_pb2.Launch.ValueType:
+    """The journal counts as the protos do."""
+    return types_pb2.Launch.ValueType(launched)
 
 
 def snapshot(
@@ -66,6 +71,7 @@ def round_on_table(round_: Round[Any, Any]) -> types_pb2.RoundOnTable:
         opened_at=stamp(round_.opened_at),
         closes_at=None if round_.closes_at is None else stamp(round_.closes_at),
         outcome=None if round_.outcome is None else packed(round_.rules.outcome_message(round_.outcome)),
+        launch=types_pb2.LAUNCH_UNSPECIFIED if round_.outcome is None else launch(round_.launch),
     )
 
 
@@ -107,8 +113,9 @@ def betting_closed(round_id: str) -> events_pb2.TableEvent:
     return events_pb2.TableEvent(betting_closed=closed)
 
 
-def outcome_drawn(round_id: str, outcome: Message) -> events_pb2.TableEvent:
-    return events_pb2.TableEvent(outcome_drawn=events_pb2.OutcomeDrawn(round_id=round_id, outcome=packed(outcome)))
+def outcome_drawn(round_id: str, outcome: Message, launched: Launch) -> events_pb2.TableEvent:
+    drawn = events_pb2.OutcomeDrawn(round_id=round_id, outcome=packed(outcome), launch=launch(launched))
+    return events_pb2.TableEvent(outcome_drawn=drawn)
 
 
 def round_settled(

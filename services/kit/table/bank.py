@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
@@ -16,6 +17,8 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 # How long the wallet is left alone after a silence; doubled each time up to the second (G11).
 SAY_AGAIN_S = 0.05
 SAY_AGAIN_AT_LEAST_EVERY_S = 1.0
+# What the request that cancels a stake is called: the stake, and this.
+_BACK = ":back"
 
 _log = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
@@ -47,6 +50,10 @@ class Wallet(Protocol):
     ) -> wallet_pb2.ListTransactionsResponse: ...
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest) -> wallet_pb2.GetRoundResponse: ...
+
+    async def list_open_rounds(
+        self, request: wallet_pb2.ListOpenRoundsRequest
+    ) -> wallet_pb2.ListOpenRoundsResponse: ...
 
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse: ...
 
@@ -91,7 +98,7 @@ class Bank:
 
     async def cancel(self, round_id: str, stake_id: str) -> wallet_pb2.CancelStakeResponse:
         request = wallet_pb2.CancelStakeRequest(
-            request_id=f"{stake_id}:back", round=self.round(round_id), stake_id=stake_id
+            request_id=stake_id + _BACK, round=self.round(round_id), stake_id=stake_id
         )
         return await insist(lambda: self.wallet.cancel_stake(request))
 
@@ -128,6 +135,14 @@ class Bank:
             if not page.next_page_token:
                 return movements
             request.page_token = page.next_page_token
+
+    async def taken_back_at(self, round_id: str) -> dict[str, datetime]:
+        """When each stake of a round was cancelled, by its id."""
+        return {
+            movement.request_id.removesuffix(_BACK): movement.at.ToDatetime(UTC)
+            for movement in await self.round_movements(round_id)
+            if movement.kind == types_pb2.TRANSFER_KIND_STAKE_CANCELLED and movement.account_id
+        }
 
     async def announce(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table, round_id=round_id)

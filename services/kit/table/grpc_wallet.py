@@ -105,6 +105,9 @@ class GrpcWallet:
     async def get_round(self, request: wallet_pb2.GetRoundRequest) -> wallet_pb2.GetRoundResponse:
         return await self._ask(self._ledger.GetRound, request)
 
+    async def list_open_rounds(self, request: wallet_pb2.ListOpenRoundsRequest) -> wallet_pb2.ListOpenRoundsResponse:
+        return await self._ask_for_caller(self._ledger.ListOpenRounds, request)
+
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
         return await self._ask(self._sessions.AnnounceRound, request)
 

@@ -25,10 +25,10 @@ from services.kit.refusal import Refused
 from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank, Wallet, insist
 from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.journal import Journal, Unfinished
+from services.kit.table.journal import Journal, StakeTakenBack, Unfinished
 from services.kit.table.live_table import PAST_SHOWN, LiveTable
 from services.kit.table.refusals import TableRefused
-from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger
+from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger, taken_back_in_ledger
 from services.kit.table.surroundings import Configured, Surroundings, Voice
 
 # Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
@@ -316,7 +316,7 @@ class LiveHouse(Generic[Bets, Outcome]):
             outcome = rules.outcome_message(rules.read_outcome(left.drawn.outcome))
             shown_until = self._resources.clock.now()
             return [
-                appearance.outcome_drawn(round_id, outcome),
+                appearance.outcome_drawn(round_id, outcome, left.drawn.launch),
                 appearance.round_settled(round_id, seats, result.entry, shown_until),
             ]
         try:
@@ -324,10 +324,12 @@ class LiveHouse(Generic[Bets, Outcome]):
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
                 raise
-            stakes = []
-        else:
-            stakes = stakes_in_ledger(ledger, await self._players(ledger))
-        await settlement.void(round_id, OWNER_LOST, stakes)
+            ledger = wallet_pb2.Round()
+        players = await self._players(ledger)
+        taken_back: list[StakeTakenBack] = []
+        if any(stake.state == wallet_types.STAKE_STATE_CANCELLED for stake in ledger.stakes):
+            taken_back = taken_back_in_ledger(ledger, players, await bank.taken_back_at(round_id))
+        await settlement.void(round_id, OWNER_LOST, stakes_in_ledger(ledger, players), taken_back)
         _log.info("a round left behind is void", extra={"round_id": round_id})
         return [appearance.round_void(round_id, OWNER_LOST)]
 

@@ -25,6 +25,19 @@ class Ending(IntEnum):
     VOID = 3
 
 
+class Launch(IntEnum):
+    """On whose word a round took no more bets and was drawn (GLI-19 4.16)."""
+
+    UNKNOWN = 0
+    """Not on record: nothing was drawn, or the round is older than this record."""
+    PLAYER = 1
+    CLOCK = 2
+    PLATFORM_SESSION_ENDED = 3
+    """The platform's own: his session ended with a bet on the felt."""
+    PLATFORM_TABLE_HANDED_OVER = 4
+    """The platform's own: the table had to move, and he did not launch in time."""
+
+
 class JournalStake(NamedTuple):
     """A stake as it lay on the felt when the round closed. There is one for every bet: a tuple is made fastest."""
 
@@ -38,6 +51,13 @@ class JournalStake(NamedTuple):
     bets: bytes
     """What `Rules.bets_message` made."""
     placed_at: datetime
+
+
+class StakeTakenBack(NamedTuple):
+    """A stake that its player took back while the round took bets: nothing of it counted at the close."""
+
+    stake: JournalStake
+    taken_back_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +88,8 @@ class Drawn:
     stakes: Sequence[JournalStake]
     session_ids: Sequence[str]
     """The sessions at the table when betting began, for the report that the wallet counts missed rounds by."""
+    launch: Launch
+    taken_back: Sequence[StakeTakenBack] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +117,10 @@ class Ended:
     shares: Sequence[Share]
     returned_stakes: Sequence[JournalStake] = ()
     """The stakes of a round that was never drawn, as far as they are known: they were not written before."""
+    taken_back: Sequence[StakeTakenBack] = ()
+    """Of a round that was never drawn."""
+    closed_at: datetime | None = None
+    """Of a round that was never drawn: when it took no more bets, if it was its owner who closed it."""
 
 
 @dataclass(frozen=True, slots=True)

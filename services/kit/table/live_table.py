@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Generic
 
 from feltro.table.v1 import events_pb2, types_pb2
@@ -19,9 +19,10 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.randomness import SourceFailed, draw
 from services.kit.table import appearance, refusals
+from services.kit.table.closing import Closing
 from services.kit.table.felt import Seat
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal import Drawn, JournalStake, Opened, StaleOwner
+from services.kit.table.journal import Drawn, JournalStake, Launch, Opened, StaleOwner
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round import Finished, Round
 from services.kit.table.seating import Seating
@@ -30,8 +31,6 @@ from services.kit.table.surroundings import Configured, Surroundings
 
 # How many outcomes a table shows (`804/2015:6.e` leaves the number open).
 PAST_SHOWN = 20
-# At an individual table that is handed over: how long a player with a bet on it may still launch the ball himself.
-LAUNCH_WITHIN_S = 10.0
 # While so much waits for the bus that no round is opened: how soon to look again.
 LOOK_AGAIN_S = 0.1
 # How long an answer waits for a round to take bets that is just about to open.
@@ -187,7 +186,7 @@ class LiveTable(Generic[Bets, Outcome]):
 
     def _open(self, round_: Round[Bets, Outcome]) -> bool:
         """Whether a bet that arrives now is in time (`804/2015:14`)."""
-        if self._phase != types_pb2.PHASE_BETTING or round_.launched or round_.void_reason:
+        if self._phase != types_pb2.PHASE_BETTING or round_.launch or round_.void_reason:
             return False
         return round_.closes_at is None or self._clock.now() < round_.closes_at
 
@@ -204,7 +203,7 @@ class LiveTable(Generic[Bets, Outcome]):
             self.taking_bets(round_id, player_id)
             if round_.felt.empty:
                 raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
-            round_.launched = True
+            round_.launch = Launch.PLAYER
             self.wake()
         elif self._seating.of(player_id) is None and not round_.felt.stakes_of(player_id):
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
@@ -306,7 +305,7 @@ class LiveTable(Generic[Bets, Outcome]):
         round_ = await self._open_round()
         try:
             begun = await self._take_bets(round_)
-            round_.closed = True
+            round_.close()
             self._betting.clear()
             if not begun:
                 self._round = None
@@ -361,6 +360,7 @@ class LiveTable(Generic[Bets, Outcome]):
             opened_at=now,
             configuration_version=configured.version.version,
             note_opened=note_opened,
+            now=self._clock.now,
             say=self._say,
             changed=self.wake,
         )
@@ -387,49 +387,13 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def _take_bets(self, round_: Round[Bets, Outcome]) -> bool:
         """Returns when bets are closed; false for an individual round that nobody has bet in: it never was."""
-        must_close: Callable[[], bool] = self._individual_must_close(round_) if self.individual else lambda: False
-        while not (round_.stuck or round_.void_reason or round_.launched or must_close()):
-            if round_.closes_at is None:
-                await self._wait(LAUNCH_WITHIN_S if self._leaving else None)
-                continue
-            remaining_s = (round_.closes_at - self._clock.now()).total_seconds()
-            if remaining_s <= 0:
-                break
-            await self._wait(remaining_s)
-        return not (self.individual and round_.felt.empty and not round_.begun)
-
-    def _individual_must_close(self, round_: Round[Bets, Outcome]) -> Callable[[], bool]:
-        """An individual round waits for its player, but not for ever.
-
-        The platform launches the ball for one who has left with a bet on the felt (GLI-19 4.16), and where the table is
-        handed over.
-        """
-        given_up_at: datetime | None = None
-
-        def must_close() -> bool:
-            nonlocal given_up_at
-            if round_.felt.empty and not round_.begun:
-                return (
-                    self._leaving
-                    or not self._seating
-                    or self._premises.closed_because() is not None
-                    or self._premises.configured().version.version != round_.configuration_version
-                )
-            if self._seating.somebody_is_leaving or not self._seating:
-                return True
-            if not self._leaving:
-                return False
-            if round_.felt.empty:
-                return True
-            if given_up_at is None:
-                given_up_at = self._clock.now() + timedelta(seconds=LAUNCH_WITHIN_S)
-            return self._clock.now() >= given_up_at
-
-        return must_close
+        closing = Closing(round_, self._seating, self._premises, self._clock)
+        while not closing.due(leaving=self._leaving):
+            await self._wait(closing.look_again_in_s())
+        return closing.to_be_drawn
 
     async def _draw(self, round_: Round[Bets, Outcome]) -> Drawn | None:
         """Draws; None if there is no number, which makes the round void (`804/2015:20`)."""
-        closed_at = self._clock.now()
         try:
             outcome, entropy = draw(self._randomness, round_.rules.draw)
         except SourceFailed as failed:
@@ -437,14 +401,17 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.void_reason = SOURCE_FAILED
             await self._premises.switch_off(f"{SOURCE_FAILED}: {failed}", whole_game=True)
             return None
+        now = self._clock.now()
         return Drawn(
             round_.round_id,
-            closed_at,
-            self._clock.now(),
+            round_.closed_at or now,
+            now,
             entropy,
             round_.rules.outcome_message(outcome).SerializeToString(),
             round_.journal_stakes(),
             round_.session_ids,
+            round_.launch,
+            tuple(round_.taken_back),
         )
 
     async def _note_drawn(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
@@ -453,7 +420,7 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.outcome = round_.rules.read_outcome(drawn.outcome)
         self._phase = types_pb2.PHASE_DRAWN
         message = round_.rules.outcome_message(round_.outcome)
-        said = appearance.outcome_drawn(round_.round_id, message)
+        said = appearance.outcome_drawn(round_.round_id, message, drawn.launch)
         self._say(said)
         self._past.appendleft(appearance.past_outcome(round_.round_id, drawn.drawn_at, said.outcome_drawn.outcome))
 
@@ -467,7 +434,9 @@ class LiveTable(Generic[Bets, Outcome]):
     async def _void(self, round_: Round[Bets, Outcome]) -> None:
         if round_.begun:
             stakes = round_.journal_stakes()
-            result = await self._settlement.void(round_.round_id, round_.void_reason, stakes)
+            result = await self._settlement.void(
+                round_.round_id, round_.void_reason, stakes, tuple(round_.taken_back), round_.closed_at
+            )
             self._say(appearance.round_void(round_.round_id, round_.void_reason))
             self._end(round_, result, stakes)
         else:

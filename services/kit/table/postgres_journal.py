@@ -2,19 +2,19 @@
 
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
 transaction looks first and then writes: one statement takes a share lock on every house concerned, which nobody can
-take over before the commit (G8), and reads how each round stands; what the entries add to that is decided here, entry
-by entry in the order of arrival, and one more statement writes it. An entry that is there already adds nothing, so a
-group whose commit nobody saw is simply written again.
+take over before the commit (G8), and reads how each round stands; what the entries add to that is decided entry by
+entry in the order of arrival (`journal_rows`), and one more statement writes it. An entry that is there already adds
+nothing, so a group whose commit nobody saw is simply written again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 import asyncpg
 from prometheus_client import Counter, Histogram
@@ -22,15 +22,18 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.database import DATABASE_FAILURES, DirectConnection
-from services.kit.table.journal import (
-    Drawn,
-    Ended,
-    Ending,
-    JournalStake,
-    Opened,
-    Share,
-    StaleOwner,
-    Unfinished,
+from services.kit.table import taken_back
+from services.kit.table.journal import Drawn, Ended, JournalStake, Launch, Opened, Unfinished
+from services.kit.table.journal_rows import (
+    LOOK,
+    WRITE,
+    Answer,
+    Entry,
+    Group,
+    JournalContradiction,
+    decide,
+    rows_of,
+    standing_of,
 )
 from services.kit.table.refusals import TableRefused
 
@@ -68,50 +71,10 @@ _TAKE = text(
     "INSERT INTO houses (house_id, epoch) VALUES (:house_id, 1)"
     " ON CONFLICT (house_id) DO UPDATE SET epoch = houses.epoch + 1 RETURNING epoch"
 )
-# A house that is being taken over at this moment is waited for; its row is then read anew, so the epoch is the last.
-_LOOK = """
-SELECT asked.round_id, houses.house_id, houses.epoch, rounds.round_no, rounds.table_id, rounds.number,
-       rounds.configuration_version, draws.entropy, draws.outcome, endings.ending,
-       CASE WHEN rounds.round_no IS NULL THEN nextval('round_no') END
-FROM unnest($1::text[], $2::text[]) AS asked(round_id, house_id)
-LEFT JOIN rounds ON rounds.round_id = asked.round_id
-LEFT JOIN draws ON draws.round_no = rounds.round_no
-LEFT JOIN endings ON endings.round_no = rounds.round_no
-JOIN houses ON houses.house_id = COALESCE(rounds.house_id, asked.house_id)
-FOR SHARE OF houses
-"""
-_WRITE = """
-WITH written_rounds AS (
-    INSERT INTO rounds (round_no, round_id, house_id, table_id, number, configuration_version, epoch, opened_at,
-                        closes_at)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::bigint[],
-                         $8::timestamptz[], $9::timestamptz[])
-), written_draws AS (
-    INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids)
-    SELECT round_no, epoch, closed_at, drawn_at, entropy, outcome, string_to_array(session_ids, ' ')
-    FROM unnest($10::bigint[], $11::bigint[], $12::timestamptz[], $13::timestamptz[], $14::bytea[], $15::bytea[],
-                $16::text[]) AS new(round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids)
-), written_endings AS (
-    INSERT INTO endings (round_no, epoch, ending, ended_at, void_reason)
-    SELECT * FROM unnest($17::bigint[], $18::bigint[], $19::smallint[], $20::timestamptz[], $21::text[])
-), written_payouts AS (
-    INSERT INTO payouts (round_no, stake_id, payout_cents)
-    SELECT * FROM unnest($22::bigint[], $23::text[], $24::bigint[])
-), written_shares AS (
-    INSERT INTO shares (round_no, player_id, table_id, session_id, staked_cents, payout_cents, balance_before_cents,
-                        balance_after_cents)
-    SELECT * FROM unnest($25::bigint[], $26::text[], $27::text[], $28::text[], $29::bigint[], $30::bigint[],
-                         $31::bigint[], $32::bigint[])
-)
-INSERT INTO stakes (round_no, position, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents,
-                    bets, placed_at)
-SELECT * FROM unnest($33::bigint[], $34::integer[], $35::text[], $36::text[], $37::text[], $38::text[], $39::text[],
-                     $40::integer[], $41::bigint[], $42::bytea[], $43::timestamptz[])
-"""
 _UNFINISHED = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at,
-       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids
+       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids, draws.launch, draws.taken_back
 FROM open_rounds
 JOIN rounds ON rounds.round_no = open_rounds.round_no
 LEFT JOIN draws ON draws.round_no = open_rounds.round_no
@@ -146,71 +109,11 @@ WHERE player_id = :player_id AND round_no = (
 """)
 
 
-class JournalContradiction(Exception):
-    """The entry says something else than what is written of its round; nothing of it was written (G4, G6)."""
-
-
-Entry: TypeAlias = Opened | Drawn | Ended
-# What a submission comes to: None is written, or there already.
-_Answer: TypeAlias = StaleOwner | JournalContradiction | None
-_Row: TypeAlias = tuple[object, ...]
-
-
 @dataclass(slots=True)
 class _Submission:
     epoch: int
     entry: Entry
     answer: asyncio.Future[None]
-
-    @property
-    def rows(self) -> int:
-        entry = self.entry
-        if isinstance(entry, Drawn):
-            return 1 + len(entry.stakes)
-        if isinstance(entry, Ended):
-            return 1 + len(entry.payouts) + len(entry.shares) + len(entry.returned_stakes)
-        return 1
-
-
-@dataclass(slots=True)
-class _Standing:
-    """How a round stands, with what earlier entries of the same group add to it."""
-
-    house_id: str
-    epoch: int
-    round_no: int
-    opened: tuple[str, int, int] | None
-    """Its table, number and version."""
-    drawn: tuple[bytes, bytes] | None
-    """Entropy and outcome."""
-    ending: Ending | None
-
-
-@dataclass(slots=True)
-class _Group:
-    """The rows that a group adds."""
-
-    rounds: list[_Row] = field(default_factory=list)
-    draws: list[_Row] = field(default_factory=list)
-    endings: list[_Row] = field(default_factory=list)
-    # In columns already: one list for each of the statement's arrays.
-    payouts: tuple[list[Any], ...] = field(default_factory=lambda: _columns(3))
-    shares: tuple[list[Any], ...] = field(default_factory=lambda: _columns(8))
-    stakes: tuple[list[Any], ...] = field(default_factory=lambda: _columns(11))
-
-    @property
-    def empty(self) -> bool:
-        return not (self.rounds or self.draws or self.endings)
-
-    def values(self) -> list[Sequence[object]]:
-        return [
-            *_transposed(self.rounds, 9),
-            *_transposed(self.draws, 7),
-            *_transposed(self.endings, 5),
-            *self.payouts,
-            *self.shares,
-            *self.stakes,
-        ]
 
 
 class PostgresJournal:
@@ -271,7 +174,7 @@ class PostgresJournal:
             submission = self._waiting.get_nowait() if group else await self._waiting.get()
             if not submission.answer.done():
                 group.append(submission)
-                rows += submission.rows
+                rows += rows_of(submission.entry)
         return group
 
     async def _carry_out(self, group: list[_Submission]) -> None:
@@ -297,7 +200,7 @@ class PostgresJournal:
                 else:
                     submission.answer.set_exception(answer)
 
-    async def _write_until_written(self, group: Sequence[_Submission]) -> list[_Answer]:
+    async def _write_until_written(self, group: Sequence[_Submission]) -> list[Answer]:
         """Tries again for as long as it takes, unless the fault is in the entries themselves."""
         pause_s, crossings = FIRST_PAUSE_S, 0
         while True:
@@ -317,7 +220,7 @@ class PostgresJournal:
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
-    async def _write(self, connection: DirectConnection, submissions: Sequence[_Submission]) -> list[_Answer]:
+    async def _write(self, connection: DirectConnection, submissions: Sequence[_Submission]) -> list[Answer]:
         asked: dict[str, str | None] = {}
         for submission in submissions:
             entry = submission.entry
@@ -325,13 +228,13 @@ class PostgresJournal:
                 asked[entry.round_id] = entry.house_id
             else:
                 asked.setdefault(entry.round_id, None)
-        group = _Group()
+        group = Group()
         async with connection.transaction():
-            rows = await connection.fetch(_LOOK, list(asked), list(asked.values()))
-            standings = {row[0]: _standing(row) for row in rows}
-            answers = [_decide(group, standings.get(one.entry.round_id), one) for one in submissions]
+            rows = await connection.fetch(LOOK, list(asked), list(asked.values()))
+            standings = {row[0]: standing_of(row) for row in rows}
+            answers = [decide(group, standings.get(one.entry.round_id), one.epoch, one.entry) for one in submissions]
             if not group.empty:
-                await connection.fetch(_WRITE, *group.values())
+                await connection.fetch(WRITE, *group.values())
         return answers
 
     async def _connect(self) -> DirectConnection:
@@ -381,132 +284,11 @@ class PostgresJournal:
         return None if row is None else JournalStake(*row)
 
 
-# -- what an entry adds ---------------------------------------------------------------------------------------------
-
-
-def _decide(group: _Group, standing: _Standing | None, submission: _Submission) -> _Answer:
-    """Adds the rows of an entry to the group, unless they are there, or the entry must not be."""
-    entry, epoch = submission.entry, submission.epoch
-    if standing is None:
-        # Its house was never taken, so nobody may write; or nobody knows of the round.
-        return StaleOwner() if isinstance(entry, Opened) else JournalContradiction(f"{entry.round_id} was never opened")
-    if epoch != standing.epoch:
-        return StaleOwner()
-    if isinstance(entry, Opened):
-        return _open(group, standing, entry)
-    if standing.opened is None:
-        return JournalContradiction(f"{entry.round_id} was never opened")
-    return _draw(group, standing, entry) if isinstance(entry, Drawn) else _end(group, standing, entry)
-
-
-def _open(group: _Group, standing: _Standing, entry: Opened) -> _Answer:
-    opened = entry.table_id, entry.number, entry.configuration_version
-    if standing.opened is not None:
-        if (standing.house_id, standing.opened) == (entry.house_id, opened):
-            return None
-        return JournalContradiction(f"G4: {entry.round_id} was opened as {standing.opened}, not as {opened}")
-    standing.opened = opened
-    group.rounds.append((
-        standing.round_no, entry.round_id, entry.house_id, *opened, standing.epoch, entry.opened_at, entry.closes_at,
-    ))  # fmt: skip
-    return None
-
-
-def _draw(group: _Group, standing: _Standing, entry: Drawn) -> _Answer:
-    drawn = entry.entropy, entry.outcome
-    if standing.drawn is not None:
-        return None if standing.drawn == drawn else JournalContradiction(f"G6: {entry.round_id} has another outcome")
-    if standing.ending is not None:
-        return JournalContradiction(f"G6: {entry.round_id} has ended without an outcome")
-    standing.drawn = drawn
-    group.draws.append((
-        standing.round_no, standing.epoch, entry.closed_at, entry.drawn_at, *drawn, " ".join(entry.session_ids),
-    ))  # fmt: skip
-    _add_stakes(group, standing.round_no, entry.stakes)
-    return None
-
-
-def _end(group: _Group, standing: _Standing, entry: Ended) -> _Answer:
-    if standing.ending is not None:
-        if standing.ending == entry.ending:
-            return None
-        return JournalContradiction(f"G4: {entry.round_id} has ended as {standing.ending.name}")
-    if entry.ending is Ending.SETTLED and standing.drawn is None:
-        return JournalContradiction(f"G6: {entry.round_id} has no outcome to be settled by")
-    if entry.ending is Ending.VOID and standing.drawn is not None:
-        return JournalContradiction(f"G6: {entry.round_id} has an outcome and cannot be void")
-    standing.ending = entry.ending
-    round_no, table_id = standing.round_no, standing.opened[0] if standing.opened else ""
-    group.endings.append((round_no, standing.epoch, entry.ending, entry.ended_at, entry.void_reason))
-    _extend(group.payouts, ([round_no] * len(entry.payouts), *_transposed(entry.payouts, 2)))
-    _add_shares(group, round_no, table_id, entry.shares)
-    _add_stakes(group, round_no, entry.returned_stakes)
-    return None
-
-
-def _add_stakes(group: _Group, round_no: int, stakes: Sequence[JournalStake]) -> None:
-    _extend(
-        group.stakes,
-        (
-            [round_no] * len(stakes),
-            range(len(stakes)),
-            [stake.stake_id for stake in stakes],
-            [stake.request_id for stake in stakes],
-            [stake.player_id for stake in stakes],
-            [stake.account_id for stake in stakes],
-            [stake.session_id for stake in stakes],
-            [stake.seat for stake in stakes],
-            [stake.amount_cents for stake in stakes],
-            [stake.bets for stake in stakes],
-            [stake.placed_at for stake in stakes],
-        ),
-    )
-
-
-def _add_shares(group: _Group, round_no: int, table_id: str, shares: Sequence[Share]) -> None:
-    _extend(
-        group.shares,
-        (
-            [round_no] * len(shares),
-            [share.player_id for share in shares],
-            [table_id] * len(shares),
-            [share.session_id for share in shares],
-            [share.staked_cents for share in shares],
-            [share.payout_cents for share in shares],
-            [share.balance_before_cents for share in shares],
-            [share.balance_after_cents for share in shares],
-        ),
-    )
-
-
-def _columns(count: int) -> tuple[list[Any], ...]:
-    return tuple([] for _ in range(count))
-
-
-def _extend(columns: Iterable[list[Any]], added: Iterable[Iterable[object]]) -> None:
-    for column, values in zip(columns, added, strict=True):
-        column.extend(values)
-
-
-def _transposed(rows: Sequence[_Row], width: int) -> Sequence[Sequence[object]]:
-    return list(zip(*rows, strict=True)) if rows else [()] * width
-
-
-def _standing(row: Sequence[Any]) -> _Standing:
-    _, house_id, epoch, round_no, table_id, number, version, entropy, outcome, ending, new_no = row
-    return _Standing(
-        house_id,
-        epoch,
-        new_no if round_no is None else round_no,
-        None if round_no is None else (table_id, number, version),
-        None if outcome is None else (entropy, outcome),
-        None if ending is None else Ending(ending),
-    )
-
-
 def _drawn(row: Sequence[Any], stakes: list[JournalStake]) -> Drawn:
-    closed_at, drawn_at, entropy, outcome, session_ids = row[8:]
-    return Drawn(row[1], closed_at, drawn_at, entropy, outcome, stakes, session_ids)
+    closed_at, drawn_at, entropy, outcome, session_ids, launch, taken = row[8:]
+    return Drawn(
+        row[1], closed_at, drawn_at, entropy, outcome, stakes, session_ids, Launch(launch), taken_back.read(taken)
+    )
 
 
 # -- what can go wrong ----------------------------------------------------------------------------------------------

@@ -9,9 +9,10 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.randomness import Tape, TapeExhausted
-from services.kit.table.appearance import packed, stamp
+from services.kit.table import rounds_told
+from services.kit.table.appearance import packed
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal import Ending, JournalStake
+from services.kit.table.journal import Ending, JournalStake, Launch
 from services.kit.table.round_history import RoundRecord
 
 _LEDGER_STATES = {
@@ -33,13 +34,15 @@ class Replay(Generic[Bets, Outcome]):
         differences: list[str] = []
         outcome = self._outcome(differences)
         answer = table_pb2.ReplayRoundResponse(
-            round=self._round(),
+            round=rounds_told.table_round(self.record.recorded, self.rules),
             entropy=b"" if self.record.drawn is None else self.record.drawn.entropy,
             computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
             configuration=self.version,
         )
         answer.stakes.extend(self._stake(stake, outcome, differences) for stake in self.record.stakes)
+        answer.taken_back.extend(rounds_told.stake_taken_back(taken, self.rules) for taken in self.record.taken_back)
         self._compare_ends(differences)
+        self._compare_taken_back(differences)
         answer.differences.extend(differences)
         return answer
 
@@ -118,22 +121,23 @@ class Replay(Generic[Bets, Outcome]):
             differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
             differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
 
-    def _round(self) -> table_pb2.TableRound:
-        opened, drawn, ended = self.record.opened, self.record.drawn, self.record.ended
-        status = types_pb2.ROUND_STATUS_IN_PROGRESS
-        if ended is not None:
-            settled = ended.ending is Ending.SETTLED
-            status = types_pb2.ROUND_STATUS_SETTLED if settled else types_pb2.ROUND_STATUS_VOID
-        outcome = None
-        if drawn is not None:
-            outcome = packed(self.rules.outcome_message(self.rules.read_outcome(drawn.outcome)))
-        return table_pb2.TableRound(
-            round_id=opened.round_id,
-            status=status,
-            opened_at=stamp(opened.opened_at),
-            drawn_at=None if drawn is None else stamp(drawn.drawn_at),
-            ended_at=None if ended is None else stamp(ended.ended_at),
-            outcome=outcome,
-            void_reason="" if ended is None else ended.void_reason,
-            configuration_version=opened.configuration_version,
+    def _compare_taken_back(self, differences: list[str]) -> None:
+        """Rounds that are older than this record have neither their launch in it nor what was taken back."""
+        if self.ledger is None or (self.record.drawn is None and self.record.ended is None):
+            return
+        in_journal = {taken.stake.stake_id: taken.stake.amount_cents for taken in self.record.taken_back}
+        in_ledger = {
+            stake.stake_id: stake.placed_cents
+            for stake in self.ledger.stakes
+            if stake.state == wallet_types.STAKE_STATE_CANCELLED
+        }
+        differences.extend(
+            f"stake {stake_id}: taken back in the journal, not so in the ledger"
+            for stake_id, cents in in_journal.items()
+            if in_ledger.get(stake_id) != cents
         )
+        if self.record.drawn is not None and self.record.drawn.launch is not Launch.UNKNOWN:
+            differences.extend(
+                f"stake {stake_id}: taken back in the ledger, not in the journal"
+                for stake_id in sorted(in_ledger.keys() - in_journal.keys())
+            )

@@ -13,11 +13,20 @@ from google.protobuf.message import Message
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness import Tape, TapeExhausted
-from services.kit.table.journal import Ending, JournalStake
+from services.kit.table.game import Rules
+from services.kit.table.journal import Ending, JournalStake, Launch, StakeTakenBack
 from services.kit.table.round_history import RoundRecord
 from services.kit.table.surroundings import Configured
 
 PROGRESS_EVERY_S = 1.0
+
+_LAUNCHED = {
+    Launch.UNKNOWN: "not on record: the round is older than this record",
+    Launch.PLAYER: "by the player",
+    Launch.CLOCK: "by the clock",
+    Launch.PLATFORM_SESSION_ENDED: "by the platform: the player's session ended with a bet on the felt",
+    Launch.PLATFORM_TABLE_HANDED_OVER: "by the platform: the table was handed over, and he did not launch in time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,8 @@ def whole(round_: Replayed) -> list[str]:
     lines += [f"  {name:<11} {said}" for name, said in _facts(round_)]
     for stake, compared in zip(round_.record.stakes, round_.answer.stakes, strict=True):
         lines += _stake(stake, compared, round_.bets[stake.stake_id])
+    for taken in round_.record.taken_back:
+        lines += _taken_back(taken, round_.configured.rules)
     if round_.record.drawn is None and round_.record.ended is None:
         lines += ["", "Its stakes are in the journal once it is closed."]
     return [*lines, "", *_verdict(round_.answer)]
@@ -100,7 +111,10 @@ def _facts(round_: Replayed) -> Iterator[tuple[str, str]]:
     yield "opened", _moment(opened.opened_at)
     if drawn is not None:
         yield "closed", _moment(drawn.closed_at)
+        yield "launched", _LAUNCHED[drawn.launch]
         yield "drawn", _moment(drawn.drawn_at)
+    elif ended is not None and ended.closed_at is not None:
+        yield "closed", _moment(ended.closed_at)
     if ended is not None:
         how = "settled" if ended.ending is Ending.SETTLED else f"void: {ended.void_reason}"
         yield "ended", f"{_moment(ended.ended_at)}, {how}"
@@ -125,7 +139,7 @@ def _chance(round_: Replayed) -> Iterator[tuple[str, str]]:
 
 def _stake(stake: JournalStake, compared: table_pb2.ReplayedStake, bets: Message) -> Iterator[str]:
     yield ""
-    yield f"  Stake {stake.stake_id}: {_euros(stake.amount_cents)} of {stake.player_id or 'a player of the ledger'}"
+    yield f"  Stake {stake.stake_id}: {_euros(stake.amount_cents)} of {_whose(stake)}"
     yield f"    account {stake.account_id}, session {stake.session_id}, placed {_moment(stake.placed_at)}"
     for one in _each(bets):
         yield f"    {_words(one)}"
@@ -133,6 +147,19 @@ def _stake(stake: JournalStake, compared: table_pb2.ReplayedStake, bets: Message
         f"    pays: computed {_euros(compared.computed_payout_cents)},"
         f" journal {_euros(compared.journal_payout_cents)}, ledger {_euros(compared.ledger_payout_cents)}"
     )
+
+
+def _taken_back(taken: StakeTakenBack, rules: Rules[Any, Any]) -> Iterator[str]:
+    stake = taken.stake
+    yield ""
+    yield f"  Taken back {stake.stake_id}: {_euros(stake.amount_cents)} of {_whose(stake)}"
+    yield f"    placed {_moment(stake.placed_at)}, taken back {_moment(taken.taken_back_at)}"
+    for one in _each(rules.bets_message(rules.read_bets(stake.bets))):
+        yield f"    {_words(one)}"
+
+
+def _whose(stake: JournalStake) -> str:
+    return stake.player_id or "a player of the ledger"
 
 
 def _verdict(answer: table_pb2.ReplayRoundResponse) -> list[str]:

@@ -18,7 +18,7 @@ from services.kit.table.bank import Bank
 from services.kit.table.carrier import Carrier
 from services.kit.table.felt import Felt, Seat, Stake
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal import Ended, JournalStake
+from services.kit.table.journal import Ended, JournalStake, Launch, StakeTakenBack
 from services.kit.table.refusals import TableRefused
 
 # Commands of one round that are remembered so that none acts twice (G3, G11).
@@ -74,6 +74,7 @@ class Round(Generic[Bets, Outcome]):
         opened_at: datetime,
         configuration_version: int,
         note_opened: Callable[[], Awaitable[None]],
+        now: Callable[[], datetime],
         say: Say,
         changed: Callable[[], None],
     ) -> None:
@@ -83,7 +84,9 @@ class Round(Generic[Bets, Outcome]):
         self.opened_at = opened_at
         self.configuration_version = configuration_version
         self.closes_at: datetime | None = None
-        self.launched = False
+        self.closed_at: datetime | None = None
+        # On whose word the ball is launched, once it is.
+        self.launch = Launch.UNKNOWN
         self.void_reason = ""
         self.outcome: Outcome | None = None
         # Whether the round is in the journal, or may be.
@@ -91,9 +94,11 @@ class Round(Generic[Bets, Outcome]):
         # No command begins any more; those that have begun go on.
         self.closed = False
         self.felt: Felt[Bets, Outcome] = Felt(rules)
+        self.taken_back: list[StakeTakenBack] = []
         self.finished: asyncio.Future[Finished[Outcome]] = asyncio.get_running_loop().create_future()
         self._bank = bank
         self._note_opened = note_opened
+        self._now = now
         self._say = say
         self._changed = changed
         self._opened = False
@@ -179,6 +184,7 @@ class Round(Generic[Bets, Outcome]):
             balance = answer.balance
             taken += stake.amount_cents
             self.felt.lift(stake)
+            self.taken_back.append(StakeTakenBack(_as_journalled(stake), self._now()))
             # One by one: whoever looks in between sees what has been said, and nothing else.
             gone = self.rules.bets_message(stake.bets)
             self._say(appearance.bets_taken_back(self.round_id, seat, stake.amount_cents, gone))
@@ -230,21 +236,12 @@ class Round(Generic[Bets, Outcome]):
 
     def journal_stakes(self) -> list[JournalStake]:
         """The stakes that count, as the journal keeps them."""
-        return [
-            JournalStake(
-                stake.stake_id,
-                stake.request_id,
-                stake.seat.player_id,
-                stake.seat.account_id,
-                stake.seat.session_id,
-                stake.seat.number,
-                stake.amount_cents,
-                stake.message,
-                stake.placed_at,
-            )
-            for stake in self.felt.counted()
-            if stake.placed_at is not None
-        ]
+        return [_as_journalled(stake) for stake in self.felt.counted()]
+
+    def close(self) -> None:
+        """Takes no more bets («jogo feito, nada mais»)."""
+        self.closed = True
+        self.closed_at = self._now()
 
     def finish(self, finished: Finished[Outcome]) -> None:
         # Nothing is on its way any more, unless carrying had failed.
@@ -264,3 +261,18 @@ class Round(Generic[Bets, Outcome]):
 
     def _say_placed(self, stakes: list[Stake[Bets]]) -> None:
         self._say(*(appearance.bets_placed(self.round_id, stake, self._bets_type) for stake in stakes))
+
+
+def _as_journalled(stake: Stake[Bets]) -> JournalStake:
+    """A stake that the wallet has."""
+    return JournalStake(
+        stake.stake_id,
+        stake.request_id,
+        stake.seat.player_id,
+        stake.seat.account_id,
+        stake.seat.session_id,
+        stake.seat.number,
+        stake.amount_cents,
+        stake.message,
+        cast("datetime", stake.placed_at),
+    )

@@ -1,7 +1,7 @@
 """What the journal has recorded, looked up: rounds of a table, rounds of a player, and one round with everything.
 
-Any replica answers. A stake is in the journal from the moment its round is closed; until then it is only at the table
-and in the ledger, so a round that still takes bets shows none.
+Any replica answers. A stake is in the journal from the moment its round is drawn; until then it is only at the table
+and in the ledger, so a round that still takes bets shows none here (`open_rounds` does).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from services.kit.table.journal import Drawn, Ended, Ending, JournalStake, Opened, Share
+from services.kit.table.journal import Drawn, Ended, Ending, JournalStake, Launch, Opened, Share, StakeTakenBack
 from services.kit.table.paging import Page, PageRequest
+from services.kit.table.taken_back import read as read_taken_back
 
 _OF_TABLE = text("""
 SELECT rounds.number, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
-       rounds.opened_at, rounds.closes_at, draws.drawn_at, draws.outcome,
-       endings.ending, endings.ended_at, endings.void_reason
+       rounds.opened_at, rounds.closes_at, COALESCE(draws.closed_at, endings.closed_at), draws.drawn_at, draws.outcome,
+       draws.launch, endings.ending, endings.ended_at, endings.void_reason
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
@@ -50,12 +51,19 @@ ORDER BY open_rounds.round_no DESC LIMIT :rows
 """)
 _ROUNDS = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
-       rounds.opened_at, rounds.closes_at, draws.drawn_at, draws.outcome,
-       endings.ending, endings.ended_at, endings.void_reason
+       rounds.opened_at, rounds.closes_at, COALESCE(draws.closed_at, endings.closed_at), draws.drawn_at, draws.outcome,
+       draws.launch, endings.ending, endings.ended_at, endings.void_reason
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
 WHERE rounds.round_no = ANY(:round_nos) ORDER BY rounds.round_no DESC
+""")
+_UNDRAWN = text("""
+SELECT rounds.round_no
+FROM rounds
+LEFT JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+WHERE rounds.round_id = ANY(:round_ids) AND draws.round_no IS NULL AND endings.round_no IS NULL
 """)
 _STAKES = text("""
 SELECT stakes.round_no, payouts.payout_cents, stakes.stake_id, stakes.request_id, stakes.player_id, stakes.account_id,
@@ -74,11 +82,17 @@ ORDER BY round_no, session_id
 _REPLAY = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.house_id, rounds.number, rounds.configuration_version,
        rounds.opened_at, rounds.closes_at, draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome,
-       draws.session_ids, endings.ending, endings.ended_at, endings.void_reason
+       draws.session_ids, draws.launch, draws.taken_back,
+       endings.ending, endings.ended_at, endings.void_reason, endings.taken_back, endings.closed_at
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
 WHERE rounds.round_id = :round_id
+""")
+_TAKEN_BACK = text("""
+SELECT round_no, taken_back FROM draws WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+UNION ALL
+SELECT round_no, taken_back FROM endings WHERE round_no = ANY(:round_nos) AND taken_back <> ''
 """)
 _PAYOUTS = text("SELECT stake_id, payout_cents FROM payouts WHERE round_no = :round_no ORDER BY stake_id")
 
@@ -95,8 +109,11 @@ class RecordedRound:
     configuration_version: int
     opened_at: datetime
     closes_at: datetime | None
+    closed_at: datetime | None
+    """None while it takes bets, and where its owner ended before the draw."""
     drawn_at: datetime | None
     outcome: bytes | None
+    launch: Launch
     ending: Ending | None
     ended_at: datetime | None
     void_reason: str
@@ -119,6 +136,8 @@ class PlayerRound:
     """His, in the order of placing."""
     share: Share | None
     """What it meant to him, once it has ended."""
+    taken_back: list[StakeTakenBack]
+    """His, in that order; they are in the journal from the moment the round is drawn or void."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +154,34 @@ class RoundRecord:
         if self.drawn is not None:
             return self.drawn.stakes
         return () if self.ended is None else self.ended.returned_stakes
+
+    @property
+    def taken_back(self) -> Sequence[StakeTakenBack]:
+        """Those that counted no more when bets were closed."""
+        entry = self.drawn or self.ended
+        return () if entry is None else entry.taken_back
+
+    @property
+    def recorded(self) -> RecordedRound:
+        """The same without its players."""
+        opened, drawn, ended = self.opened, self.drawn, self.ended
+        entry = drawn or ended
+        return RecordedRound(
+            opened.round_id,
+            opened.table_id,
+            opened.house_id,
+            opened.number,
+            opened.configuration_version,
+            opened.opened_at,
+            opened.closes_at,
+            None if entry is None else entry.closed_at,
+            None if drawn is None else drawn.drawn_at,
+            None if drawn is None else drawn.outcome,
+            Launch.UNKNOWN if drawn is None else drawn.launch,
+            None if ended is None else ended.ending,
+            None if ended is None else ended.ended_at,
+            "" if ended is None else ended.void_reason,
+        )
 
 
 class RoundHistory:
@@ -166,6 +213,12 @@ class RoundHistory:
             round_nos = [row[0] for row in await connection.execute(statement, values)]
             return page.page(await _lived(connection, round_nos, player_id))
 
+    async def undrawn(self, round_ids: list[str]) -> list[RecordedRound]:
+        """Those of these rounds that are opened, of which nothing is drawn and that have not ended; newest first."""
+        async with self._snapshot() as connection:
+            round_nos = [row[0] for row in await connection.execute(_UNDRAWN, {"round_ids": round_ids})]
+            return [_round(row) for row in await connection.execute(_ROUNDS, {"round_nos": round_nos})]
+
     async def round_for_replay(self, round_id: str) -> RoundRecord | None:
         """Everything, None if there is no such round."""
         async with self._snapshot() as connection:
@@ -191,26 +244,51 @@ async def _lived(connection: AsyncConnection, round_nos: list[int], player_id: s
     for row in await connection.execute(_STAKES, his):
         stakes[row[0]].append(RecordedStake(JournalStake(*row[2:]), row[1]))
     shares = {row[0]: Share(*row[1:]) for row in await connection.execute(_SHARES, his)}
+    taken_back: dict[int, list[StakeTakenBack]] = {}
+    for row in await connection.execute(_TAKEN_BACK, {"round_nos": round_nos}):
+        taken_back[row[0]] = [one for one in read_taken_back(row[1]) if one.stake.player_id == player_id]
     return [
-        (row[0], PlayerRound(_round(row), stakes[row[0]], shares.get(row[0])))
+        (row[0], PlayerRound(_round(row), stakes[row[0]], shares.get(row[0]), taken_back.get(row[0], [])))
         for row in await connection.execute(_ROUNDS, {"round_nos": round_nos})
     ]
 
 
 def _round(row: Sequence[Any]) -> RecordedRound:
-    ending, ended_at, void_reason = row[10:]
-    fields = (*row[1:10], None if ending is None else Ending(ending), ended_at, void_reason or "")
+    launch, ending, ended_at, void_reason = row[11:]
+    fields = (*row[1:11], Launch(launch or 0), None if ending is None else Ending(ending), ended_at, void_reason or "")
     return RecordedRound(*fields)
 
 
 def _record(row: Sequence[Any], stakes: list[JournalStake], shares: list[Share], paid: dict[str, int]) -> RoundRecord:
-    closed_at, drawn_at, entropy, outcome, session_ids, ending, ended_at, void_reason = row[8:]
-    drawn = None if closed_at is None else Drawn(row[1], closed_at, drawn_at, entropy, outcome, stakes, session_ids)
-    ended = None
+    closed_at, drawn_at, entropy, outcome, session_ids, launch, taken_back = row[8:15]
+    ending, ended_at, void_reason, taken_back_of_void, void_closed_at = row[15:]
+    drawn = ended = None
+    if closed_at is not None:
+        drawn = Drawn(
+            row[1],
+            closed_at,
+            drawn_at,
+            entropy,
+            outcome,
+            stakes,
+            session_ids,
+            Launch(launch),
+            read_taken_back(taken_back),
+        )
     if ending is not None:
         # In the order of placing; whatever was paid for a stake that is not there comes last.
         known = [stake.stake_id for stake in stakes if stake.stake_id in paid]
         payouts = [(stake_id, paid[stake_id]) for stake_id in dict.fromkeys([*known, *paid])]
         returned = stakes if drawn is None else ()
-        ended = Ended(row[1], Ending(ending), ended_at, void_reason, payouts, shares, returned)
+        ended = Ended(
+            row[1],
+            Ending(ending),
+            ended_at,
+            void_reason,
+            payouts,
+            shares,
+            returned,
+            read_taken_back(taken_back_of_void),
+            void_closed_at,
+        )
     return RoundRecord(Opened(*row[1:8]), drawn, ended)

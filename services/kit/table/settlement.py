@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from services.kit.table.bank import Bank
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal import Drawn, Ended, Ending, Journal, JournalStake, Share
+from services.kit.table.journal import Drawn, Ended, Ending, Journal, JournalStake, Share, StakeTakenBack
 
 # Why a round without an outcome is void when its table changes hands.
 OWNER_LOST = "the process that ran the table ended before the outcome was drawn"
@@ -60,22 +60,37 @@ class Settlement(Generic[Bets, Outcome]):
         await self._journal.ended(self._epoch, entry)
         return Result(entry, answer.sessions, _balances(answer.results))
 
-    async def void(self, round_id: str, reason: str, stakes: Sequence[JournalStake]) -> Result:
+    async def void(
+        self,
+        round_id: str,
+        reason: str,
+        stakes: Sequence[JournalStake],
+        taken_back: Sequence[StakeTakenBack] = (),
+        closed_at: datetime | None = None,
+    ) -> Result:
         """Gives every stake of a round without an outcome back (`804/2015:21`)."""
         try:
             answer = await self._bank.void(round_id, reason)
         except Refused as refused:
             if refused.reason not in {"REQUEST_REUSED", "ROUND_ENDED"}:
                 raise
-            return await self._note_void(round_id, stakes)
+            return await self._note_void(round_id, stakes, taken_back, closed_at)
         payouts = {stake.stake_id: stake.amount_cents for stake in stakes}
         shares = _shares(answer.results, stakes, payouts)
         ended_at = answer.ended_at.ToDatetime(UTC)
-        entry = Ended(round_id, Ending.VOID, ended_at, reason, tuple(payouts.items()), shares, stakes)
+        entry = Ended(
+            round_id, Ending.VOID, ended_at, reason, tuple(payouts.items()), shares, stakes, taken_back, closed_at
+        )
         await self._journal.ended(self._epoch, entry)
         return Result(entry, answer.sessions, _balances(answer.results))
 
-    async def _note_void(self, round_id: str, stakes: Sequence[JournalStake]) -> Result:
+    async def _note_void(
+        self,
+        round_id: str,
+        stakes: Sequence[JournalStake],
+        taken_back: Sequence[StakeTakenBack],
+        closed_at: datetime | None,
+    ) -> Result:
         """Journals a void of a former owner, who had another reason and died before he could note it."""
         ledger = await self._bank.round_in_ledger(round_id)
         if ledger.state != types_pb2.ROUND_STATE_VOID:
@@ -102,28 +117,46 @@ class Settlement(Generic[Bets, Outcome]):
             tuple(payouts.items()),
             _shares(results, stakes, payouts),
             stakes,
+            taken_back,
+            closed_at,
         )
         await self._journal.ended(self._epoch, entry)
         return Result(entry, wallet_pb2.SessionsAfterRound(), {})
 
 
 def stakes_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> list[JournalStake]:
-    """The stakes of a round that was never closed: all that is left of them is in the ledger."""
+    """The stakes of a round that was never drawn: all that is left of them is in the ledger."""
     return [
-        JournalStake(
-            stake.stake_id,
-            "",
-            player_ids.get(stake.session_id, ""),
-            stake.account_id,
-            stake.session_id,
-            0,
-            stake.placed_cents - stake.cancelled_cents,
-            stake.detail,
-            stake.placed_at.ToDatetime(UTC),
-        )
+        _in_ledger(stake, player_ids, stake.placed_cents - stake.cancelled_cents)
         for stake in round_.stakes
         if stake.state in {types_pb2.STAKE_STATE_OPEN, types_pb2.STAKE_STATE_RETURNED}
     ]
+
+
+def taken_back_in_ledger(
+    round_: wallet_pb2.Round, player_ids: dict[str, str], taken_back_at: dict[str, datetime]
+) -> list[StakeTakenBack]:
+    """Those that were taken back, in that order; `taken_back_at` is what `Bank.taken_back_at` says."""
+    taken = [
+        StakeTakenBack(_in_ledger(stake, player_ids, stake.placed_cents), taken_back_at[stake.stake_id])
+        for stake in round_.stakes
+        if stake.state == types_pb2.STAKE_STATE_CANCELLED
+    ]
+    return sorted(taken, key=lambda one: one.taken_back_at)
+
+
+def _in_ledger(stake: types_pb2.Stake, player_ids: dict[str, str], cents: int) -> JournalStake:
+    return JournalStake(
+        stake.stake_id,
+        "",
+        player_ids.get(stake.session_id, ""),
+        stake.account_id,
+        stake.session_id,
+        0,
+        cents,
+        stake.detail,
+        stake.placed_at.ToDatetime(UTC),
+    )
 
 
 def _shares(

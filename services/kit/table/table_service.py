@@ -7,26 +7,26 @@ from typing import Generic
 
 from google.protobuf.message import Message
 
-from feltro.table.v1 import table_pb2, types_pb2
+from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.clock import Clock
 from services.kit.identity import Caller
 from services.kit.refusal import Refused
-from services.kit.table import edge, refusals
+from services.kit.table import edge, refusals, rounds_told
 from services.kit.table.appearance import packed, stamp
 from services.kit.table.bank import Wallet
 from services.kit.table.catalogue import LiveCatalogue
-from services.kit.table.configurations import Configurations
+from services.kit.table.configurations import Configurations, changes_of
 from services.kit.table.felt import Seat
-from services.kit.table.game import Bets, Game, Outcome, Rules
+from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.hall import Hall
 from services.kit.table.house import own_table_id
-from services.kit.table.journal import Ending
 from services.kit.table.live_table import LiveTable
+from services.kit.table.open_rounds import OpenRounds
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.replay import Replay
-from services.kit.table.round_history import PlayerRound, RecordedRound, RoundHistory
+from services.kit.table.round_history import PlayerRound, RoundHistory
 from services.kit.table.switches import Switches
 
 REASON_CHARACTERS_LIMIT = 500
@@ -55,6 +55,7 @@ class TableService(Generic[Bets, Outcome]):
         self._configurations = configurations
         self._switches = switches
         self._history = history
+        self._open_rounds = OpenRounds(game.name, wallet, history)
         self._wallet = wallet
         self._clock = clock
 
@@ -119,7 +120,8 @@ class TableService(Generic[Bets, Outcome]):
             request.table_id, page_request(request.page_size, request.page_token)
         )
         return table_pb2.ListTableRoundsResponse(
-            rounds=[_table_round(round_, rules) for round_ in page.items], next_page_token=page.next_page_token
+            rounds=[rounds_told.table_round(round_, rules) for round_ in page.items],
+            next_page_token=page.next_page_token,
         )
 
     async def list_player_rounds(
@@ -127,43 +129,23 @@ class TableService(Generic[Bets, Outcome]):
     ) -> table_pb2.ListPlayerRoundsResponse:
         self._verify_game(request.game)
         edge.may_see(caller, edge.player_id(request.player_id))
+        table_id = edge.table_id(request.table_id) if request.table_id else None
+        wanted = page_request(request.page_size, request.page_token)
+        open_now: list[PlayerRound] = []
+        if request.open_too and not request.page_token:
+            # First: one that is drawn before the next look is found there, and none is missed.
+            open_now = await self._open_rounds.of_player(request.player_id, table_id)
         page = await self._history.list_player_rounds(
-            request.player_id,
-            page_request(request.page_size, request.page_token),
-            table_id=edge.table_id(request.table_id) if request.table_id else None,
-            incomplete_only=request.incomplete_only,
+            request.player_id, wanted, table_id=table_id, incomplete_only=request.incomplete_only
         )
-        rounds = [await self._player_round(round_) for round_ in page.items]
+        drawn = {lived.round.round_id for lived in page.items}
+        lived = [*(each for each in open_now if each.round.round_id not in drawn), *page.items]
+        rounds = [await self._player_round(round_) for round_ in lived]
         return table_pb2.ListPlayerRoundsResponse(rounds=rounds, next_page_token=page.next_page_token)
 
     async def _player_round(self, lived: PlayerRound) -> table_pb2.PlayerRound:
-        round_ = lived.round
-        configured = await self._catalogue.version(round_.house_id, round_.configuration_version)
-        rules, configuration = configured.rules, configured.configuration
-        outcome = None if round_.outcome is None else rules.read_outcome(round_.outcome)
-        answer = table_pb2.PlayerRound(
-            round=_table_round(round_, rules),
-            table_id=round_.table_id,
-            regulation=configuration.regulation,
-            mode=configuration.mode,
-            session_id=lived.stakes[0].stake.session_id if lived.stakes else "",
-            staked_cents=sum(recorded.stake.amount_cents for recorded in lived.stakes),
-            payout_cents=sum(recorded.payout_cents or 0 for recorded in lived.stakes),
-        )
-        for recorded in lived.stakes:
-            bets = rules.read_bets(recorded.stake.bets)
-            answer.stakes.add(
-                stake_id=recorded.stake.stake_id,
-                placed_at=stamp(recorded.stake.placed_at),
-                amount_cents=recorded.stake.amount_cents,
-                payout_cents=recorded.payout_cents or 0,
-                bets=packed(rules.bets_message(bets)),
-                results=None if outcome is None else packed(rules.results_message(outcome, bets)),
-            )
-        if lived.share is not None:
-            answer.balance_before_cents = lived.share.balance_before_cents
-            answer.balance_after_cents = lived.share.balance_after_cents
-        return answer
+        configured = await self._catalogue.version(lived.round.house_id, lived.round.configuration_version)
+        return rounds_told.player_round(lived, configured)
 
     async def replay_round(
         self, request: table_pb2.ReplayRoundRequest, caller: Caller
@@ -205,7 +187,7 @@ class TableService(Generic[Bets, Outcome]):
         versions = await self._configurations.versions(edge.table_id(request.table_id))
         if not versions:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=request.table_id)
-        return table_pb2.ListConfigurationsResponse(versions=versions)
+        return table_pb2.ListConfigurationsResponse(versions=versions, changes=changes_of(versions))
 
     async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
         self._verify_game(request.game)
@@ -261,23 +243,3 @@ def _own(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSea
             bets: Message = round_.rules.bets_message(stake.bets)
             own.stakes.add(stake_id=stake.stake_id, amount_cents=stake.amount_cents, bets=packed(bets))
     return own
-
-
-def _table_round(round_: RecordedRound, rules: Rules[Bets, Outcome]) -> table_pb2.TableRound:
-    status = types_pb2.ROUND_STATUS_IN_PROGRESS
-    if round_.ending is not None:
-        settled = round_.ending is Ending.SETTLED
-        status = types_pb2.ROUND_STATUS_SETTLED if settled else types_pb2.ROUND_STATUS_VOID
-    outcome = None
-    if round_.outcome is not None:
-        outcome = packed(rules.outcome_message(rules.read_outcome(round_.outcome)))
-    return table_pb2.TableRound(
-        round_id=round_.round_id,
-        status=status,
-        opened_at=stamp(round_.opened_at),
-        drawn_at=None if round_.drawn_at is None else stamp(round_.drawn_at),
-        ended_at=None if round_.ended_at is None else stamp(round_.ended_at),
-        outcome=outcome,
-        void_reason=round_.void_reason,
-        configuration_version=round_.configuration_version,
-    )

@@ -83,12 +83,106 @@ async def test_a_tables_rounds_come_page_after_page_without_its_players(room: Ro
     assert {round_.configuration_version for round_ in found} == {1}
 
 
-async def test_a_round_that_takes_bets_is_not_yet_among_his_rounds(room: Room, guest: Guest) -> None:
+async def test_a_round_that_takes_bets_is_not_yet_his_last_round(room: Room, guest: Guest) -> None:
     await room.bet(guest, await room.open_round(guest), {"red": 100})
     # It is on the felt, and in the wallet as what is locked (903-B/2015:6.3.2).
     assert await room.rounds(guest) == []
     assert await room.rounds(guest, incomplete_only=True) == []
     assert (await room.look(guest)).own.stakes[0].amount_cents == 100
+
+
+@pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.2", "903-B/2015:6.3.6.4")
+async def test_a_round_in_progress_is_told_from_the_first_bet_that_counts(room: Room, guest: Guest) -> None:
+    before = await room.play(guest, BETS)
+    round_id = await room.open_round(guest)
+    assert await _with_open(room, guest) == [before.round_id]
+    first = await room.bet(guest, round_id, BETS)
+    second = await room.bet(guest, round_id, {"dozen-1": 200})
+    await room.take_back(guest, round_id, {"dozen-1": 200})
+
+    (open_now, ended) = await room.rounds(guest, open_too=True)
+
+    assert ended.round.round_id == before.round_id
+    assert (open_now.round.round_id, open_now.table_id) == (round_id, guest.table_id)
+    assert open_now.round.status == types_pb2.ROUND_STATUS_IN_PROGRESS
+    assert (open_now.session_id, open_now.staked_cents, open_now.payout_cents) == (guest.session_id, 600, 0)
+    (stake,) = open_now.stakes
+    assert (stake.stake_id, stake.placed_at) == (first.stake.stake_id, first.stake.placed_at)
+    assert unpacked(stake.bets) == BETS
+    for absent in ("closed_at", "drawn_at", "ended_at", "outcome"):
+        assert not open_now.round.HasField(absent)
+    assert not open_now.HasField("balance_before_cents")
+    # It is in front of the first page and on no other, where it is asked for, and nobody else's.
+    page = await room.roulette.rounds(guest.player_id, open_too=True, page_size=1)
+    assert [lived.round.round_id for lived in page.rounds] == [round_id, before.round_id]
+    assert await _with_open(room, guest, table_id=guest.table_id) == [round_id, before.round_id]
+    assert await _with_open(room, guest, table_id="another") == []
+    assert await _with_open(room, guest, incomplete_only=True) == [round_id]
+
+    spun = await room.spin(guest, round_id)
+    (lived, _) = await room.rounds(guest, open_too=True)
+    assert (lived.round.round_id, lived.round.status) == (round_id, types_pb2.ROUND_STATUS_SETTLED)
+    assert lived.payout_cents == spun.payout_cents
+    assert [taken.stake_id for taken in lived.taken_back] == [second.stake.stake_id]
+
+
+async def _with_open(room: Room, guest: Guest, **more: object) -> list[str]:
+    return [lived.round.round_id for lived in await room.rounds(guest, open_too=True, **more)]
+
+
+@pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
+async def test_a_round_has_its_phases_and_every_choice_with_its_time(room: Room, guest: Guest) -> None:
+    round_id = await room.open_round(guest)
+    stays = await room.bet(guest, round_id, BETS)
+    goes = await room.bet(guest, round_id, {"dozen-1": 200, "odd": 100})
+    await room.take_back(guest, round_id, {"dozen-1": 200})
+    await room.spin(guest, round_id)
+
+    (lived,) = await room.rounds(guest)
+
+    (taken,) = lived.taken_back
+    assert (taken.stake_id, taken.player_id, taken.amount_cents) == (goes.stake.stake_id, guest.player_id, 300)
+    assert (taken.placed_at, unpacked(taken.bets)) == (goes.stake.placed_at, {"dozen-1": 200, "odd": 100})
+    # What was to stay of it was put down again.
+    assert [unpacked(stake.bets) for stake in lived.stakes] == [BETS, {"odd": 100}]
+    moments = [
+        lived.round.opened_at,
+        stays.stake.placed_at,
+        taken.placed_at,
+        taken.taken_back_at,
+        lived.stakes[1].placed_at,
+        lived.round.closed_at,
+        lived.round.drawn_at,
+        lived.round.ended_at,
+    ]
+    said = [moment.ToNanoseconds() for moment in moments]
+    assert said == sorted(said)
+    assert said[0] > 0
+    replayed = await room.roulette.replay(round_id)
+    assert not replayed.differences
+    assert replayed.taken_back == lived.taken_back
+    assert (replayed.round.closed_at, replayed.round.launch) == (lived.round.closed_at, lived.round.launch)
+
+
+@pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
+async def test_of_a_void_round_everything_is_told_but_a_number(room: Room, guest: Guest) -> None:
+    round_id = await room.open_round(guest)
+    await room.bet(guest, round_id, BETS)
+    await room.bet(guest, round_id, {"dozen-1": 200})
+    await room.take_back(guest, round_id, {"dozen-1": 200})
+    await room.void(guest.table_id, round_id, "the wheel stands still")
+
+    (lived,) = await room.rounds(guest)
+
+    assert (lived.round.status, lived.round.void_reason) == (types_pb2.ROUND_STATUS_VOID, "the wheel stands still")
+    assert lived.round.launch == types_pb2.LAUNCH_UNSPECIFIED
+    assert not lived.round.HasField("drawn_at")
+    assert [taken.amount_cents for taken in lived.taken_back] == [200]
+    moments = [lived.round.opened_at, lived.stakes[0].placed_at, lived.round.closed_at, lived.round.ended_at]
+    said = [moment.ToNanoseconds() for moment in moments]
+    assert said == sorted(said)
+    assert said[0] > 0
+    assert not (await room.roulette.replay(round_id)).differences
 
 
 async def test_a_page_that_was_never_given_out_is_refused(room: Room, guest: Guest) -> None:

@@ -7,8 +7,9 @@ import asyncio
 import grpc
 import pytest
 
+from feltro.table.v1 import types_pb2
 from tests.engine.roulette import by_arithmetic
-from tests.service.roulette.casino import HOUSES, Guest, Room, on_felt, outcome_in, refusal, refusal_of
+from tests.service.roulette.casino import HOUSES, LONG_MS, Guest, Room, on_felt, outcome_in, refusal, refusal_of
 
 CENTS = 100_000
 BETS = {"17": 100, "red": 500, "double-column-1-2": 200, "dozen-3": 300}
@@ -100,7 +101,7 @@ async def test_a_round_of_long_ago_is_not_launched_again(room: Room, guest: Gues
 
 @pytest.mark.rule("804/2015:14", "807/2015:16")
 async def test_at_a_table_of_many_nobody_launches_the_ball(room: Room) -> None:
-    guest = await room.guest(await room.table())
+    guest = await room.guest(await room.table(window_ms=LONG_MS))
     round_id = await room.open_round(guest)
     await room.bet(guest, round_id, BETS)
 
@@ -129,8 +130,10 @@ async def test_nothing_can_be_bet_on_a_ball_that_rolls(room: Room, guest: Guest)
             assert refusal_of(answer).reason == "BETTING_CLOSED"
 
 
+@pytest.mark.rule("GLI-19 4.16")
 @pytest.mark.guarantee("G9")
 async def test_the_platform_launches_for_whoever_leaves_with_a_bet(room: Room, guest: Guest) -> None:
+    """His bet stands, and everybody who looks the round up learns that it was not he who launched."""
     watch = await room.watch(guest.table_id)
     round_id = await room.open_round(guest)
     await room.bet(guest, round_id, BETS)
@@ -143,6 +146,22 @@ async def test_the_platform_launches_for_whoever_leaves_with_a_bet(room: Room, g
     (lived,) = await room.rounds(guest)
     assert lived.payout_cents == by_arithmetic.payout(BETS, outcome_in(lived.round.outcome).number)
     assert await room.balance(guest) == (CENTS - 1100 + lived.payout_cents, 0)
+    replayed = await room.roulette.replay(round_id)
+    (drawn,) = watch.of("outcome_drawn", round_id)
+    launches = {drawn.outcome_drawn.launch, lived.round.launch, replayed.round.launch}
+    assert launches == {types_pb2.LAUNCH_BY_PLATFORM_SESSION_ENDED}
+
+
+@pytest.mark.rule("GLI-19 4.16")
+async def test_it_is_on_record_that_the_player_launched(room: Room, guest: Guest) -> None:
+    watch = await room.watch(guest.table_id)
+    spun = await room.play(guest, BETS)
+
+    (lived,) = await room.rounds(guest)
+    replayed = await room.roulette.replay(spun.round_id)
+    drawn = await watch.until("outcome_drawn", spun.round_id)
+    launches = {drawn.outcome_drawn.launch, lived.round.launch, replayed.round.launch}
+    assert launches == {types_pb2.LAUNCH_BY_PLAYER}
 
 
 async def test_everybody_has_a_table_of_his_own(room: Room, regulation: str) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from services.kit.table.journal import Drawn, Ended, Ending, Journal, JournalStake, Opened, Share
+from services.kit.table.journal import (
+    Drawn,
+    Ended,
+    Ending,
+    Journal,
+    JournalStake,
+    Launch,
+    Opened,
+    Share,
+    StakeTakenBack,
+)
 
 AT = datetime(2026, 11, 2, 20, 0, tzinfo=UTC)
 
@@ -36,7 +46,23 @@ def stakes(round_id: str, players: Sequence[str]) -> list[JournalStake]:
 def drawn(round_id: str, players: Sequence[str] = ("ana", "rui"), outcome: bytes = b"17") -> Drawn:
     at = AT + timedelta(seconds=20)
     sessions = [f"session-{player}" for player in dict.fromkeys(players)]
-    return Drawn(round_id, at, at + timedelta(seconds=1), b"entropy", outcome, stakes(round_id, players), sessions)
+    return Drawn(
+        round_id,
+        at,
+        at + timedelta(seconds=1),
+        b"entropy",
+        outcome,
+        stakes(round_id, players),
+        sessions,
+        Launch.CLOCK,
+        taken_back(round_id),
+    )
+
+
+def taken_back(round_id: str) -> tuple[StakeTakenBack, ...]:
+    """Eva takes her only bet back, in every round."""
+    (stake,) = stakes(f"{round_id}-back", ["eva"])
+    return (StakeTakenBack(stake, AT + timedelta(seconds=15)),)
 
 
 def settled(entry: Drawn) -> Ended:
@@ -55,7 +81,18 @@ def void(round_id: str, players: Sequence[str] = ()) -> Ended:
     shares = [
         Share(stake.player_id, stake.session_id, stake.amount_cents, stake.amount_cents, 9, 9) for stake in returned
     ]
-    return Ended(round_id, Ending.VOID, AT + timedelta(seconds=30), "a fault", payouts, shares, returned)
+    closed_at = AT + timedelta(seconds=20)
+    return Ended(
+        round_id,
+        Ending.VOID,
+        AT + timedelta(seconds=30),
+        "a fault",
+        payouts,
+        shares,
+        returned,
+        taken_back(round_id),
+        closed_at,
+    )
 
 
 async def play(journal: Journal, epoch: int, entry: Opened, players: Sequence[str], **facts: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -13,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background, database
 from services.kit.table import postgres_journal
-from services.kit.table.journal import Ended, Ending, StaleOwner
-from services.kit.table.postgres_journal import JournalContradiction, PostgresJournal
+from services.kit.table.journal import Ended, Ending, Launch, StaleOwner
+from services.kit.table.journal_rows import JournalContradiction
+from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.refusals import TableRefused
 from tests.service.table.conftest import GameDatabase, running_journal
 from tests.service.table.rounds import AT, drawn, opened, play, settled, stakes, void
@@ -70,6 +72,27 @@ async def test_a_round_is_written_in_three_entries_and_read_back(journal: Postgr
     assert await journal.last_bets("t2", "ana") == []
     assert await journal.placed("t1.1", "ana", "request-t1.1-2") == draw.stakes[2]
     assert await journal.placed("t1.1", "rui", "request-t1.1-2") is None
+
+
+@pytest.mark.rule("GLI-19 4.16", "GLI-19 2.8.2")
+async def test_launch_and_what_was_taken_back_are_in_the_entries_that_are_written_anyway(
+    journal: PostgresJournal, service: Connection
+) -> None:
+    epoch = await journal.take("t1")
+    await journal.opened(epoch, opened("t1", 1))
+    draw = replace(drawn("t1.1"), launch=Launch.PLATFORM_SESSION_ENDED)
+    assert draw.taken_back
+    await journal.drawn(epoch, draw)
+    # As whoever takes the table over finds it.
+    (left,) = await journal.unfinished("t1")
+    assert left.drawn == draw
+    await journal.ended(epoch, settled(draw))
+    assert await counted(service) == {"rounds": 1, "draws": 1, "stakes": 2, "endings": 1, "payouts": 2, "shares": 2}
+    await journal.opened(epoch, opened("t1", 2))
+    await journal.ended(epoch, void("t1.2"))
+    assert void("t1.2").taken_back
+    assert (await counted(service))["endings"] == 2
+    assert (await counted(service))["stakes"] == 2
 
 
 async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: PostgresJournal) -> None:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.migration import MigrationSettings, command, services
+from services.kit.table.journal import Launch
+from services.kit.table.paging import PageRequest
 from services.kit.table.postgres_journal import PostgresJournal
+from services.kit.table.round_history import RoundHistory
 from stack.postgres import EmbeddedPostgres
 from tests.service.table.conftest import OWNER, GameDatabase, migrate
 from tests.service.table.rounds import opened, play
@@ -27,6 +31,57 @@ async def test_migrating_again_is_harmless(
     migration = await asyncio.to_thread(migrate, game_database.owner_url)
     assert (migration.returncode, migration.stdout) == (0, "The roulette's database has the newest schema.\n")
     assert await service.fetch("SELECT * FROM stakes") == before
+
+
+@pytest.mark.rule("GLI-19 4.16")
+async def test_rounds_of_before_say_nothing_of_their_launch(
+    journal: PostgresJournal, game_database: GameDatabase, engine: AsyncEngine, service: Connection, owner: Connection
+) -> None:
+    """What older software has written, and writes beside the new until it is replaced, stays as it was."""
+    for column in ("draws.launch", "draws.taken_back", "endings.closed_at", "endings.taken_back"):
+        table, _, name = column.partition(".")
+        await owner.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
+    await owner.execute("UPDATE alembic_version SET version_num = '0001'")
+    await _written_by_older_software(service, 1)
+    migration = await asyncio.to_thread(migrate, game_database.owner_url)
+    assert migration.returncode == 0, migration.stderr
+    await _written_by_older_software(service, 2)
+    history = RoundHistory(engine)
+    for number in (1, 2):
+        record = await history.round_for_replay(f"old.{number}")
+        assert record is not None
+        assert record.drawn is not None
+        assert record.ended is not None
+        assert (record.drawn.launch, record.drawn.taken_back) == (Launch.UNKNOWN, ())
+        assert (record.ended.closed_at, record.ended.taken_back) == (None, ())
+    found = (await history.list_player_rounds("ana", PageRequest())).items
+    assert [(lived.round.round_id, lived.round.launch, lived.taken_back) for lived in found] == [
+        ("old.2", Launch.UNKNOWN, []),
+        ("old.1", Launch.UNKNOWN, []),
+    ]
+    # The writer's statement holds for what was there before.
+    epoch = await journal.take("t1")
+    await play(journal, epoch, opened("t1", 1), ["ana"])
+
+
+# With the columns that there were.
+OLDER = """
+INSERT INTO rounds (round_no, round_id, house_id, table_id, number, configuration_version, epoch, opened_at)
+SELECT nextval('round_no'), $1, 'old', 'old', $2, 1, 1, now();
+INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids)
+SELECT round_no, 1, now(), now(), 'e', '17', '{s}' FROM rounds WHERE round_id = $1 AND number = $2;
+INSERT INTO stakes (round_no, position, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents,
+                    bets, placed_at)
+SELECT round_no, 0, $1, 'r', 'ana', 'a', 's', 1, 100, 'b', now() FROM rounds WHERE round_id = $1 AND number = $2;
+INSERT INTO endings (round_no, epoch, ending, ended_at, void_reason)
+SELECT round_no, 1, 2, now(), '' FROM rounds WHERE round_id = $1 AND number = $2
+"""
+
+
+async def _written_by_older_software(service: Connection, number: int) -> None:
+    async with service.transaction():
+        for statement in OLDER.split(";\n"):
+            await service.execute(statement, f"old.{number}", number)
 
 
 def test_a_role_that_does_not_exist_is_said(postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit.table.journal import Ending
+from services.kit.table.journal import Ending, Launch
 from services.kit.table.paging import DEFAULT_PAGE, PAGE_LIMIT, Page, PageRequest, page_request
 from services.kit.table.postgres_journal import PostgresJournal
 from services.kit.table.refusals import TableRefused
 from services.kit.table.round_history import PlayerRound, RecordedRound, RoundHistory
-from tests.service.table.rounds import drawn, opened, play, settled, stakes, void
+from tests.service.table.rounds import drawn, opened, play, settled, stakes, taken_back, void
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ async def test_the_rounds_of_a_table(journal: PostgresJournal, history: RoundHis
     ]
     entry, draw = opened("t1", 1, version=3), drawn("t1.1")
     assert page.items[-1] == RecordedRound(
-        "t1.1", "t1", "t1", 1, 3, entry.opened_at, entry.closes_at, draw.drawn_at, b"17",
-        Ending.SETTLED, settled(draw).ended_at, "",
+        "t1.1", "t1", "t1", 1, 3, entry.opened_at, entry.closes_at, draw.closed_at, draw.drawn_at, b"17",
+        Launch.CLOCK, Ending.SETTLED, settled(draw).ended_at, "",
     )  # fmt: skip
     first = await history.list_table_rounds("t1", page_request(3, ""))
     second = await history.list_table_rounds("t1", page_request(3, first.next_page_token))
@@ -162,6 +162,40 @@ async def test_g10_everything_about_a_void_round(journal: PostgresJournal, histo
     assert record is not None
     assert (record.drawn, record.ended) == (None, void("t1.1", ["ana", "rui"]))
     assert record.stakes == stakes("t1.1", ["ana", "rui"])
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+async def test_what_a_player_took_back_is_told_to_him_alone(journal: PostgresJournal, history: RoundHistory) -> None:
+    """Eva takes a bet back in every round (`rounds.taken_back`); here she has another one that stays."""
+    epoch = await journal.take("t1")
+    await play(journal, epoch, opened("t1", 1), ["eva", "rui"])
+    await journal.opened(epoch, opened("t1", 2))
+    await journal.ended(epoch, void("t1.2", ["eva", "rui"]))
+    hers = (await history.list_player_rounds("eva", PageRequest())).items
+    assert [found.taken_back for found in hers] == [[*taken_back("t1.2")], [*taken_back("t1.1")]]
+    assert [(found.round.launch, found.round.closed_at) for found in hers] == [
+        (Launch.UNKNOWN, void("t1.2").closed_at),
+        (Launch.CLOCK, drawn("t1.1").closed_at),
+    ]
+    his = (await history.list_player_rounds("rui", PageRequest())).items
+    assert [found.taken_back for found in his] == [[], []]
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+async def test_undrawn_are_the_rounds_that_may_still_take_bets(journal: PostgresJournal, history: RoundHistory) -> None:
+    epoch = await journal.take("t1")
+    await play(journal, epoch, opened("t1", 1), ["ana"])
+    for number in (2, 3, 4, 5):
+        await journal.opened(epoch, opened("t1", number))
+    await journal.drawn(epoch, drawn("t1.2"))
+    await journal.ended(epoch, void("t1.3"))
+    asked = [f"t1.{number}" for number in range(1, 7)]
+    undrawn = await history.undrawn(asked)
+    assert [(found.round_id, found.opened_at, found.closed_at, found.ending) for found in undrawn] == [
+        ("t1.5", opened("t1", 5).opened_at, None, None),
+        ("t1.4", opened("t1", 4).opened_at, None, None),
+    ]
+    assert [found.round_id for found in await history.undrawn(["t1.4"])] == ["t1.4"]
 
 
 @pytest.mark.guarantee("G11")

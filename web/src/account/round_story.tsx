@@ -6,6 +6,7 @@ import { listedTable } from "../lobby/tables";
 import { said } from "../words/language";
 import { moment, timeOfDay } from "../words/moments";
 import { amount, cents } from "../words/money";
+import { platformLaunchInWords } from "./round_launch";
 import { netInWords, netOf } from "./round_net";
 import { roundsWords } from "./rounds_words";
 import "./rounds.css";
@@ -21,6 +22,7 @@ export function RoundStory({ round, onComplain }: Props) {
   const game = gameOf(table?.configuration?.game);
   const net = netOf(round);
   const status = round.round?.status;
+  const launched = platformLaunchInWords(round);
   const facts: [string, string][] = [];
   if (round.balance_before_cents !== undefined && round.balance_after_cents !== undefined) {
     const [before, after] = [cents(round.balance_before_cents), cents(round.balance_after_cents)];
@@ -43,6 +45,12 @@ export function RoundStory({ round, onComplain }: Props) {
           <span>
             {words.voidHint} {round.round?.void_reason && words.voidReason(round.round.void_reason)}
           </span>
+        </p>
+      )}
+      {launched && (
+        <p class="round-hint" data-testid="platform-launched">
+          <Icon name="wheel" />
+          <span>{launched}</span>
         </p>
       )}
       {status === "ROUND_STATUS_IN_PROGRESS" && (

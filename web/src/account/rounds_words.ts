@@ -19,6 +19,10 @@ export const roundsWords = dictionary(
     void: "Nula",
     voidHint: "A jogada foi nula: todas as apostas foram devolvidas.",
     voidReason: (reason: string) => `Motivo registado: ${reason}`,
+    launchedSessionEnded:
+      "A bola foi lançada pela plataforma, porque a sua sessão terminou com uma aposta na mesa. A aposta contou.",
+    launchedTableHandedOver:
+      "A bola foi lançada pela plataforma, porque a mesa teve de ser mudada por razões técnicas e não a lançou a tempo. A aposta contou.",
     won: (sum: string) => `Ganhou ${sum}`,
     lost: (sum: string) => `Perdeu ${sum}`,
     even: "Sem ganho nem perda",
@@ -46,6 +50,10 @@ export const roundsWords = dictionary(
     void: "Void",
     voidHint: "The round was void: every stake was given back.",
     voidReason: (reason: string) => `Reason on record: ${reason}`,
+    launchedSessionEnded:
+      "The platform launched the ball, because your session ended with a bet on the table. The bet counted.",
+    launchedTableHandedOver:
+      "The platform launched the ball, because the table had to be moved for technical reasons and you did not launch it in time. The bet counted.",
     won: (sum: string) => `Won ${sum}`,
     lost: (sum: string) => `Lost ${sum}`,
     even: "Neither won nor lost",

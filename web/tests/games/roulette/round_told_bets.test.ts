@@ -23,6 +23,7 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
     mode: "MODE_REAL",
     session_id: "s",
     staked_cents: "0",
+    taken_back: [],
     payout_cents: "0",
     stakes: stakes.map((bets, no) => ({
       stake_id: String(no),
@@ -48,6 +49,7 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
       status: drawn ? "ROUND_STATUS_SETTLED" : "ROUND_STATUS_IN_PROGRESS",
       void_reason: "",
       configuration_version: 1,
+      launch: drawn ? "LAUNCH_BY_CLOCK" : "LAUNCH_UNSPECIFIED",
       ...(drawn ? { outcome: { "@type": OUTCOME, colour: "COLOUR_BLACK" as const, ...drawn } } : {}),
     },
   };
