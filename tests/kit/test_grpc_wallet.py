@@ -25,7 +25,8 @@ class Desk:
         raise AssertionError("the token should have been refused")
 
     start_session = end_session = end_player_sessions = record_activity = get_session = list_sessions = _answer
-    list_table_sessions = announce_round = set_inactivity_policy = advance_session_clock = _answer
+    list_table_sessions = announce_round = set_inactivity_policy = list_inactivity_policy_changes = _answer
+    advance_session_clock = _answer
 
 
 @pytest.mark.guarantee("G12")

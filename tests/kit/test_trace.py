@@ -113,7 +113,8 @@ class Desk:
         return session_pb2.AnnounceRoundResponse()
 
     start_session = end_session = end_player_sessions = record_activity = list_sessions = _nothing
-    list_table_sessions = announce_round = set_inactivity_policy = advance_session_clock = _nothing
+    list_table_sessions = announce_round = set_inactivity_policy = list_inactivity_policy_changes = _nothing
+    advance_session_clock = _nothing
 
 
 @pytest.fixture
