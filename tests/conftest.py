@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from stack import ephemeral
 from stack.postgres import EmbeddedPostgres
@@ -23,6 +24,10 @@ TEST_SETTINGS = {"fsync": "off", "max_connections": "200"}
 TEMPLATE = "feltro_wallet_template"
 OWNER = "feltro_owner"
 USER = "feltro_wallet"
+
+# An example that takes long on a busy machine is no failure.
+settings.register_profile("whatever the machine does", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("whatever the machine does")
 
 
 @dataclass(frozen=True)

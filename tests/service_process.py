@@ -17,7 +17,7 @@ from stack.issuer import DevelopmentIssuer
 from stack.leash import STOP_SECONDS, Leash
 
 ROOT = Path(__file__).resolve().parent.parent
-READY_WITHIN_S = 20.0
+READY_WITHIN_S = 60.0
 CHANNEL_OPTIONS = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
 
 

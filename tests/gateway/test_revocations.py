@@ -95,7 +95,8 @@ async def test_g11_a_note_is_kept_as_long_as_its_token_would_hold(
         await here.revoke_token(caller("ana", "one", holds_s=1.5), "logout")
         await here.revoke_token(caller("ana", "two"), "logout")
         stream = f"KV_{BUCKET}"
-        assert (await bus.jetstream().stream_info(stream)).state.messages == 2
+        # Both were noted, whatever is still there.
+        assert (await bus.jetstream().stream_info(stream)).state.last_seq >= 2
         async with asyncio.timeout(WITHIN_S):
             while (await bus.jetstream().stream_info(stream)).state.messages != 1:
                 await asyncio.sleep(0.1)

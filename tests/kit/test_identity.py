@@ -252,7 +252,7 @@ async def test_keys_are_looked_up_again_while_the_known_ones_serve(issuer: Issue
     issuer.publish("second")
     clock.seconds += ASKED_AGAIN_AFTER_S
     assert (await verifier.authenticate(token)).subject == "ana"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not isinstance((await _tried(verifier, [token]))[0], TokenInvalid):
             await asyncio.sleep(0.01)
 
@@ -278,12 +278,12 @@ async def test_g12_keys_of_an_issuer_who_is_silent_hold_for_a_while_and_not_for_
     clock.seconds += HOLDS_FOR_S + 60
     assert (await verifier.authenticate(token)).subject == "ana"
     clock.seconds = 1000.0 + KEPT_FOR_S
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not isinstance((await _tried(verifier, [token]))[0], KeysUnavailable):
             await asyncio.sleep(0.01)
     issuer.publish("first")
     clock.seconds += LOOK_AGAIN_S
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while isinstance((await _tried(verifier, [token]))[0], KeysUnavailable):
             clock.seconds += LOOK_AGAIN_S
             await asyncio.sleep(0.01)
@@ -305,11 +305,13 @@ class Publisher(ThreadingHTTPServer):
         self.answering.set()
         self.elsewhere = ""
         self.asked = 0
+        self.answered = 0
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 publisher.asked += 1
-                publisher.answering.wait(10)
+                publisher.answering.wait(30)
+                publisher.answered += 1
                 self.send_response(302 if publisher.elsewhere else 200)
                 if publisher.elsewhere:
                     self.send_header("Location", publisher.elsewhere)
@@ -345,17 +347,20 @@ async def test_keys_may_be_published_at_an_address(issuer: Issuer, publisher: Pu
     assert publisher.asked == 1
 
 
-async def test_nobody_waits_for_the_keys_but_who_needs_them(issuer: Issuer, publisher: Publisher) -> None:
+async def test_nobody_waits_for_the_keys_but_who_needs_them(
+    issuer: Issuer, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whoever waited would wait for the answer.
+    monkeypatch.setattr(published_keys, "ANSWERED_WITHIN_S", 60.0)
     clock = Clock()
     verifier = TokenVerifier([Source(publisher.location)], "feltro", lambda: NOW, clock)
     token = issuer.token()
     await verifier.authenticate(token)
     publisher.answering.clear()
     clock.seconds += ASKED_AGAIN_AFTER_S
-    started = time.monotonic()
     # Neither the loop nor the caller waits for the issuer, who does not answer.
     assert (await verifier.authenticate(token)).subject == "ana"
-    assert time.monotonic() - started < 1
+    assert publisher.answered == 1
     publisher.answering.set()
 
 

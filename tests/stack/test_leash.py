@@ -12,7 +12,7 @@ import psutil
 
 from stack.leash import Leash
 
-WAIT_S = 10.0
+WAIT_S = 60.0
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 STUBBORN = [
     sys.executable,

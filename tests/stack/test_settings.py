@@ -30,7 +30,7 @@ NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
 def test_the_variable_is_named(module: str, wrong: dict[str, str]) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FELTRO_")}
     ended = subprocess.run(
-        [sys.executable, "-m", module], env={**kept, **wrong}, capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-m", module], env={**kept, **wrong}, capture_output=True, text=True, check=False, timeout=60
     )
     assert ended.returncode == 78
     (sentence,) = ended.stderr.splitlines()

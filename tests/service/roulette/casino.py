@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.refusal import error_info, status_of
+from services.wallet.facts import STREAM
 from tests.roulette_under_test import Metadata, RouletteClient, RouletteProcess, configuration
 from tests.service.roulette.watch import Watch
 from tests.wallet_under_test import DEMO, REAL, WalletClient, WalletProcess
@@ -42,7 +44,9 @@ SPARE: list[dict[str, Any]] = [
     {"window_ms": LONG_MS},
     {"play": INDIVIDUAL, "mode": DEMO, "minimum_cents": 1_000},
 ]
-SPARE_OF_EACH = 8
+SPARE_OF_EACH = 12
+# How long anything may take before it is called a hang.
+PATIENCE_S = 60.0
 
 _numbers = itertools.count(1)
 
@@ -138,7 +142,7 @@ class Room:
         return table_id
 
     async def until_open(self, table_id: str) -> None:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             while (await self.why_not_open(table_id)) == "TABLE_ELSEWHERE":
                 # A process takes its tables by and by; it has no event for that.
                 await asyncio.sleep(0.02)
@@ -203,7 +207,7 @@ class Room:
 
     async def open_round(self, guest: Guest) -> str:
         """The round that takes bets at his table, as soon as one does."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE_S):
             while (seen := await self.look(guest)).table.phase != types_pb2.PHASE_BETTING:
                 await asyncio.sleep(0.02)
         round_id: str = seen.table.round.round_id
@@ -214,6 +218,30 @@ class Room:
         self, guest: Guest, round_id: str, bets: Mapping[str, int], request_id: str | None = None
     ) -> roulette_pb2.PlaceBetsResponse:
         return await self.roulette.bet(guest.player_id, guest.table_id, round_id, bets, request_id)
+
+    async def bet_in_time(self, guest: Guest, bets: Mapping[str, int]) -> str:
+        """Bets in the round that takes bets, or in the next one if it has closed in the meantime; which one it was."""
+        while True:
+            round_id = await self.open_round(guest)
+            try:
+                await self.bet(guest, round_id, bets)
+            except grpc.aio.AioRpcError as refused:
+                if refusal_of(refused).reason != "BETTING_CLOSED":
+                    raise
+            else:
+                return round_id
+
+    async def comes_in_time(self, guest: Guest, round_id: str, bets: Mapping[str, int]) -> bool:
+        """Bets in this round; whether it still took bets. To refuse what comes before its end is wrong."""
+        seen = (await self.look(guest)).table.round
+        try:
+            await self.bet(guest, round_id, bets)
+        except grpc.aio.AioRpcError as refused:
+            is_over = seen.round_id != round_id or datetime.now(UTC) >= seen.closes_at.ToDatetime(UTC)
+            if refusal_of(refused).reason != "BETTING_CLOSED" or not is_over:
+                raise
+            return False
+        return True
 
     async def take_back(
         self, guest: Guest, round_id: str, bets: Mapping[str, int] | None = None, request_id: str | None = None
@@ -277,13 +305,25 @@ class Room:
         async def heard(message: Msg) -> None:
             facts.put_nowait(wallet_events.PlayerFact.FromString(message.data))
 
-        await self.bus.jetstream().subscribe(f"feltro.player.{guest.player_id}.wallet", cb=heard, ordered_consumer=True)
+        await self.bus.jetstream().subscribe(_private(guest), cb=heard, ordered_consumer=True)
         return facts
 
+    async def told_so_far(self, guest: Guest) -> list[wallet_events.PlayerFact]:
+        """All that he was told in private, for when nothing more is to come."""
+        kept = (await self.bus.jetstream().stream_info(STREAM, subjects_filter=_private(guest))).state.subjects
+        facts = await self.told(guest)
+        async with asyncio.timeout(PATIENCE_S):
+            return [await facts.get() for _ in range((kept or {}).get(_private(guest), 0))]
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
+
+def _private(guest: Guest) -> str:
+    """Where he is told what is nobody else's."""
+    return f"feltro.player.{guest.player_id}.wallet"
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     """For what has no event to wait for."""
-    async with asyncio.timeout(seconds):
+    async with asyncio.timeout(PATIENCE_S):
         while not await condition():
             await asyncio.sleep(0.02)
 

@@ -13,6 +13,7 @@ from tests.engine.roulette import by_arithmetic
 from tests.service.roulette.casino import (
     HOUSES,
     INDIVIDUAL,
+    LONG_MS,
     REGULATIONS,
     Guest,
     Refusal,
@@ -216,7 +217,7 @@ async def test_a_request_id_stands_for_one_bet_only(room: Room, guest: Guest) ->
 
 
 async def test_two_players_may_choose_the_same_request_id(room: Room) -> None:
-    table_id = await room.table()
+    table_id = await room.table(window_ms=LONG_MS)
     one, other = await room.guests(table_id, 2)
     round_id = await room.open_round(one)
 

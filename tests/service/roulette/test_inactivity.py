@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
-from tests.service.roulette.casino import HOUSES, INDIVIDUAL, Guest, Room, refusal
+from tests.service.roulette.casino import HOUSES, INDIVIDUAL, PATIENCE_S, Guest, Room, refusal
 
 Facts = asyncio.Queue[wallet_events.PlayerFact]
 INVITATION = wallet_events.SESSION_NOTICE_KIND_INVITATION
@@ -30,7 +30,7 @@ async def advance(room: Room, seconds: int) -> None:
 
 async def heard(facts: Facts) -> wallet_events.PlayerFact:
     """The next that he is told about his session."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while (fact := await facts.get()).WhichOneof("fact") not in {"session_notice", "session_ended"}:
             pass
     return fact
@@ -57,18 +57,18 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(room: Room, guests
     played = {regulation: await room.play(guest, {"red": 100}) for regulation, guest in guests.items()}
     last_bets = [(await room.session(guest)).session.last_activity_at.ToDatetime(UTC) for guest in guests.values()]
 
-    await advance(room, 170)
+    await advance(room, 160)
     # The wallet looks every second; what it does not say here would be among what it says next.
     await asyncio.sleep(LOOKED_S)
     assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
-    await advance(room, 11)
+    await advance(room, 21)
     invitations = [await heard(facts) for facts in all_facts]
     await advance(room, 21)
     warnings = [await heard(facts) for facts in all_facts]
-    await advance(room, 50)
+    await advance(room, 40)
     await asyncio.sleep(LOOKED_S)
     assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_WARNED}
-    await advance(room, 10)
+    await advance(room, 20)
     ends = [(await heard(facts)).session_ended for facts in all_facts]
 
     for (regulation, guest), bet_at, invitation, warning, ended in zip(
@@ -98,7 +98,8 @@ async def test_a10_a_bet_before_the_end_withdraws_the_warning(room: Room, guests
         for guest in guests.values():
             # To look is not to bet, and to be told is not to be sent away.
             assert (await room.look(guest)).own.session_id == guest.session_id
-    await advance(room, 55)
+    # The clock goes on by itself, too.
+    await advance(room, 30)
 
     for guest in guests.values():
         await room.bet(guest, await room.open_round(guest), {"red": 100})

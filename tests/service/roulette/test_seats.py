@@ -106,8 +106,8 @@ async def test_of_many_who_come_at_once_no_more_sit_down_than_there_are_seats(ro
     assert len({each.own.seat for each in answers if not isinstance(each, BaseException)}) == 3
 
 
-async def test_leaving_frees_the_seat_and_the_felt_is_finished_first(room: Room) -> None:
-    table_id = await room.table()
+async def test_who_leaves_with_a_bet_on_the_felt_places_no_other(room: Room) -> None:
+    table_id = await room.table(window_ms=LONG_MS)
     leaving, staying = await room.guests(table_id, 2)
     watch = await room.watch(table_id)
     round_id = await room.open_round(leaving)
@@ -115,14 +115,27 @@ async def test_leaving_frees_the_seat_and_the_felt_is_finished_first(room: Room)
 
     left = await room.leave(leaving)
     refused = await refusal(room.bet(leaving, round_id, {"18": 100}))
-    await watch.until("round_settled", round_id)
-    gone = await watch.until("seat_left")
+    await room.void(table_id, round_id)
+    await watch.until("seat_left")
 
     assert left.session.state == session_pb2.SESSION_STATE_ENDING
     assert (refused.reason, refused.domain) == ("SESSION_ENDED", "wallet.feltro")
+    assert (await refusal(room.bet(leaving, await room.open_round(staying), {"18": 100}))).reason == "NOT_SEATED"
+
+
+async def test_leaving_frees_the_seat_and_the_felt_is_finished_first(room: Room) -> None:
+    table_id = await room.table()
+    leaving, _ = await room.guests(table_id, 2)
+    watch = await room.watch(table_id)
+    round_id = await room.bet_in_time(leaving, {"17": 100})
+
+    await room.leave(leaving)
+    settled = await watch.until("round_settled", round_id)
+    gone = await watch.until("seat_left")
+
+    assert gone.seq > settled.seq
     assert gone.seat_left.seat == leaving.seat
     assert (await room.session(leaving)).session.state == ENDED
-    assert (await refusal(room.bet(leaving, await room.open_round(staying), {"18": 100}))).reason == "NOT_SEATED"
     (lived,) = await room.rounds(leaving)
     assert await room.balance(leaving) == (100_000 - 100 + lived.payout_cents, 0)
 

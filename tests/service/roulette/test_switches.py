@@ -10,7 +10,7 @@ import pytest
 
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import platform_pb2
-from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS, Guest, Room, refusal
+from tests.service.roulette.casino import HOUSES, INDIVIDUAL, PATIENCE_S, REGULATIONS, Guest, Room, refusal
 
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
@@ -51,11 +51,10 @@ async def _off_during_a_round(room: Room, regulation: str) -> None:
     table_id = await room.table(wheel=REGULATIONS[regulation])
     guest = await room.guest(table_id)
     watch = await room.watch(table_id)
-    round_id = await room.open_round(guest)
-    await room.bet(guest, round_id, {"red": 100})
+    round_id = await room.bet_in_time(guest, {"red": 100})
 
     await switch(room, table_id, enabled=False)
-    await room.bet(guest, round_id, {"black": 100})
+    bet_again = await room.comes_in_time(guest, round_id, {"black": 100})
     refused = await refusal(room.roulette.enter(await room.player(), table_id))
     settled = await watch.until("round_settled", round_id)
     off = await watch.until("table_switched", after=settled.seq)
@@ -72,7 +71,7 @@ async def _off_during_a_round(room: Room, regulation: str) -> None:
     assert on.table_switched.enabled
     assert again.round_opened.round.round_id != round_id
     (lived,) = await room.rounds(guest)
-    assert (lived.round.status, lived.staked_cents) == (types_pb2.ROUND_STATUS_SETTLED, 200)
+    assert (lived.round.status, lived.staked_cents) == (types_pb2.ROUND_STATUS_SETTLED, 200 if bet_again else 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
@@ -141,8 +140,7 @@ async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
     table_id = await room.table(wheel=REGULATIONS[regulation])
     guest = await room.guest(table_id)
     watch = await room.watch(table_id)
-    round_id = await room.open_round(guest)
-    await room.bet(guest, round_id, {"red": 100})
+    round_id = await room.bet_in_time(guest, {"red": 100})
 
     await switch_all_games(room, enabled=False, reason="the regulator asks for it")
     settled = await watch.until("round_settled", round_id)
@@ -156,7 +154,7 @@ async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
     # And the platform's does not undo the game's.
     await switch(room, "", enabled=False, reason="the wheels are cleaned")
     await switch_all_games(room, enabled=True, reason="the regulator is content")
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_S):
         while (cleaned := await refusal(room.roulette.enter(await room.player(), table_id))).facts["why"] != (
             "the wheels are cleaned"
         ):

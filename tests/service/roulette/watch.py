@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, types_pb2
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 PAST_SHOWN = 20
 
 

@@ -34,7 +34,7 @@ from tests.service.table.conftest import USER as ROULETTE_USER
 from tests.wallet_under_test import WalletProcess
 
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 60.0
 LOOK_EVERY_S = 0.1
 # Whoever ends so soon after his start has not found what he needs; he is started again.
 STARTING_S = 10.0

@@ -11,7 +11,7 @@ from tests.service.roulette_crash.casino import Casino
 FEWEST, MOST = 1, 80
 LONGEST_DOWN_S = 1.5
 # No strike may stop the casino for longer.
-BETS_AGAIN_WITHIN_S = 40.0
+BETS_AGAIN_WITHIN_S = 60.0
 
 
 class Strikes:

@@ -30,7 +30,7 @@ SETTLED, VOID = 2, 3
 CANCELLED, RETURNED = 2, 4
 REAL, DEMO = 1, 2
 PLAYER, BANK = 1, 3
-HEARD_WITHIN_S = 30.0
+HEARD_WITHIN_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ async def heard(url: str) -> dict[str, list[events_pb2.TableEvent]]:
         reader = await jetstream.pull_subscribe("", stream=STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE))
         async with asyncio.timeout(HEARD_WITHIN_S):
             while left > 0:
-                for message in await reader.fetch(min(left, 500), timeout=5):
+                for message in await reader.fetch(min(left, 500), timeout=HEARD_WITHIN_S):
                     left -= 1
                     for event in events_pb2.TableEvents.FromString(message.data).events:
                         events[event.table_id].append(event)

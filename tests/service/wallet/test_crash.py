@@ -128,7 +128,8 @@ class House:
         for _ in range(KILLS):
             # Now while a group is being answered, now while the publisher is between the bus and the outbox.
             await self._until_more(answers=self.dice.randint(FEWEST, MOST), facts=self.dice.randint(FEWEST, MOST))
-            self.process.kill()
+            # The callers do not stand still meanwhile: what they have just said is on its way when the wallet dies.
+            await asyncio.to_thread(self.process.kill)
             self.process.start()
         self.closing = True
 
