@@ -1,4 +1,4 @@
-// How the front-end is built: one small bundle, each game in a part of its own, fetched when a table is opened.
+// How the front-end is built: one small bundle, each game in a part of its own, fetched beside it.
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";

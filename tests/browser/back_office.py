@@ -51,12 +51,6 @@ class BackOffice:
         self._post(f"/v1/accounts/{account}/deposits", {"amount_cents": cents})
         return account
 
-    def empty_demonstrations(self) -> None:
-        """Nobody sits at a demonstration for many any more: visitors are led to one where somebody does."""
-        for table_id in self._demonstrations_for_many():
-            for session in self._get(f"/v1/tables/{table_id}/sessions")["sessions"]:
-                self._post(f"/v1/sessions/{session['session_id']}:end", {"cause": "END_CAUSE_OPERATOR"})
-
     def complaint_step(self, reference: str, step: str, text: str) -> None:
         """`review`, `answer` or `close`."""
         self._post(f"/v1/complaints/{reference}:{step}", {"text": text})
@@ -66,15 +60,6 @@ class BackOffice:
     def tables(self) -> list[Said]:
         tables: list[Said] = self._get("/v1/games/roulette/tables")["tables"]
         return tables
-
-    def demonstrations_are_empty(self) -> bool:
-        tables = [self._get(f"/v1/tables/{table_id}")["table"] for table_id in self._demonstrations_for_many()]
-        return not any(table["seated"] for table in tables)
-
-    def _demonstrations_for_many(self) -> list[str]:
-        kind = ("MODE_DEMO", "PLAY_MULTI_PLAYER")
-        listed = [(table["table_id"], table["configuration"]) for table in self.tables()]
-        return [table_id for table_id, rules in listed if (rules["mode"], rules["play"]) == kind]
 
     def rules(self, table_id: str, language: str) -> str:
         text: str = self._get(f"/v1/tables/{table_id}/rules?language={language}")["text"]

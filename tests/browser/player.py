@@ -86,7 +86,7 @@ class Player:
         return self._post(f"/v1/roulette/tables/{table_id}/bets", {"round_id": round_id, "bets": placed})
 
     def leave(self) -> None:
-        """End his sessions: a table where nobody sits rests, and visitors are led to one where somebody does."""
+        """End his sessions: a table where nobody sits rests."""
         self._post(f"/v1/players/{self.name}/sessions:end", {})
 
     def _get(self, path: str) -> Said:

@@ -41,6 +41,7 @@ def nothing_was_told_early(story: Story, played: Said) -> None:
             assert look[part] == before[part], part
         # A table for many may still have said of the round before what it came to.
         assert look["marked"] is None
+        assert look["onWheel"] is None
         assert look["verdict"] is None
         assert look["called"] == ""
         assert look["gone"] == []
@@ -79,7 +80,7 @@ def told_in_order(story: Story, played: Said) -> None:
     assert (set(paid[0]["gone"]), paid[0]["prizes"]) == (lost, prizes)
     assert paid[-1]["balance"] == str(_free_after(rest, played))
     for look in rest.since_seen("marked").until_seen("paid").seen:
-        assert look["last"][0] == number_of(played)
+        assert look["last"][0] == look["onWheel"] == number_of(played)
 
 
 def _free_after(rest: Story, played: Said) -> int:

@@ -15,7 +15,8 @@ from tests.browser.table_page import TablePage
 from tests.browser.visitor import arrive
 from tests.system.platform import Platform
 
-TABLES = {"french-solo": "Roleta francesa individual", "american": "Roleta americana, um zero"}
+_WHOLE = "(text) => text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight + 1"
+TABLES = {"american-00-solo": "Roleta americana individual, 0 e 00", "american": "Roleta americana, um zero"}
 
 
 @pytest.mark.rule("903-B/2015:6.2.1")
@@ -29,7 +30,9 @@ def test_name_balance_unit_stake_and_time_are_always_there(
     page.clock.install()
     table = TablePage(page, listed_id).open()
     table.bets_are_taken()
-    expect(page.get_by_role("heading", level=1)).to_have_text(TABLES[listed_id])
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(TABLES[listed_id])
+    assert heading.evaluate(_WHOLE), "the name is cut off"
     table.choose_chip(500)
     table.put("red")
     table.put("odd")

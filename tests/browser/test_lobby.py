@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.back_office import BackOffice
 from tests.browser.conftest import LogIn, NewContext, Screenshot
@@ -48,7 +49,8 @@ def test_a_table_fills_plays_and_is_switched_off_before_one_s_eyes(
     player.enter(listed)
     expect(card).to_contain_text("1 de 200 lugares ocupados")
     expect(card).to_contain_text(re.compile(r"Apostas abertas · \d s"))
-    expect(card.locator(".past-number").first).to_have_text(re.compile(r"^\d+ (encarnado|preto|verde)$"))
+    drawn = card.get_by_test_id("last-numbers").locator("li").first
+    expect(drawn).to_have_text(re.compile(r"^\d+(\d+, (encarnado|preto), (par|ímpar), (menor|maior)|Zero|Duplo zero)$"))
     office.switch(listed, "limpeza do pano", on=False)
     expect(card).to_contain_text("Mesa desligada limpeza do pano")
     expect(card.get_by_test_id("sit")).to_have_count(0)
@@ -72,3 +74,41 @@ def test_what_is_one_s_own(new_context: NewContext, log_in: LogIn, platform: Pla
     expect(page.get_by_test_id("last-session")).to_have_count(0)
     own.get_by_test_id("go-on").click()
     expect(page.get_by_test_id("played")).to_be_visible()
+
+
+_SHIFTS = """
+() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      window.shifts.push([value, sources.map(({ node }) => node?.className ?? "")]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+"""
+
+
+@pytest.mark.parametrize("device", ["desktop", "portrait"])
+def test_nothing_jumps_when_the_pictures_come(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, log_in: LogIn, device: str
+) -> None:
+    """What is his own is read meanwhile, too; his line is slow."""
+    page, name = arrive(new_context(device), log_in, "vera")
+    Player.known_as(platform, name).enter("american-solo")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/assets/game-*.js", hold)
+    page.add_init_script(f"({_SHIFTS})()")
+    page.goto("/")
+    expect(page.get_by_test_id("play-now")).to_be_visible()
+    expect(page.get_by_test_id("table-card").first).to_be_visible()
+    expect(page.locator(".lobby-wheel")).to_have_count(0)
+    screenshot(page, f"lobby-without-pictures-{device}")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".lobby-wheel").first).to_be_visible()
+    shifts = page.evaluate("() => window.shifts")
+    assert sum(value for value, _ in shifts) < 0.01, shifts

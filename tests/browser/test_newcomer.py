@@ -6,7 +6,6 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.back_office import BackOffice
 from tests.browser.conftest import Screenshot
 from tests.browser.player import Player
 from tests.browser.table_page import TablePage, cents_in
@@ -17,10 +16,7 @@ from tests.system.platform import Platform
 def test_three_clicks_to_a_result_that_is_understood_and_found_again(
     anywhere: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
-    page, office = anywhere, BackOffice(platform)
-    # He is led to a table where somebody sits, if there is one; alone he launches the ball himself.
-    office.empty_demonstrations()
-    platform.wait(office.demonstrations_are_empty)
+    page = anywhere
     page.goto("/")
     page.get_by_test_id("play-now").click()
     expect(page).to_have_url(re.compile("#/table/"))
@@ -46,6 +42,8 @@ def test_three_clicks_to_a_result_that_is_understood_and_found_again(
         expect(called).to_contain_text("Nenhuma aposta premiada")
     size = page.viewport_size
     assert size is not None
+    # Large, where he has just seen the ball come to rest.
+    expect(table.wheel.locator(".wheel-called")).to_have_text(number)
     screenshot(page, f"newcomer-result-{size['width']}x{size['height']}")
 
     look_up(page, "last")

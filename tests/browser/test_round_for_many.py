@@ -127,10 +127,10 @@ def test_players_see_each_other_s_chips_and_the_same_ball(
 ) -> None:
     """They bet against each other; the ball knows nothing of it."""
     name = ("Roleta francesa a dois (demonstração)", "French roulette for two (demonstration)")
-    times = {"betting_window_ms": 7000, "result_shown_ms": 6000}
+    times = {"betting_window_ms": 10_000, "result_shown_ms": 6000}
     listed = BackOffice(platform).table("two-demo", "french-demo", name, **times)
     one, other = (TablePage(new_context().new_page(), listed).open() for _ in range(2))
-    one.window_of(5)
+    one.window_of(8)
     one.put("red", 2)
     one.put("17")
     other.put("black")

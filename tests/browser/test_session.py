@@ -77,7 +77,11 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     assert len(office.sessions(name)) == 1
 
     many = office.table(
-        "brief", "french", ("Roleta francesa de 5 segundos", "French roulette of 5 seconds"), betting_window_ms=5000
+        "brief",
+        "french",
+        ("Roleta francesa de 5 segundos", "French roulette of 5 seconds"),
+        betting_window_ms=5000,
+        result_shown_ms=4000,
     )
     page.goto("/#/")
     table = TablePage(page, many).open()

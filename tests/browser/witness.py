@@ -39,8 +39,9 @@ _SCRIPT = """
 
   const one = (id) => document.querySelector(`[data-testid="${id}"]`);
   const all = (selector) => [...document.querySelectorAll(selector)];
-  // Every number stands on these, whichever is drawn; clocks count.
-  const ALWAYS = ["board", "racetrack", "wheel", "played", "phase"].map((id) => `[data-testid=${id}]`).join(", ");
+  // Every number stands on these, whichever is drawn; clocks count, and people come and go.
+  const UNHEEDED = ["board", "racetrack", "wheel", "played", "phase", "company"];
+  const ALWAYS = UNHEEDED.map((id) => `[data-testid=${id}]`).join(", ");
   const saidBeside = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const found = [];
@@ -61,6 +62,7 @@ _SCRIPT = """
       last: all("[data-testid=last-numbers] li").map((number) => number.dataset.number),
       shut: document.querySelector(".board-drawn")?.classList.contains("shut") ?? true,
       marked: one("marker")?.dataset.number ?? null,
+      onWheel: document.querySelector(".wheel-called")?.textContent ?? null,
       verdict: one("outcome-called")?.dataset.verdict ?? null,
       called: one("outcome-called")?.textContent ?? "",
       own: all("[data-own]").map((pile) => pile.dataset.own),

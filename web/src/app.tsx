@@ -1,5 +1,5 @@
 // The whole page: its frame, and whichever page is shown within.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { AccountPage } from "./account/account_page";
 import { ShutOut } from "./account/shut_out";
 import { onFact, ready } from "./api/platform";
@@ -69,8 +69,8 @@ function useNavigation(key: string, page: Route["page"]): void {
     // A table's page says which table.
     if (page !== "table") document.title = `${title} · Feltro`;
   }, [title, page]);
-  // It is the change of page that moves the focus
-  useEffect(() => {
+  // It is the change of page that moves the focus, and not a moment after it: by then he may have moved it himself.
+  useLayoutEffect(() => {
     if (first.current) {
       first.current = false;
       return;

@@ -1,7 +1,7 @@
-// The games that this front-end can show, and nothing else about them: each is fetched when it is needed.
+// The games that this front-end can show, and nothing else about them: each is a part of its own, fetched beside the page.
 // A new game is a folder below `games/` and a line here; lobby, account and the frame of a table know none.
 import type { ComponentType } from "preact";
-import type { PlayerRound, TableConfiguration } from "./api/messages";
+import type { PastOutcome, PlayerRound, TableConfiguration } from "./api/messages";
 import type { LiveTable } from "./table/live_table";
 
 /** What the lobby, the account and the frame of a table ask of a game. */
@@ -12,6 +12,8 @@ export interface Game {
   RoundTold: ComponentType<{ round: PlayerRound; configuration?: TableConfiguration }>;
   /** A small picture for the lobby. */
   Picture: ComponentType<{ configuration: TableConfiguration }>;
+  /** The latest outcomes of a table, newest first, as its display shows them. */
+  LastOutcomes: ComponentType<{ past: readonly PastOutcome[] }>;
   /** A short line on the limits: `1 € – 540 €`. */
   limits(configuration: TableConfiguration): string;
   /** An outcome in one word, for lists: `17 preto`. */

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { lineState } from "./api/platform";
 import { appWords } from "./app_words";
+import { route } from "./routes";
 
 // A connection that is back at once is not worth a word.
 const WORTH_SAYING_MS = 900;
@@ -22,7 +23,7 @@ export function LineNotice() {
       {lost && (
         <p>
           <span class="line-notice-dots" aria-hidden="true" />
-          {appWords().lost}
+          {route.value.page === "table" ? appWords().lostAtTable : appWords().lost}
         </p>
       )}
     </div>

@@ -5,6 +5,11 @@ import { GAMES, type Game } from "./games";
 const loaded = signal<Readonly<Record<string, Game>>>({});
 const asked = new Set<string>();
 
+/** All of them, before anybody asks: the lobby shows something of each. */
+export function fetchGames(): void {
+  for (const name of Object.keys(GAMES)) gameOf(name);
+}
+
 /** The game, once it is here; asking is what fetches it. */
 export function gameOf(name: string | undefined): Game | null {
   if (!name) return null;

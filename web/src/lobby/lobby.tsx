@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Mode, TableSummary } from "../api/messages";
 import { logIn, operator, who } from "../api/platform";
+import { serverNow } from "../api/server_clock";
 import { Empty } from "../design/empty";
 import { RulesSheet } from "../table/rules";
 import { said } from "../words/language";
@@ -23,6 +24,8 @@ export function Lobby() {
   const { failed, read } = useTables();
   const own = useOwn();
   const all = tables.value ?? [];
+  // What is one's own and the tables come together: nothing that can be clicked moves.
+  const reading = !failed && (tables.value === null || !own.known);
   const mode = chosen ?? (who.value.kind === "player" ? "MODE_REAL" : "MODE_DEMO");
   const many = all.filter(({ enabled, configuration }) => enabled && configuration?.play !== "PLAY_INDIVIDUAL");
   const shown = all.filter(({ configuration }) => configuration?.mode === mode);
@@ -34,58 +37,58 @@ export function Lobby() {
   const games = [...new Set(shown.map(({ configuration }) => configuration?.game ?? ""))];
   return (
     <div class="lobby">
-      <Hero good={goodTable(all, live)} />
-      <PlayerLine own={own} />
-      {tables.value === null ? (
-        failed ? (
-          <Empty
-            icon="warning"
-            title={words.failed}
-            actions={
-              <button type="button" class="button first" onClick={read}>
-                {words.again}
-              </button>
-            }
-          />
-        ) : (
-          <p class="quiet lobby-reading" role="status">
-            {words.reading}
-          </p>
-        )
+      <Hero good={goodTable(all, live, serverNow())} reading={reading} />
+      {reading ? (
+        <Waiting />
       ) : (
         <>
-          <div class="lobby-modes">
-            <ModeSwitch mode={mode} choose={choose} />
-            <p class="quiet">{hintOf(mode)}</p>
-            {mode === "MODE_REAL" && who.value.kind !== "player" && operator.value.login_url && (
-              <button type="button" class="button" onClick={logIn}>
-                {words.logIn}
-              </button>
-            )}
-          </div>
-          {games.map((game) => (
-            <section key={game} class="lobby-game" aria-labelledby={`game-${game}`}>
-              <h2 id={`game-${game}`}>{words.games[game] ?? game}</h2>
-              <div class="lobby-tables">
-                {shown
-                  .filter(({ configuration }) => configuration?.game === game)
-                  .sort(manyFirst)
-                  .map((table) => (
-                    <TableCard
-                      key={table.table_id}
-                      table={table}
-                      live={live[table.table_id]}
-                      sits={sits.has(table.table_id)}
-                      onRules={() => showRules(table)}
-                    />
-                  ))}
+          <PlayerLine own={own} />
+          {tables.value === null ? (
+            <Empty
+              icon="warning"
+              title={words.failed}
+              actions={
+                <button type="button" class="button first" onClick={read}>
+                  {words.again}
+                </button>
+              }
+            />
+          ) : (
+            <>
+              <div class="lobby-modes">
+                <ModeSwitch mode={mode} choose={choose} />
+                <p class="quiet">{hintOf(mode)}</p>
+                {mode === "MODE_REAL" && who.value.kind !== "player" && operator.value.login_url && (
+                  <button type="button" class="button" onClick={logIn}>
+                    {words.logIn}
+                  </button>
+                )}
               </div>
-            </section>
-          ))}
-          {shown.length === 0 && (
-            <Empty icon="board" title={words.noTables}>
-              <p>{words.noTablesHint}</p>
-            </Empty>
+              {games.map((game) => (
+                <section key={game} class="lobby-game" aria-labelledby={`game-${game}`}>
+                  <h2 id={`game-${game}`}>{words.games[game] ?? game}</h2>
+                  <div class="lobby-tables">
+                    {shown
+                      .filter(({ configuration }) => configuration?.game === game)
+                      .sort(manyFirst)
+                      .map((table) => (
+                        <TableCard
+                          key={table.table_id}
+                          table={table}
+                          live={live[table.table_id]}
+                          sits={sits.has(table.table_id)}
+                          onRules={() => showRules(table)}
+                        />
+                      ))}
+                  </div>
+                </section>
+              ))}
+              {shown.length === 0 && (
+                <Empty icon="board" title={words.noTables}>
+                  <p>{words.noTablesHint}</p>
+                </Empty>
+              )}
+            </>
           )}
         </>
       )}
@@ -97,6 +100,26 @@ export function Lobby() {
         />
       )}
     </div>
+  );
+}
+
+const CARDS_WAITING = 6;
+
+/** The places of what is being read. */
+function Waiting() {
+  return (
+    <>
+      <p class="unseen" role="status">
+        {lobbyWords().reading}
+      </p>
+      <div class="lobby-tables lobby-waiting" aria-hidden="true">
+        {Array.from({ length: CARDS_WAITING }, (_, no) => (
+          <div key={no} class="table-card">
+            <div class="table-card-picture" />
+          </div>
+        ))}
+      </div>
+    </>
   );
 }
 

@@ -14,12 +14,16 @@ export interface Unfinished {
 }
 
 export interface Own {
+  /** There is nothing to wait for: it was read, or nobody plays. */
+  known: boolean;
   running: readonly Session[];
   last: { session: Session; summary: SessionSummary | undefined } | null;
   unfinished: readonly Unfinished[];
 }
 
-const NOTHING: Own = { running: [], last: null, unfinished: [] };
+const NOTHING: Own = { known: true, running: [], last: null, unfinished: [] };
+// The lobby waits for it, to show everything at once, and does without it where it takes longer.
+const WAITED_FOR_MS = 1500;
 // Nobody sits at more tables than he can see.
 const TABLES_ASKED = 6;
 
@@ -63,6 +67,7 @@ async function readOwn(playerId: string): Promise<Own> {
     ),
   ]);
   return {
+    known: true,
     running,
     last: last?.session ? { session: last.session, summary: last.summary } : null,
     unfinished: unfinishedRounds(
@@ -76,20 +81,18 @@ const ENDS_ROUND: ReadonlySet<string> = new Set(["TRANSFER_KIND_ROUND_SETTLED", 
 
 /** Told anew whenever something of it changes; nothing while nobody plays. */
 export function useOwn(): Own {
-  const [own, tell] = useState<Own>(NOTHING);
   const player = who.value;
   const playerId = player.kind === "nobody" ? "" : player.playerId;
+  const [own, tell] = useState<Own>({ ...NOTHING, known: !playerId });
   useEffect(() => {
-    tell(NOTHING);
+    tell({ ...NOTHING, known: !playerId });
     if (!playerId) return;
     let wanted = true;
     // What cannot be read is not shown; the tables are there all the same.
-    const read = () =>
-      void readOwn(playerId).then(
-        (found) => wanted && tell(found),
-        () => undefined,
-      );
+    const goOnWithout = () => wanted && tell((before) => ({ ...before, known: true }));
+    const read = () => void readOwn(playerId).then((found) => wanted && tell(found), goOnWithout);
     read();
+    const waiting = setTimeout(goOnWithout, WAITED_FOR_MS);
     void readBalance("MODE_DEMO").catch(() => undefined);
     const ends = [
       onAfresh(read),
@@ -101,6 +104,7 @@ export function useOwn(): Own {
     ];
     return () => {
       wanted = false;
+      clearTimeout(waiting);
       for (const end of ends) end();
     };
   }, [playerId]);

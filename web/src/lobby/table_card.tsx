@@ -8,8 +8,6 @@ import { language, said } from "../words/language";
 import { lobbyWords } from "./words";
 import "./table_card.css";
 
-const NUMBERS_SHOWN = 3;
-
 interface Props {
   table: TableSummary;
   live: TableSnapshot | undefined;
@@ -46,9 +44,11 @@ export function TableCard({ table, live, sits, onRules }: Props) {
         <dl class="table-card-facts">
           <div>
             <dt>{words.limits}</dt>
-            <dd class="figures">{game?.limits(configuration)}</dd>
+            <dd class="figures">{game?.limits(configuration) ?? "\u00a0"}</dd>
           </div>
         </dl>
+      </div>
+      <div class="table-card-now">
         {off ? (
           <p class="table-card-live">
             <Icon name="warning" />
@@ -60,15 +60,13 @@ export function TableCard({ table, live, sits, onRules }: Props) {
           <p class="table-card-live">{words.individualHint}</p>
         ) : (
           <>
-            <p class="table-card-live">
-              {live ? <LivePhase live={live} /> : " "}
-              {live && (
-                <span class="quiet figures">
-                  {words.seats(count.format(live.seated), count.format(configuration.seats))}
-                </span>
-              )}
+            <p class="table-card-live table-card-state">
+              {live ? <LivePhase live={live} /> : <strong>{"\u00a0"}</strong>}
+              <span class="quiet figures">
+                {live ? words.seats(count.format(live.seated), count.format(configuration.seats)) : "\u00a0"}
+              </span>
             </p>
-            <LastNumbers live={live} told={game?.outcome} />
+            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past} />}</div>
           </>
         )}
       </div>
@@ -113,27 +111,5 @@ function LivePhase({ live }: { live: TableSnapshot }) {
   if (resting) return <strong class="live-phase">{words.resting}</strong>;
   return (
     <strong class="live-phase live-phase-busy">{live.phase === "PHASE_SHOWN" ? words.shown : words.closed}</strong>
-  );
-}
-
-interface NumbersProps {
-  live: TableSnapshot | undefined;
-  told: ((outcome: { "@type"?: string }) => string) | undefined;
-}
-
-function LastNumbers({ live, told }: NumbersProps) {
-  const words = lobbyWords();
-  const past = live?.past.slice(0, NUMBERS_SHOWN) ?? [];
-  if (!live || !told) return <p class="table-card-past"> </p>;
-  if (past.length === 0) return <p class="table-card-past quiet">{words.noNumbers}</p>;
-  return (
-    <p class="table-card-past">
-      <span class="unseen">{words.lastNumbers}: </span>
-      {past.map(({ round_id, outcome }) => (
-        <span key={round_id} class="past-number">
-          {outcome ? told(outcome) : ""}
-        </span>
-      ))}
-    </p>
   );
 }

@@ -4,9 +4,10 @@ import { dictionary } from "../words/language";
 export const lobbyWords = dictionary(
   {
     heroTitle: "A mesa está posta.",
-    heroText: "Roleta ao vivo pelas regras da lei portuguesa: um cilindro, um pano, um só resultado para todos.",
+    heroText: "Roleta pelas regras da lei portuguesa: com outros à mesma mesa, ou ao seu ritmo numa só sua.",
     heroNow: "Jogar já, com créditos",
     heroHint: "Sem conta e sem dinheiro. Um clique, e está à mesa.",
+    heroHintAlone: "Sem conta e sem dinheiro. Um clique, e está à mesa: aposta, e lança a bola quando quiser.",
     logIn: "Entrar para jogar a dinheiro",
 
     games: { roulette: "Roleta" } as Record<string, string>,
@@ -27,8 +28,6 @@ export const lobbyWords = dictionary(
     many: "Para vários",
     limits: "Apostas",
     seats: (taken: string, all: string) => `${taken} de ${all} lugares ocupados`,
-    lastNumbers: "Últimos números",
-    noNumbers: "Ainda sem números",
     sit: "Sentar",
     goTo: (what: string, name: string) => `${what}: ${name}`,
     goOn: "Continuar",
@@ -57,9 +56,11 @@ export const lobbyWords = dictionary(
   },
   {
     heroTitle: "The table is laid.",
-    heroText: "Live roulette by the rules of Portuguese law: one wheel, one felt, one result for everybody.",
+    heroText:
+      "Roulette by the rules of Portuguese law: with others at one table, or at your own pace at one of your own.",
     heroNow: "Play now, for credits",
     heroHint: "No account, no money. One click, and you are at the table.",
+    heroHintAlone: "No account, no money. One click, and you are at the table: bet, and launch the ball when you like.",
     logIn: "Log in to play for money",
 
     games: { roulette: "Roulette" } as Record<string, string>,
@@ -80,8 +81,6 @@ export const lobbyWords = dictionary(
     many: "For many",
     limits: "Bets",
     seats: (taken: string, all: string) => `${taken} of ${all} seats taken`,
-    lastNumbers: "Last numbers",
-    noNumbers: "No numbers yet",
     sit: "Sit down",
     goTo: (what: string, name: string) => `${what}: ${name}`,
     goOn: "Continue",

@@ -1,5 +1,5 @@
 // The clock of a table: how long bets are taken, by the server's time, and what the table is doing meanwhile.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Words } from "../api/messages";
 import { Icon } from "../design/icon";
 import { dictionary } from "../words/language";
@@ -28,7 +28,7 @@ const AROUND = 2 * Math.PI * 21;
 /** What was told of the round that has just ended; the picture of a table does not hold it. */
 function useEnding(table: LiveTable): { nextRoundAt?: string | undefined; voidWords?: Words | undefined } {
   const [ending, end] = useState<{ nextRoundAt?: string | undefined; voidWords?: Words | undefined }>({});
-  useEffect(
+  useLayoutEffect(
     () =>
       table.onEvent((event) => {
         if (event.round_settled) end({ nextRoundAt: event.round_settled.next_round_at });

@@ -54,6 +54,7 @@ export function Seated({ table, listed, out, onAgain }: Props) {
       <TableBar
         configuration={configuration}
         mode={mode}
+        company={table.individual.value ? undefined : snapshot?.seated}
         startedAt={playing ? session?.started_at : undefined}
         held={heldBack.value}
         seated={playing}

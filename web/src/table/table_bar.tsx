@@ -1,6 +1,6 @@
 // The bar of a table: which one it is, its limits, how long he has played, what he has, and what he can look up
 // (903-B/2015:6.2.1). On a phone it is one line, and the rest is behind «mais».
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { AccountItems, AccountMenu, SettingLines } from "../account/account_menu";
 import { BalanceShown } from "../account/balance";
 import type { Mode, TableConfiguration } from "../api/messages";
@@ -11,7 +11,7 @@ import { Icon, type IconName } from "../design/icon";
 import { Menu, MenuItem } from "../design/menu";
 import { gameOf } from "../loaded_games";
 import { SoundSwitch } from "../sound/sound_switch";
-import { said } from "../words/language";
+import { language, said } from "../words/language";
 import { LanguageSwitch } from "../words/language_switch";
 import { span } from "../words/moments";
 import { useSessionNow } from "./ticking";
@@ -23,6 +23,8 @@ export type Lookup = "rules" | "last" | "history" | "complaint";
 interface Props {
   configuration: TableConfiguration | undefined;
   mode: Mode;
+  /** How many sit here, where that may be more than he. */
+  company?: number | undefined;
   /** Since when he plays here; nothing while he does not. */
   startedAt: string | undefined;
   held: boolean;
@@ -31,10 +33,10 @@ interface Props {
   onLeave: () => void;
 }
 
-export function TableBar({ configuration, mode, startedAt, held, seated, onLookup, onLeave }: Props) {
+export function TableBar({ configuration, mode, company, startedAt, held, seated, onLookup, onLeave }: Props) {
   const words = tableWords();
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => greet(heading.current), []);
+  useLayoutEffect(() => greet(heading.current), []);
   const game = gameOf(configuration?.game);
   const lookups: { name: Lookup; icon: IconName; label: string; needsSeat: boolean }[] = [
     { name: "rules", icon: "rules", label: words.rules, needsSeat: false },
@@ -54,6 +56,12 @@ export function TableBar({ configuration, mode, startedAt, held, seated, onLooku
           <p class="figures">
             <span class="unseen">{words.limits}: </span>
             {game?.limits(configuration)}
+            {company !== undefined && (
+              <span class="table-bar-company" data-testid="company">
+                {" "}
+                · {words.company(new Intl.NumberFormat(language.value).format(company))}
+              </span>
+            )}
           </p>
         )}
       </div>

@@ -125,6 +125,11 @@ export class BetSlip {
     this.lies(NOTHING, []);
   }
 
+  /** He has not taken part in a round here: there is nothing to repeat, unless he has bet meanwhile. */
+  neverPlayed(): void {
+    if (this.everything.value.size === 0) this.nothingBefore.value = true;
+  }
+
   ownPlaced(bets: Laid): void {
     this.told(plus(this.seen, bets));
   }

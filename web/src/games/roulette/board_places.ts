@@ -80,7 +80,7 @@ export function measured(shape: Shape, width: number, height: number): Measure {
   if (shape === "wide") {
     // Along: the zero, twelve streets, the columns' boxes; across: three numbers and two bands.
     const along = Math.min(width / 14, height / 4.4);
-    const across = between(along, height / 4.4, along * 1.45);
+    const across = between(along, height / 4.4, along * 1.6);
     return { shape, along, across, band: across * 0.7, zero: along, column: along };
   }
   const across = Math.min(width / 4.5, (height / 14) * 4);
@@ -88,9 +88,13 @@ export function measured(shape: Shape, width: number, height: number): Measure {
   return { shape, along, across, band: across * 0.75, zero: along, column: along };
 }
 
-/** Whichever way round its numbers are larger. */
+// So much wider than high, a room looks empty around a board that stands upright.
+const LYING = 1.2;
+
+/** Lying where there is room beside it, as the cloth lies before a player; else whichever way round its numbers are larger. */
 export function fitting(width: number, height: number): Measure {
   const [wide, tall] = [measured("wide", width, height), measured("tall", width, height)];
+  if (width > LYING * height) return wide;
   return wide.along * wide.across >= tall.along * tall.across ? wide : tall;
 }
 

@@ -1,5 +1,5 @@
 // A roulette table within its frame: wheel, board, clock, chips, and what a round came to.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, toCashier } from "../../api/platform";
 import { Icon } from "../../design/icon";
 import type { LiveTable } from "../../table/live_table";
@@ -13,6 +13,7 @@ import { Board } from "./board";
 import { Felt } from "./felt";
 import { LastNumbers } from "./last_numbers";
 import { OutcomeCalled } from "./outcome_called";
+import { OwnRounds } from "./own_rounds";
 import { Racetrack } from "./racetrack";
 import { ballRolls } from "./sounds";
 import { Tray } from "./tray";
@@ -56,7 +57,8 @@ export function RouletteTable({ table }: { table: LiveTable }) {
 
 function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
   const [felt] = useState(() => new Felt(table, layout));
-  useEffect(() => felt.begin(), [felt]);
+  // Before the first click: what can be seen can be bet on.
+  useLayoutEffect(() => felt.begin(), [felt]);
   const root = useRef<HTMLDivElement>(null);
   useShortcuts(felt, root);
   const [track, showTrack] = useState(false);
@@ -122,12 +124,19 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
 function TheWheel({ felt, layout }: { felt: Felt; layout: Layout }) {
   const spin = felt.story.spin.value;
   useEffect(() => (spin ? ballRolls(spin, layout.pockets) : undefined), [spin]);
-  return <Wheel pockets={layout.pockets} spin={spin} lying={felt.story.lying.value} />;
+  const called = isTold(felt) ? (felt.story.told.value?.number ?? null) : null;
+  return <Wheel pockets={layout.pockets} spin={spin} lying={felt.story.lying.value} called={called} />;
 }
 
-function Result({ felt }: { felt: Felt }) {
+/** The ball lies, and everybody may know where. */
+function isTold(felt: Felt): boolean {
   const stage = felt.story.stage.value;
-  const told = stage === "quiet" || stage === "rolling" ? null : felt.story.told.value;
+  return stage !== "quiet" && stage !== "rolling";
+}
+
+/** What the round came to; while there is nothing to tell, the rounds before it. */
+function Result({ felt }: { felt: Felt }) {
+  const told = isTold(felt) ? felt.story.told.value : null;
   const voided = felt.story.voided.value;
   return (
     <div class="roulette-result">
@@ -144,6 +153,7 @@ function Result({ felt }: { felt: Felt }) {
           mode={felt.table.mode.value}
         />
       )}
+      <OwnRounds felt={felt} covered={told !== null} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // The wheel and its ball, as they are seen from above. What is drawn is in wheel_drawing, what moves in wheel_motion.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { colourClass } from "./outcome_words";
 import type { PocketOnWheel } from "./pockets";
 import { type MovingParts, play, standStill } from "./wheel_animation";
 import { BallBehind, BallOnWheel, Bowl, LightOnRotor, Rotor } from "./wheel_drawing";
@@ -14,13 +15,15 @@ interface Props {
   spin: Spin | null;
   /** Where the ball lies when nothing turns. */
   lying: string | null;
+  /** The number to be read in the middle, where the eyes are when the ball lies; null while there is none to be told. */
+  called?: string | null;
   onRest?: (key: string) => void;
 }
 
 const FADE_MS = 300;
 const HAND_MS = 160;
 
-export function Wheel({ pockets, spin, lying, onRest }: Props) {
+export function Wheel({ pockets, spin, lying, called = null, onRest }: Props) {
   const whole = useRef<HTMLDivElement>(null);
   const rotor = useRef<HTMLDivElement>(null);
   const ball = useRef<HTMLDivElement>(null);
@@ -81,6 +84,7 @@ export function Wheel({ pockets, spin, lying, onRest }: Props) {
           <BallOnWheel />
         </div>
       </div>
+      {called !== null && <strong class={`wheel-called figures ${colourClass(called)}`}>{called}</strong>}
     </div>
   );
 }

@@ -313,6 +313,17 @@ describe("repeat and double", () => {
     expect(slip.repeatBar.value).toBeNull();
   });
 
+  test("one who has never played here is offered no repeat, until he has bet", async () => {
+    slip.neverPlayed();
+    expect(slip.repeatBar.value).toBe("none_before");
+    slip.put("17", 100);
+    await settled();
+    await platform.last.answer(placed({ 17: 100 }));
+    // He was asked for, and found late, what is no longer so.
+    slip.neverPlayed();
+    expect(slip.repeatBar.value).toBeNull();
+  });
+
   test("double puts the same again everywhere", async () => {
     slip.put("17", 100);
     slip.put("red", 500);
