@@ -28,10 +28,10 @@ _TEXTS = """
 }
 """
 # The same in both languages: names, the switch between them, what people and machines wrote, the game's French terms,
-# and two words that are the same.
+# and three words that are the same (one of them where nought was drawn).
 _SAME = re.compile(
     r"Feltro|PT, Português|EN, English|Português|English|Língua · Language|(Ambiente|Environment): development"
-    r"|en prison|la partage|orphelins|tiers du cylindre|voisins du zéro|\bMenu\b|\bTotal\b"
+    r"|en prison|la partage|orphelins|tiers du cylindre|voisins du zéro|\bMenu\b|\bTotal\b|\bZero\b"
     r"|development|clara-[0-9a-f]+|(brief|prompt)-solo[-0-9a-f.]*|R-[0-9-]+|X+I+|(\(|\b)n\.º.*"
 )
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
