@@ -23,6 +23,8 @@ def test_rounds_that_were_played_are_one_click_away(desktop: Page, platform: Pla
     # The result is called in its place, until he goes on.
     expect(table.part("own-rounds")).to_have_count(0)
     table.bets_are_taken()
+    # The result is still on show, and what lies in the next round is nothing.
+    expect(table.part("staked")).to_have_attribute("data-cents", "0")
     table.put("black")
     table.chips_count({"black": 100})
     (played,) = Player.guest_of(platform, desktop).rounds()

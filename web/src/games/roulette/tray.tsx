@@ -23,7 +23,9 @@ export function Tray({ felt }: { felt: Felt }) {
 function Totals({ felt }: { felt: Felt }) {
   const say = words();
   const mode = felt.table.mode.value;
-  const staked = total(felt.shown.value) + total(felt.slip.pending.value);
+  // While the last round is still told and the next one takes bets, it is the next one that counts.
+  const laid = felt.bettable.value ? felt.slip.felt.value : felt.shown.value;
+  const staked = total(laid) + total(felt.slip.pending.value);
   return (
     <dl class="tray-totals figures">
       <div>
