@@ -136,11 +136,15 @@ def stakes_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> li
 def taken_back_in_ledger(
     round_: wallet_pb2.Round, player_ids: dict[str, str], taken_back_at: dict[str, datetime]
 ) -> list[StakeTakenBack]:
-    """Those that were taken back, in that order; `taken_back_at` is what `Bank.taken_back_at` says."""
+    """Those that were taken back, in that order; `taken_back_at` is what `Bank.taken_back_at` says.
+
+    One that was cancelled under another name than a table gives is left to the ledger, which has it: no record may
+    stand in the way of a refund (G4).
+    """
     taken = [
         StakeTakenBack(_in_ledger(stake, player_ids, stake.placed_cents), taken_back_at[stake.stake_id])
         for stake in round_.stakes
-        if stake.state == types_pb2.STAKE_STATE_CANCELLED
+        if stake.state == types_pb2.STAKE_STATE_CANCELLED and stake.stake_id in taken_back_at
     ]
     return sorted(taken, key=lambda one: one.taken_back_at)
 
