@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
 import socket
 import tempfile
@@ -17,6 +18,9 @@ from stack.postgres import EmbeddedPostgres
 
 ATTEMPTS = 5
 READY_SECONDS = 30.0
+# Below those that systems give to outgoing connections: one of these could be gone before a server listens on it.
+PORTS = range(10_000, 32_768)
+PORTS_TRIED = 100
 
 
 class Server(Protocol):
@@ -66,10 +70,15 @@ def nats() -> Iterator[EmbeddedNats]:
 
 def free_port() -> int:
     """A TCP port of 127.0.0.1 that nobody had a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    for _ in range(PORTS_TRIED):
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
         return port
+    raise RuntimeError(f"None of {PORTS_TRIED} ports between {PORTS.start} and {PORTS.stop} is free.")
 
 
 def _home(name: str) -> Path:
