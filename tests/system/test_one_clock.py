@@ -7,9 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -23,16 +20,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.rule("903-B/2015:2.1.3")]
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
 BEGINS_AS_A_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]")
 SERVICES = ("wallet", "roulette", "gateway")
-
-
-@pytest.fixture(scope="module")
-def platform() -> Iterator[Platform]:
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
-        Path(folder).chmod(0o711)
-        made = Platform(Path(folder) / "data")
-        made.start()
-        yield made
-        made.stop()
 
 
 class Heard:
