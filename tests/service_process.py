@@ -15,6 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from stack.ephemeral import free_port
 from stack.issuer import DevelopmentIssuer
 from stack.leash import STOP_SECONDS, Leash
+from tests.sudden_death import kill
 
 ROOT = Path(__file__).resolve().parent.parent
 READY_WITHIN_S = 60.0
@@ -96,7 +97,7 @@ class ServiceProcess:
             return
         leash, self.leash = self.leash, None
         for process in _commands_on(leash):
-            process.kill()
+            kill(process)
         leash.let_go()
 
     def stop(self) -> int:

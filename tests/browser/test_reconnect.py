@@ -12,6 +12,7 @@ from tests.browser.back_office import BackOffice
 from tests.browser.conftest import Complaints, NewContext, Screenshot
 from tests.browser.player import Player
 from tests.browser.table_page import TablePage
+from tests.sudden_death import kill
 from tests.system.platform import Platform
 
 ALONE = "french-solo-demo"
@@ -209,7 +210,7 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
 
 def _kill_gateway(platform: Platform) -> None:
     process = platform.process("gateway")
-    process.kill()
+    kill(process)
     platform.wait(lambda: platform.process_is_new("gateway", process.pid))
 
 

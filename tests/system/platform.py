@@ -17,6 +17,7 @@ import psutil
 
 from stack import leftovers
 from stack.ephemeral import free_port
+from tests.sudden_death import kill
 
 WITHIN_S = 120.0
 PARTS = ("postgres", "nats", "wallet", "roulette", "gateway", "desk")
@@ -86,10 +87,19 @@ class Platform:
 
     def kill_everything(self) -> None:
         """What a power cut is to processes: all of them at once, none asked."""
-        for process in [psutil.Process(self.launcher.pid), *self.processes()]:
-            process.kill()
+        self.launcher.kill()
+        # Those whose parent is dead already end by themselves while we go on.
+        for process in self.processes():
+            kill(process)
         self.launcher.wait(WITHIN_S)
         self.wait(lambda: not self.processes())
+
+    def kill_those_that_run(self, *modules: str, but: str = "") -> None:
+        """Kill the processes whose command names one of these modules, and does not name another."""
+        for process in self.processes():
+            command = _command_line(process)
+            if but not in command and set(modules) & set(command):
+                kill(process)
 
     def processes(self) -> list[psutil.Process]:
         """Every process of it but the launcher."""

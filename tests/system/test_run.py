@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from stack import leftovers
+from tests.sudden_death import kill
 from tests.system.platform import PARTS, WITHIN_S, Platform
 
 pytestmark = pytest.mark.slow
@@ -66,7 +67,7 @@ def test_a_day_of_use(platform: Platform) -> None:
 
     for part in PARTS:
         killed = platform.process(part)
-        killed.kill()
+        kill(killed)
         platform.wait(lambda: platform.process_is_new(part, killed.pid))  # noqa: B023 - waited for right here
         platform.wait(platform.ready)
         platform.wait(lambda: _balance(platform, account) == "5000")
@@ -109,9 +110,7 @@ def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platfor
 
 def test_what_a_killed_launcher_and_process_manager_left_is_ended_by_the_next_start(platform: Platform) -> None:
     platform.start()
-    for process in platform.processes():
-        if {"stack.leash", "supervisor.supervisord"} & set(process.cmdline()):
-            process.kill()
+    platform.kill_those_that_run("stack.leash", "supervisor.supervisord")
     platform.launcher.kill()
     platform.launcher.wait()
     assert {platform.process(part).name() for part in PARTS}
@@ -122,9 +121,7 @@ def test_what_a_killed_launcher_and_process_manager_left_is_ended_by_the_next_st
 
 def test_a_killed_process_manager_ends_the_run(platform: Platform) -> None:
     platform.start()
-    for process in platform.processes():
-        if "supervisor.supervisord" in process.cmdline() and "stack.leash" not in process.cmdline():
-            process.kill()
+    platform.kill_those_that_run("supervisor.supervisord", but="stack.leash")
     assert platform.launcher.wait(WITHIN_S) == 1
     assert "process manager was ended" in platform.said
 

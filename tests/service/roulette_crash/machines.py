@@ -31,6 +31,7 @@ from tests.conftest import OWNER, TEST_SETTINGS
 from tests.conftest import USER as WALLET_USER
 from tests.roulette_under_test import RouletteProcess
 from tests.service.table.conftest import USER as ROULETTE_USER
+from tests.sudden_death import kill
 from tests.wallet_under_test import WalletProcess
 
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
@@ -74,8 +75,7 @@ class Server:
         with contextlib.suppress(psutil.NoSuchProcess):
             processes = psutil.Process(leash.pid).children(recursive=True)
             for process in processes:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.kill()
+                kill(process)
             psutil.wait_procs(processes)
         leash.let_go()
 
