@@ -1,7 +1,6 @@
 """What a table's inactivity policy was and became, and who changed it (`903-B/2015:6.3.6.6`)."""
 
-import ast
-from collections.abc import Mapping
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
@@ -10,13 +9,28 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import session_pb2
 from services.wallet.session_facts import timestamp
+from services.wallet.state import InactivityPolicy
 
-# Between the two policies of a change, each written as Python writes a dictionary.
-_BECAME = " -> "
+# Before the names of a policy's columns: both policies of a change stand in its row.
+_WAS = "was_"
+_BECAME = "became_"
+_COLUMNS = """
+was_invite, was_idle_seconds, was_missed_rounds,
+was_warn_after_seconds, was_end_after_seconds, was_rebuy_grace_seconds,
+became_invite, became_idle_seconds, became_missed_rounds,
+became_warn_after_seconds, became_end_after_seconds, became_rebuy_grace_seconds
+"""
 
-_LOG = text("INSERT INTO policy_changes (at, actor, table_id, change) VALUES (:at, :actor, :table_id, :change)")
-_PAGE = text("""
-SELECT change_no, at, actor, change FROM policy_changes
+_LOG = text(f"""
+INSERT INTO policy_changes (at, actor, table_id, {_COLUMNS})
+VALUES (:at, :actor, :table_id,
+    :was_invite, :was_idle_seconds, :was_missed_rounds,
+    :was_warn_after_seconds, :was_end_after_seconds, :was_rebuy_grace_seconds,
+    :became_invite, :became_idle_seconds, :became_missed_rounds,
+    :became_warn_after_seconds, :became_end_after_seconds, :became_rebuy_grace_seconds)
+""")
+_PAGE = text(f"""
+SELECT change_no, at, actor, {_COLUMNS} FROM policy_changes
 WHERE table_id = :table_id AND (CAST(:before_no AS bigint) IS NULL OR change_no < :before_no)
 ORDER BY change_no DESC LIMIT :size
 """)
@@ -27,12 +41,12 @@ async def log(
     at: datetime,
     actor: str,
     table_id: str,
-    before: Mapping[str, object],
-    after: Mapping[str, object],
+    before: InactivityPolicy,
+    after: InactivityPolicy,
 ) -> None:
     """Writes the change down in the transaction that makes it."""
-    values = {"at": at, "actor": actor, "table_id": table_id, "change": f"{before}{_BECAME}{after}"}
-    await connection.execute(_LOG, values)
+    values = {"at": at, "actor": actor, "table_id": table_id}
+    await connection.execute(_LOG, values | _values(_WAS, before) | _values(_BECAME, after))
 
 
 async def page(
@@ -43,12 +57,21 @@ async def page(
     return [_message(row) for row in await connection.execute(_PAGE, asked)]
 
 
+def _values(which: str, policy: InactivityPolicy) -> dict[str, Any]:
+    return {which + name: value for name, value in asdict(policy).items()}
+
+
 def _message(row: Row[Any]) -> session_pb2.InactivityPolicyChange:
-    before, _, after = row.change.partition(_BECAME)
     return session_pb2.InactivityPolicyChange(
         change_no=row.change_no,
         at=timestamp(row.at),
         changed_by=row.actor,
-        before=session_pb2.InactivityPolicy(**ast.literal_eval(before)),
-        after=session_pb2.InactivityPolicy(**ast.literal_eval(after)),
+        before=_policy_message(_WAS, row),
+        after=_policy_message(_BECAME, row),
+    )
+
+
+def _policy_message(which: str, row: Row[Any]) -> session_pb2.InactivityPolicy:
+    return session_pb2.InactivityPolicy(
+        **{field.name: getattr(row, which + field.name) for field in fields(InactivityPolicy)}
     )

@@ -249,8 +249,8 @@ class SessionService:
             await self._apply(connection, table, policy)
             if policy != table.policy:
                 # A game says the policy of its rules whenever it takes a table over: that is no change.
-                before, after, at = _columns(table.policy), _columns(policy), self._clock.now()
-                await policy_changes.log(connection, at, caller.subject, table_id, before, after)
+                at = self._clock.now()
+                await policy_changes.log(connection, at, caller.subject, table_id, table.policy, policy)
         return session_pb2.SetInactivityPolicyResponse(policy=_policy_message(policy))
 
     async def list_inactivity_policy_changes(

@@ -207,6 +207,27 @@ async def test_what_was_written_stays(table: str, ledger: SmallLedger, service: 
             await owner.execute(statement)
 
 
+POLICY = {
+    "invite": "true",
+    "idle_seconds": "180",
+    "missed_rounds": "5",
+    "warn_after_seconds": "20",
+    "end_after_seconds": "60",
+    "rebuy_grace_seconds": "60",
+}
+
+
+async def test_a_change_of_a_policy_says_all_of_both(service: Connection) -> None:
+    whole = {f"{which}_{name}": value for which in ("was", "became") for name, value in POLICY.items()}
+    for column in whole:
+        said = whole | {column: "NULL"}
+        with pytest.raises(asyncpg.NotNullViolationError, match=f'"{column}"'):
+            await service.execute(
+                f"INSERT INTO policy_changes (at, actor, table_id, {', '.join(said)})"  # noqa: S608
+                f" VALUES (now(), 'maria', 't-1', {', '.join(said.values())})"
+            )
+
+
 KEPT = ("accounts", "tables", "rounds", "stakes", "sessions", "complaints", "outbox_cursor", "session_clock")
 
 

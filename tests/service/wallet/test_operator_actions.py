@@ -8,11 +8,7 @@ from uuid import uuid4
 
 import grpc
 import pytest
-from alembic import command
-from alembic.config import Config
 from google.protobuf.timestamp_pb2 import Timestamp
-from sqlalchemy import Connection as SyncConnection
-from sqlalchemy import text
 
 from feltro.wallet.v1 import audit_pb2 as pb
 from services.kit import database
@@ -20,10 +16,8 @@ from services.kit.identity import Caller
 from services.kit.refusal import Refused
 from services.wallet import operator_actions
 from services.wallet.audit_service import REQUEST_CHARACTERS_LIMIT, AuditIntakeService, AuditService
-from services.wallet.migrate import MIGRATIONS
 from services.wallet.operator_actions import OBJECTS_LIMIT, objects_of
-from stack.postgres import EmbeddedPostgres
-from tests.conftest import OWNER, USER, WalletDatabase
+from tests.conftest import WalletDatabase
 from tests.service.wallet.desk import ManualClock
 from tests.wallet_under_test import WalletClient, reason
 
@@ -209,40 +203,3 @@ async def test_a_command_outlives_its_token_and_its_end_is_written(wallet: Walle
     await wallet.intake.RecordOutcome(pb.RecordOutcomeRequest(action_id=intent.action_id, status="OK"), metadata=late)
     listed = await wallet.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=wallet.operator)
     assert [(action.subject, action.end.status) for action in listed.actions] == [("maria", "OK")]
-
-
-async def test_what_was_noted_of_operators_before_is_carried_over(postgres: EmbeddedPostgres) -> None:
-    name = "feltro_wallet_before_the_log"
-    postgres.ensure_database(name, OWNER, USER)
-    engine = database.connect(postgres.url(OWNER, name), "test", 1)
-    try:
-        async with engine.begin() as connection:
-            await connection.run_sync(_migrate, "0001")
-            for action, about in (("block account", "a-1"), ("set inactivity policy", "t-1")):
-                await connection.execute(
-                    text(
-                        "INSERT INTO operator_actions (at, actor, action, subject, detail)"
-                        " VALUES (now(), 'maria', :action, :about, 'said \"so\"')"
-                    ),
-                    {"action": action, "about": about},
-                )
-        async with engine.begin() as connection:
-            await connection.run_sync(_migrate, "head")
-        async with engine.connect() as connection:
-            (carried,) = await operator_actions.page(connection, operator_actions.Choice(about="a-1"), 10)
-            changes = list(await connection.execute(text("SELECT actor, table_id, change FROM policy_changes")))
-    finally:
-        await engine.dispose()
-        postgres.drop_database(name)
-    assert (carried.intent.actor, carried.intent.method) == ("maria", "block account")
-    assert objects_of(carried.intent.request) == ["a-1"]
-    assert carried.end is not None
-    assert carried.end.status == "OK"
-    assert [tuple(change) for change in changes] == [("maria", "t-1", 'said "so"')]
-
-
-def _migrate(connection: SyncConnection, revision: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    command.upgrade(config, revision)

@@ -567,7 +567,10 @@ async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(
         await desk.sessions.set_inactivity_policy(policy_of(seat.table_id, idle_seconds=seconds), who)
         moments.append(desk.clock.now())
         desk.clock.turn(1)
-    await desk.sessions.set_inactivity_policy(policy_of(other, idle_seconds=900), OPERATOR)
+    numbers = {"idle_seconds": 900, "missed_rounds": 7, "warn_after_seconds": 21, "end_after_seconds": 61}
+    late = await desk.sessions.set_inactivity_policy(policy_of(other, **numbers, rebuy_grace_seconds=62), OPERATOR)
+    off = session_pb2.SetInactivityPolicyRequest(table_id=other, policy=session_pb2.InactivityPolicy())
+    never = await desk.sessions.set_inactivity_policy(off, OPERATOR)
 
     changes = (await desk.policy_changes(seat.table_id)).changes
     assert [(each.changed_by, each.before.idle_seconds, each.after.idle_seconds) for each in changes] == [
@@ -585,6 +588,9 @@ async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(
         end_after_seconds=60,
         rebuy_grace_seconds=60,
     )
+    switched_off, put_off = (await desk.policy_changes(other)).changes
+    assert (put_off.before, put_off.after) == (changes[2].before, late.policy)
+    assert (switched_off.before, switched_off.after) == (late.policy, never.policy)
     first = await desk.policy_changes(seat.table_id, page_size=2)
     second = await desk.policy_changes(seat.table_id, page_size=2, page_token=first.next_page_token)
     assert [*first.changes, *second.changes] == list(changes)
