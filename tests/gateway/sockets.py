@@ -250,6 +250,11 @@ class LiveEdge:
         await self.client.close()
         await self._runner.cleanup()
 
+    def ask_for_a_sign(self) -> None:
+        """It is time for everybody's heartbeat."""
+        for opened in self.sockets._open:
+            opened._ping_at = 0.0
+
     @asynccontextmanager
     async def connect(self, token: str = "", *, autoping: bool = True) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

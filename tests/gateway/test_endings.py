@@ -62,11 +62,13 @@ async def gone(live: LiveEdge) -> None:
 
 
 async def test_a_heartbeat_that_was_missed(edge: Edge, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "HEARTBEAT_S", 0.2)
     live, tables, _ = edge
     await tables.open("french")
     async with live.connect("player:ana", autoping=False) as silent:
         await silent.result("subscribe", table_id="french")
+        # From here on he has nothing to say, however quick he is asked.
+        monkeypatch.setattr(websocket, "HEARTBEAT_S", 0.2)
+        live.ask_for_a_sign()
         assert await silent.closed() == CloseCode.UNHEARD
         await gone(live)
     assert record.lines == [("websocket", "ana", "unheard", ["french"])]

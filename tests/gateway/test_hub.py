@@ -19,7 +19,7 @@ from stack import ephemeral
 from stack.ephemeral import free_port
 from stack.leash import Leash
 from stack.nats import EmbeddedNats
-from tests.gateway.sockets import Client, Door, LiveEdge, Table, Tables, live_edge, until
+from tests.gateway.sockets import WITHIN_S, Client, Door, LiveEdge, Table, Tables, live_edge, until
 
 WATCHERS = 1_000
 
@@ -166,7 +166,7 @@ async def test_a_table_of_somebody_else_is_not_shown(edge: tuple[LiveEdge, Table
         assert (await client.result("subscribe", table_id=table.table_id))["seq"] == "0"
 
 
-async def test_a_thousand_watchers_are_told_the_same(edge: tuple[LiveEdge, Tables, Door]) -> None:
+async def test_a_thousand_watchers_are_told_the_same(edge: tuple[LiveEdge, Tables, Door], many_files: int) -> None:
     live, tables, _ = edge
     table = await table_of(tables)
     async with AsyncExitStack() as stack:
@@ -181,6 +181,8 @@ async def test_a_slow_reader_delays_nobody_and_catches_up(
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 64 * 1024)
     monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    # He is slow for as long as it takes here.
+    monkeypatch.setattr(hub, "LATE_FOR_S", 10 * WITHIN_S)
     live, tables, _ = edge
     table = await table_of(tables)
     async with live.connect() as quick, live.connect() as slow:

@@ -62,6 +62,9 @@ class House:
             process: ServiceProcess = getattr(self, name)
             process.start()
             await process.ready()
+        # The gateways have to have found it, too.
+        for gateway in self.gateways:
+            await gateway.ready()
 
     def kill(self, name: str) -> None:
         part: Server | ServiceProcess = getattr(self, name)

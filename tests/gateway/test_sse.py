@@ -164,6 +164,8 @@ async def test_a_reader_who_is_slow_gets_a_picture_and_one_who_never_reads_is_dr
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
     monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    # He is slow for as long as it takes here.
+    monkeypatch.setattr(hub, "LATE_FOR_S", 10 * WITHIN_S)
     live, _, _ = edge
     async with live.client.get(path(table)) as got:
         reader = Reader(got)

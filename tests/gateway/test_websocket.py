@@ -25,6 +25,7 @@ from services.kit.logs import JsonLines
 from services.wallet import facts
 from tests.gateway.sockets import (
     GENEROUS,
+    WITHIN_S,
     Door,
     LiveEdge,
     Said,
@@ -303,14 +304,20 @@ async def test_no_connection_watches_more_tables_than_it_may(edge: Edge, monkeyp
 
 
 async def test_who_does_not_answer_the_heartbeat_is_dropped(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "HEARTBEAT_S", 0.2)
     monkeypatch.setattr(websocket, "CLOSED_WITHIN_S", 0.1)
     live, _, _ = edge
     async with live.connect(autoping=False) as silent, live.connect(autoping=True) as client:
+        silent_one, answering = live.sockets._open
         listening = asyncio.create_task(client.closed())
+        for _ in range(3):
+            asked_at = answering._pinged_at
+            live.ask_for_a_sign()
+            # However long a busy machine takes: he is not asked again before he could answer.
+            await until(lambda: asked_at < answering._pinged_at < answering._heard_at)  # noqa: B023 - waited for right here
         assert (await silent.ws.receive()).type is aiohttp.WSMsgType.PING
         assert await silent.closed() == CloseCode.UNHEARD
-        await until(lambda: len(live.sockets._open) == 1)
+        await until(lambda: silent_one not in live.sockets._open)
+        assert list(live.sockets._open) == [answering]
         assert not listening.done()
         listening.cancel()
 
@@ -331,7 +338,7 @@ async def test_draining_tells_everybody_where_the_way_out_is_and_answers_what_wa
     async with live.connect("player:ana") as client, live.connect() as idle:
         await client.ws.send_json({"jsonrpc": "2.0", "id": 1, "method": "WalletService.GetBalance"})
         await until(lambda: any(opened.busy for opened in live.sockets._open))
-        draining = asyncio.create_task(live.sockets.drain(5.0))
+        draining = asyncio.create_task(live.sockets.drain(WITHIN_S))
         closing = asyncio.create_task(idle.closed())
         notice = await client.next("notice")
         assert notice["kind"] == "draining"
