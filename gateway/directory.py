@@ -16,10 +16,9 @@ from feltro.table.v1 import placement_pb2
 from gateway import refusals
 from gateway.contracts import Method
 from services.kit.table.leases import Bucket, elapsed
-from services.kit.table.outages import BUS_FAILURES, Outage
-from services.kit.table.placement import LIVES_FOR_S, REPLICAS_BUCKET, TABLES_BUCKET
-
-LOOK_AGAIN_S = 0.2
+from services.kit.table.outages import Outage
+from services.kit.table.placement import TABLES_BUCKET
+from services.kit.table.presence import LIVES_FOR_S, REPLICAS_BUCKET
 
 _log = logging.getLogger(__name__)
 
@@ -59,15 +58,7 @@ class Directory:
 
     async def run(self) -> None:
         """Watches for ever."""
-        await asyncio.gather(self._watch(self._tables), self._watch(self._replicas))
-
-    async def _watch(self, bucket: Bucket) -> None:
-        while True:
-            try:
-                await bucket.watch()
-            except BUS_FAILURES as failed:
-                self._outage.failed(failed)
-            await asyncio.sleep(LOOK_AGAIN_S)
+        await asyncio.gather(*(bucket.watch_for_good(self._outage) for bucket in (self._tables, self._replicas)))
 
     def _noticed(self) -> None:
         self._outage.over()

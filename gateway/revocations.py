@@ -34,7 +34,6 @@ BUCKET = "feltro_revocations"
 # No note is kept longer, and so no token that was issued longer ago is let in.
 KEPT_FOR_S = 30 * 24 * 3600
 BLIND_FOR_S = HOLDS_FOR_S
-LOOK_AGAIN_S = 0.2
 TIDIED_EVERY_S = 1.0
 # A bucket that is full takes no more notes, and says so (G11): some hundred thousand.
 BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
@@ -69,7 +68,7 @@ class Revocations:
 
     async def run(self) -> None:
         """Watches for ever."""
-        await asyncio.gather(self._watch(), self._tidy())
+        await asyncio.gather(self._bucket.watch_for_good(self._outage), self._tidy())
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -143,14 +142,6 @@ class Revocations:
             await self._bucket.put(key, content, lives_for_s)
 
     # -- what others say ---------------------------------------------------------------------------------------------
-
-    async def _watch(self) -> None:
-        while True:
-            try:
-                await self._bucket.watch()
-            except BUS_FAILURES as failed:
-                self._outage.failed(failed)
-            await asyncio.sleep(LOOK_AGAIN_S)
 
     def _noticed(self) -> None:
         self._outage.over()

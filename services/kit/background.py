@@ -1,7 +1,8 @@
-"""Waits for background work without ending it, and ends it for certain."""
+"""Waits for background work without ending it, for an event no longer than that, and ends work for certain."""
 
 import asyncio
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TypeVar
 
 # A cancellation that was lost is said again after this long.
@@ -28,6 +29,13 @@ async def result(work: asyncio.Future[_Result]) -> _Result:
         finally:
             work.remove_done_callback(wake)
     return work.result()
+
+
+async def set_within(event: asyncio.Event, seconds: float | None) -> None:
+    """Waits for an event, but no longer than that; for good if it is None."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 async def end(tasks: Collection[asyncio.Task[None]]) -> None:

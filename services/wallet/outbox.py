@@ -20,6 +20,7 @@ from nats.js.api import Header, StorageType, StreamConfig
 from prometheus_client import Counter, Gauge
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit import background
 from services.kit.database import DATABASE_FAILURES, DirectConnection
 from services.wallet import facts
 from services.wallet.facts import Fact
@@ -101,15 +102,8 @@ class OutboxPublisher:
         while True:
             self._woken.clear()
             if not await self._publish_next(connection, place):
-                await self._wait()
+                await background.set_within(self._woken, LOOK_EVERY_S)
                 await asyncio.sleep(GATHERED_FOR_S)
-
-    async def _wait(self) -> None:
-        try:
-            async with asyncio.timeout(LOOK_EVERY_S):
-                await self._woken.wait()
-        except TimeoutError:
-            return
 
     async def _find_place(self, connection: DirectConnection) -> _Place:
         """Where the stream ends, and which facts it holds that are still in the outbox."""

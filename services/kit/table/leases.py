@@ -14,7 +14,7 @@ from nats.aio.client import Client as Nats
 from nats.js.api import Header, KeyValueConfig, StreamInfo
 from nats.js.kv import KV_DEL, KV_OP, KeyValue
 
-from services.kit.table.outages import BUS_FAILURES
+from services.kit.table.outages import BUS_FAILURES, TRY_AGAIN_AFTER_S, Outage
 
 # No question to the bus waits longer for its answer (G11).
 ANSWERED_WITHIN_S = 0.6
@@ -131,6 +131,15 @@ class Bucket:
             self.watched_since = None
             with suppress(*BUS_FAILURES):
                 await watcher.stop()  # type: ignore[no-untyped-call]
+
+    async def watch_for_good(self, outage: Outage) -> None:
+        """Watches, and does so anew whenever that fails, until it is cancelled."""
+        while True:
+            try:
+                await self.watch()
+            except BUS_FAILURES as failed:
+                outage.failed(failed)
+            await asyncio.sleep(TRY_AGAIN_AFTER_S)
 
     async def make(self) -> KeyValue:
         """The bucket, made if there is none."""

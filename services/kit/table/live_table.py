@@ -224,11 +224,7 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def round_takes_bets(self) -> None:
         """Waits a moment for a round that takes bets."""
-        try:
-            async with asyncio.timeout(NEXT_ROUND_WITHIN_S):
-                await self._betting.wait()
-        except TimeoutError:
-            return
+        await background.set_within(self._betting, NEXT_ROUND_WITHIN_S)
 
     def _last_of(self, player_id: str, round_id: str) -> Finished[Outcome] | None:
         """The last round, if it is this one and he had a part in it: an individual table is nobody else's to see."""
@@ -483,11 +479,7 @@ class LiveTable(Generic[Bets, Outcome]):
     async def _wait(self, seconds: float | None) -> None:
         """Until something changes, or so long."""
         self._changed.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+        await background.set_within(self._changed, seconds)
 
 
 def _policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:

@@ -6,6 +6,7 @@ import nats.errors
 
 # What the bus and the way to it fail with.
 BUS_FAILURES = (nats.errors.Error, OSError, TimeoutError)
+TRY_AGAIN_AFTER_S = 0.1
 
 
 class Outage:

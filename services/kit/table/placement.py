@@ -24,23 +24,16 @@ from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
 from services.kit.table import sharing
 from services.kit.table.leases import Bucket, Noted, Overtaken, elapsed
-from services.kit.table.outages import BUS_FAILURES, Outage
+from services.kit.table.outages import BUS_FAILURES, TRY_AGAIN_AFTER_S, Outage
+from services.kit.table.presence import Presence
 
 TABLES_BUCKET = "feltro_tables"
-REPLICAS_BUCKET = "feltro_replicas"
-HEARTBEAT_EVERY_S = 0.6
-# A replica whose heartbeat was not seen for so long is gone, and its houses are free.
-LIVES_FOR_S = 2.5
-# By how much sooner it gives its houses up itself.
-GIVES_UP_EARLIER_S = 0.5
 # How long a view of the others is too new to claim by: who starts or returns at the same time shows himself first.
 SETTLES_S = 0.7
 # How often it is looked whether time alone has changed something.
 LOOK_EVERY_S = 0.2
-GUARD_EVERY_S = 0.1
 HOUSES_EVERY_S = 1.0
 HOUSES_WITHIN_S = 5.0
-TRY_AGAIN_AFTER_S = 0.1
 GIVE_EVERY_S = 1.0
 # How long a house that was given away is left to others.
 GIVEN_AWAY_FOR_S = 2.0
@@ -108,27 +101,26 @@ class Placement:
         self._open_house = open_house
         self._clock = clock
         self._woken = asyncio.Event()
-        self._beaten = asyncio.Event()
         self._given_back = asyncio.Event()
-        self._outages = {what: Outage(_log, what) for what in ("heartbeat", "leases", "replicas", "claims", "houses")}
+        self._outages = {what: Outage(_log, what) for what in ("leases", "claims", "houses")}
         self._leases = Bucket(
             bus,
             KeyValueConfig(bucket=TABLES_BUCKET, history=1, storage=StorageType.FILE),
-            partial(self._noticed, "leases"),
+            self._saw_leases,
             clock,
         )
-        self._replicas = Bucket(
+        self._presence = Presence(
             bus,
-            KeyValueConfig(bucket=REPLICAS_BUCKET, history=1, storage=StorageType.MEMORY, ttl=LIVES_FOR_S),
-            partial(self._noticed, "replicas"),
+            game,
+            replica_id,
             clock,
+            heartbeat=self._heartbeat,
+            given_up=self._give_up,
+            noticed=self._woken.set,
         )
         self._houses: frozenset[str] = frozenset()
         self._tenures: dict[str, _Tenure] = {}
-        # Until when nobody can have taken our houses; None when somebody may have.
-        self._safe_until: float | None = None
         self._draining = False
-        self._left = False
         self._free_since: dict[str, float] = {}
         # Until when, and for how long, a house is not claimed here.
         self._rests: dict[str, tuple[float, float]] = {}
@@ -138,10 +130,8 @@ class Placement:
     async def run(self) -> None:
         """Takes part until it is cancelled, whatever happens to the bus in the meantime."""
         work = [
-            self._keep_alive(),
-            self._guard(),
-            self._watch(self._leases, "leases"),
-            self._watch(self._replicas, "replicas"),
+            *self._presence.work(),
+            self._leases.watch_for_good(self._outages["leases"]),
             self._ask_for_houses(),
             self._place(),
         ]
@@ -160,50 +150,31 @@ class Placement:
         `run` must go on meanwhile: until then the houses are ours.
         """
         self._draining = True
-        self._beaten.set()
+        self._presence.beat()
         for tenure in self._tenures.values():
             tenure.leave.set()
         while self._tenures:
             self._given_back.clear()
             await self._given_back.wait()
-        self._left = True
-        with suppress(*BUS_FAILURES):
-            await self._replicas.remove(self._key(self._replica_id))
+        await self._presence.leave()
 
     def owner(self, house_id: str) -> Lease | None:
         """Who runs a house, as far as is known here."""
         if self.mine(house_id):
             return self._tenures[house_id].lease
         lease = self._lease(self._leases.entries.get(house_id))
-        if lease is None or lease.replica_id == self._replica_id or self._seems_gone(lease.replica_id):
+        if lease is None or lease.replica_id == self._replica_id or self._presence.seems_gone(lease.replica_id):
             return None
         return lease
 
     def mine(self, house_id: str) -> bool:
         """Whether this replica has the house, and nobody else can have it yet."""
         tenure = self._tenures.get(house_id)
-        return tenure is not None and tenure.task is not None and self._safe() and not tenure.lost.is_set()
+        return tenure is not None and tenure.task is not None and self._presence.safe() and not tenure.lost.is_set()
 
-    # -- being alive ---------------------------------------------------------------------------------------------------
+    # -- what the others are told, and what they may do ----------------------------------------------------------------
 
-    async def _keep_alive(self) -> None:
-        while not self._left:
-            self._beaten.clear()
-            started = self._clock()
-            try:
-                await self._replicas.put(self._key(self._replica_id), self._alive(started).SerializeToString())
-            except BUS_FAILURES as failed:
-                self._outages["heartbeat"].failed(failed)
-                await asyncio.sleep(TRY_AGAIN_AFTER_S)
-                continue
-            self._outages["heartbeat"].over()
-            # What was lost in the meantime stays lost.
-            self._safe()
-            # Others count from when they saw it, which was later.
-            self._safe_until = started + LIVES_FOR_S - GIVES_UP_EARLIER_S
-            await _set_within(self._beaten, HEARTBEAT_EVERY_S - (self._clock() - started))
-
-    def _alive(self, now: float) -> Replica:
+    def _heartbeat(self) -> Replica:
         opened = sum(tenure.lease.epoch > 0 for tenure in self._tenures.values())
         return Replica(
             replica_id=self._replica_id,
@@ -211,39 +182,19 @@ class Placement:
             address=self._address,
             draining=self._draining,
             houses=opened,
-            failing=not opened and now - self._failed_at < FAILING_FOR_S,
+            failing=not opened and self._clock() - self._failed_at < FAILING_FOR_S,
         )
 
-    def _safe(self) -> bool:
-        """Whether nobody can have taken our houses. Once somebody can, they are lost."""
-        if self._safe_until is None:
-            return False
-        if self._clock() < self._safe_until:
-            return True
-        self._safe_until = None
+    def _give_up(self) -> None:
         if self._tenures:
             _log.error("houses are given up: the heartbeat could not be renewed", extra={"houses": len(self._tenures)})
         for tenure in self._tenures.values():
             tenure.lost.set()
-        return False
-
-    async def _guard(self) -> None:
-        while True:
-            self._safe()
-            await asyncio.sleep(GUARD_EVERY_S)
 
     # -- seeing --------------------------------------------------------------------------------------------------------
 
-    async def _watch(self, bucket: Bucket, what: str) -> None:
-        while True:
-            try:
-                await bucket.watch()
-            except BUS_FAILURES as failed:
-                self._outages[what].failed(failed)
-            await asyncio.sleep(TRY_AGAIN_AFTER_S)
-
-    def _noticed(self, what: str) -> None:
-        self._outages[what].over()
+    def _saw_leases(self) -> None:
+        self._outages["leases"].over()
         self._woken.set()
 
     async def _ask_for_houses(self) -> None:
@@ -260,40 +211,9 @@ class Placement:
                     self._woken.set()
             await asyncio.sleep(HOUSES_EVERY_S)
 
-    def _key(self, replica_id: str) -> str:
-        return f"{self._game}.{replica_id}"
-
     @staticmethod
     def _lease(noted: Noted | None) -> Lease | None:
         return Lease.FromString(noted.value) if noted is not None and noted.value else None
-
-    def _seems_gone(self, replica_id: str) -> bool:
-        """Whether no heartbeat was seen for so long that the replica has given its houses up."""
-        noted = self._replicas.entries.get(self._key(replica_id))
-        if noted is not None and not noted.value:
-            return True
-        seen_at = noted.seen_at if noted is not None else self._replicas.watched_since
-        return seen_at is not None and self._clock() - seen_at >= LIVES_FOR_S
-
-    async def _is_gone(self, replica_id: str) -> bool:
-        """The same, asked of the bucket: our own view may have stood still."""
-        if not self._seems_gone(replica_id):
-            return False
-        known = self._replicas.entries.get(self._key(replica_id))
-        there = await self._replicas.read(self._key(replica_id))
-        return not there.value or (known is not None and known.revision == there.revision)
-
-    def _sharing(self) -> list[str]:
-        """The replicas that take houses, this one included."""
-        others = [Replica.FromString(noted.value) for noted in self._replicas.entries.values() if noted.value]
-        return [self._replica_id] + [
-            other.replica_id
-            for other in others
-            if other.game == self._game
-            and other.replica_id != self._replica_id
-            and not (other.draining or other.failing)
-            and not self._seems_gone(other.replica_id)
-        ]
 
     # -- placing -------------------------------------------------------------------------------------------------------
 
@@ -310,13 +230,13 @@ class Placement:
                 self._outages["claims"].failed(failed)
                 await asyncio.sleep(TRY_AGAIN_AFTER_S)
             else:
-                await _set_within(self._woken, LOOK_EVERY_S)
+                await background.set_within(self._woken, LOOK_EVERY_S)
 
     def _may_act(self) -> bool:
-        return self._safe() and self._leases.in_view and self._replicas.in_view
+        return self._presence.safe() and self._leases.in_view and self._presence.in_view
 
     def _settled(self) -> bool:
-        began = (self._leases.watched_since, self._replicas.watched_since)
+        began = (self._leases.watched_since, self._presence.watched_since)
         return all(since is not None and self._clock() - since >= SETTLES_S for since in began)
 
     async def _mend(self) -> None:
@@ -374,7 +294,7 @@ class Placement:
             {house_id: since for house_id, since in self._free_since.items() if not self._rests_now(house_id, now)},
             now,
             houses=len(self._houses),
-            replicas=len(self._sharing()),
+            replicas=len(self._presence.sharing()),
             mine=sum(not tenure.leave.is_set() for tenure in self._tenures.values()),
         )
         for first in range(0, len(chosen), CLAIMS_AT_ONCE):
@@ -384,7 +304,11 @@ class Placement:
         lease = self._lease(self._leases.entries.get(house_id))
         if lease is None:
             return True
-        return lease.game == self._game and lease.replica_id != self._replica_id and self._seems_gone(lease.replica_id)
+        return (
+            lease.game == self._game
+            and lease.replica_id != self._replica_id
+            and self._presence.seems_gone(lease.replica_id)
+        )
 
     def _rests_now(self, house_id: str, now: float) -> bool:
         return house_id in self._rests and now < self._rests[house_id][0]
@@ -417,7 +341,7 @@ class Placement:
         """Writes the lease if the house is free indeed; false if it is not, or another claimant was faster."""
         there = await self._leases.read(tenure.house_id)
         lease = self._lease(there)
-        if lease is not None and (lease.game != self._game or not await self._is_gone(lease.replica_id)):
+        if lease is not None and (lease.game != self._game or not await self._presence.is_gone(lease.replica_id)):
             return False
         if self._draining or not self._may_act():
             return False
@@ -474,7 +398,7 @@ class Placement:
         now = self._clock()
         if now - self._gave_at < GIVE_EVERY_S:
             return
-        counts = dict.fromkeys(self._sharing(), 0)
+        counts = dict.fromkeys(self._presence.sharing(), 0)
         for house_id in self._houses:
             lease = self._lease(self._leases.entries.get(house_id))
             if lease is not None and lease.replica_id in counts:
@@ -488,10 +412,3 @@ class Placement:
             given.given_away = True
             given.leave.set()
             self._gave_at = now
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> None:
-    """Waits for an event, but no longer than that."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(max(seconds, 0.0)):
-            await event.wait()

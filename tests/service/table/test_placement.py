@@ -15,7 +15,7 @@ from nats.aio.client import Client as Nats
 
 from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
-from services.kit.table import placement, sharing
+from services.kit.table import placement, presence, sharing
 from services.kit.table.placement import Placement
 from tests.service.table.loop_time import LoopTime
 from tests.service.table.stoppable_nats import StoppableNats
@@ -187,7 +187,7 @@ async def test_who_leaves_hands_over_at_once_between_rounds(nats_url: str, stack
     await hall.time.stand_still()
     left = asyncio.create_task(leaving.placement.leave())
     await until(lambda: hall.share_of("staying") == 9)
-    replicas = await leaving.bus.jetstream().key_value(placement.REPLICAS_BUCKET)
+    replicas = await leaving.bus.jetstream().key_value(presence.REPLICAS_BUCKET)
     assert Replica.FromString((await replicas.get(f"{hall.game}.leaving")).value or b"").draining
     assert hall.running[playing] == "leaving"
     assert not left.done()
@@ -239,7 +239,7 @@ async def test_g8_replicas_without_their_bus_give_their_houses_up_before_anyone_
     own_nats.stop(forget=True)
     stopped_at = hall.time()
     await until(lambda: not hall.running)
-    assert hall.time() - stopped_at <= placement.LIVES_FOR_S
+    assert hall.time() - stopped_at <= presence.LIVES_FOR_S
     assert sorted(hall.lost) == sorted(hall.house_ids)
     assert not any(member.placement.mine(house_id) for member in members for house_id in hall.house_ids)
     # And take them again when it is back, though it has forgotten everything.
@@ -255,7 +255,7 @@ async def test_g8_a_replica_that_was_asleep_knows_before_it_does_anything(nats_u
     await until(hall.all_run)
     house_id = next(iter(hall.house_ids))
     assert sleeper.placement.mine(house_id)
-    sleeper.asleep_s += placement.LIVES_FOR_S
+    sleeper.asleep_s += presence.LIVES_FOR_S
     assert not sleeper.placement.mine(house_id)
     await until(lambda: len(hall.lost) == 3)
     await until(hall.all_run)
@@ -264,7 +264,7 @@ async def test_g8_a_replica_that_was_asleep_knows_before_it_does_anything(nats_u
 
 def sees_everybody(part: Placement, since: float) -> bool:
     """Whether it could take what looks free, and has heard of all who live."""
-    heard = [noted.seen_at for noted in part._replicas.entries.values()]
+    heard = [noted.seen_at for noted in part._presence._bucket.entries.values()]
     return part._may_act() and part._settled() and len(heard) == 2 and min(heard) > since
 
 
