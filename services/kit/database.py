@@ -35,10 +35,13 @@ def connect(
     application: str,
     connections: int,
     *,
-    command_timeout_s: float = COMMAND_TIMEOUT_S,
+    command_timeout_s: float | None = COMMAND_TIMEOUT_S,
     settings: Mapping[str, str] | None = None,
 ) -> AsyncEngine:
-    """An engine with so many connections at most; `settings` are PostgreSQL's own, for its sessions."""
+    """An engine with so many connections at most; `settings` are PostgreSQL's own, for its sessions.
+
+    A command takes as long as it takes if its timeout is None.
+    """
     return create_async_engine(
         url,
         pool_size=connections,

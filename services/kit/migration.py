@@ -5,21 +5,32 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 from alembic import command as alembic
 from alembic.config import Config
+from alembic.util import CommandError
 from pydantic import PostgresDsn
 from pydantic_settings import SettingsConfigDict
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from services.kit import database
+from services.kit import database, schema
 from services.kit.settings import ServiceSettings, load_or_exit
+
+# How long one migration waits for another of the same database to end (G11).
+WAIT_FOR_ANOTHER_S = 3600.0
+# How long it waits for a table that somebody uses (G11): all who want that table meanwhile wait behind it.
+WAIT_FOR_TABLE_S = 60.0
 
 # Any number will do, as long as every migration of one database takes the same one.
 _ONE_AT_A_TIME = 0x46454C54
+_LOCK_NOT_AVAILABLE = "55P03"
+# However long a statement takes over tables that have become large, nobody ends it but who started it.
+_NO_TIMEOUT = {"statement_timeout": "0"}
 
 WALLET = "wallet"
 _SERVICES = Path(__file__).parent.parent
@@ -40,23 +51,65 @@ class MigrationSettings(ServiceSettings):
         return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
 
 
-def _upgrade(connection: Connection, migrations: Path, user: str) -> None:
-    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ONE_AT_A_TIME})
+def _wait_for_others(connection: Connection) -> None:
+    key = {"key": _ONE_AT_A_TIME}
+    if connection.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), key).scalar_one():
+        return
+    what = f"another migration of this database is under way: waiting for it, at most {WAIT_FOR_ANOTHER_S:g} s"
+    print(f"feltro migrate: {what}", file=sys.stderr, flush=True)
+    with _lock_limit(
+        connection,
+        WAIT_FOR_ANOTHER_S,
+        "Another migration of it has not ended within {:g} s. PostgreSQL shows it in pg_stat_activity as `feltro"
+        " migrate`: let it end, or end it, and migrate again.",
+    ):
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), key)
+
+
+def _upgrade(connection: Connection, migrations: Path, user: str) -> str:
+    _wait_for_others(connection)
     if connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": user}).first() is None:
         raise RuntimeError(f"The role {user} does not exist: create it first (CREATE ROLE {user} LOGIN …).")
+    found = schema.revision(connection)
+    if found is not None and found > schema.newest(migrations):
+        return found
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.attributes["connection"] = connection
     config.attributes["role"] = user
-    alembic.upgrade(config, "head")
+    with _lock_limit(
+        connection,
+        WAIT_FOR_TABLE_S,
+        "Somebody has used a table that has to change for more than {:g} s, perhaps a backup or an audit. PostgreSQL"
+        " shows it in pg_stat_activity: let it end, and migrate again.",
+    ):
+        alembic.upgrade(config, "head")
+    return schema.newest(migrations)
 
 
-async def upgrade(owner_url: str, migrations: Path, user: str) -> None:
-    """Upgrades the schema in one transaction; `user`, the service's role, is granted what it may do."""
-    engine = database.connect(owner_url, "feltro migrate", connections=1)
+@contextmanager
+def _lock_limit(connection: Connection, seconds: float, sentence: str) -> Iterator[None]:
+    """Waits for locks so long and no longer, and says it with the sentence."""
+    milliseconds = str(round(seconds * 1000))
+    connection.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": milliseconds})
+    try:
+        yield
+    except DBAPIError as failed:
+        if getattr(failed.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise RuntimeError(sentence.format(seconds)) from failed
+
+
+async def upgrade(owner_url: str, migrations: Path, user: str) -> str:
+    """Upgrades the schema in one transaction; `user`, the service's role, is granted what it may do.
+
+    Returns the revision that the database has then. One that is newer than the newest migration stays: it is of a later
+    release, which comes or has been taken back.
+    """
+    engine = database.connect(owner_url, "feltro migrate", 1, command_timeout_s=None, settings=_NO_TIMEOUT)
     try:
         async with engine.begin() as connection:
-            await connection.run_sync(_upgrade, migrations, user)
+            return await connection.run_sync(_upgrade, migrations, user)
     finally:
         await engine.dispose()
 
@@ -84,10 +137,16 @@ def command(arguments: list[str]) -> int:
         return 2
     settings = load_or_exit(MigrationSettings.of(service))
     module = importlib.import_module("services.wallet.migrate" if service == WALLET else _GAMES)
+    migrations = cast("Path", module.MIGRATIONS)
     try:
-        asyncio.run(upgrade(str(settings.owner_url), cast("Path", module.MIGRATIONS), role(service)))
-    except (OSError, RuntimeError, SQLAlchemyError) as failed:
-        print(f"feltro migrate: the database was not changed: {failed}", file=sys.stderr)
+        found = asyncio.run(upgrade(str(settings.owner_url), migrations, role(service)))
+    except (*database.DATABASE_FAILURES, RuntimeError, SQLAlchemyError, CommandError) as failed:
+        why = str(failed).strip() or type(failed).__name__
+        print(f"feltro migrate: the database was not changed: {why}", file=sys.stderr)
         return 1
-    print(f"The {service}'s database has the newest schema.")
+    newest = schema.newest(migrations)
+    if found > newest:
+        print(f"The {service}'s database has the schema {found}, newer than this release's {newest}: nothing to do.")
+    else:
+        print(f"The {service}'s database has the newest schema.")
     return 0

@@ -22,6 +22,9 @@ from services.wallet.audit_checks import CHECKS, Check
 
 HOLDS, VIOLATED, NOT_CHECKED = 0, 1, 2
 DEFAULT_OUTBOX_AGE_S = 60.0
+# A round takes minutes; at an individual table it waits for a player who has lost his connection with a bet on the felt,
+# for 90 days at most (`903-B/2015:6.3.2`). After a day somebody should look.
+DEFAULT_ROUND_HOURS = 24.0
 # One statement may walk a ledger of hundreds of millions of entries (G11).
 STATEMENT_TIMEOUT_S = 3600.0
 # The service looks at the ledger soon after its start, for it may be restarted more often than it audits: after a
@@ -63,10 +66,15 @@ Tell = Callable[[Check, str], None]
 class Auditor:
     """Runs the checks on one database."""
 
-    def __init__(self, engine: AsyncEngine, outbox_age_s: float = DEFAULT_OUTBOX_AGE_S) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        outbox_age_s: float = DEFAULT_OUTBOX_AGE_S,
+        round_hours: float = DEFAULT_ROUND_HOURS,
+    ) -> None:
         # One snapshot for all checks: they hold between themselves while players go on playing.
         self._engine = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        self._outbox_age_s = outbox_age_s
+        self._patience = {"outbox_age_s": outbox_age_s, "round_hours": round_hours}
 
     async def run(self, tell: Tell, finished: Callable[[Finding], None] | None = None) -> list[Finding]:
         """Tells every violation as it is found, then gives what each check came to."""
@@ -105,15 +113,16 @@ class Auditor:
         return Finding(check, violations, time.monotonic() - started)
 
     def _given(self, check: Check) -> dict[str, float]:
-        return {"outbox_age_s": self._outbox_age_s} if ":outbox_age_s" in check.violations else {}
+        return {name: given for name, given in self._patience.items() if f":{name}" in check.violations}
 
 
 class AuditWatch:
     """The audit that the service runs on itself, one replica at a time."""
 
-    def __init__(self, database_url: str, every_s: float) -> None:
+    def __init__(self, database_url: str, every_s: float, round_hours: float = DEFAULT_ROUND_HOURS) -> None:
         self._url = database_url
         self._every_s = every_s
+        self._round_hours = round_hours
 
     async def run(self) -> None:
         """Audits again and again until it is cancelled."""
@@ -122,7 +131,7 @@ class AuditWatch:
         try:
             await asyncio.sleep(self._every_s * FIRST_AFTER_SHARE)
             while True:
-                await self.audit_once(Auditor(engine))
+                await self.audit_once(Auditor(engine, round_hours=self._round_hours))
                 await asyncio.sleep(self._every_s)
         finally:
             await engine.dispose()
@@ -175,11 +184,19 @@ def command(argv: list[str]) -> int:
         default=DEFAULT_OUTBOX_AGE_S,
         help=f"how long a fact may wait for the bus ({DEFAULT_OUTBOX_AGE_S:.0f})",
     )
+    parser.add_argument(
+        "--round-hours",
+        type=float,
+        metavar="HOURS",
+        default=DEFAULT_ROUND_HOURS,
+        help=f"how long a round may be open ({DEFAULT_ROUND_HOURS:.0f}); of a restored backup, more than its age",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     chosen = parser.parse_args(argv)
     try:
         url = chosen.database_url or str(load(AuditSettings).database_url)
-        findings = asyncio.run(_audit(url, chosen.outbox_age, _JsonReport() if chosen.json else _Report()))
+        report = _JsonReport() if chosen.json else _Report()
+        findings = asyncio.run(_audit(url, chosen.outbox_age, chosen.round_hours, report))
     except WrongSettings as wrong:
         print(f"feltro audit: {wrong} Or name the database with --database-url.", file=sys.stderr)
         return NOT_CHECKED
@@ -221,10 +238,10 @@ class _JsonReport(_Report):
         print(json.dumps({"checks": len(findings), "violations": violations, "seconds": round(seconds, 3)}))
 
 
-async def _audit(url: str, outbox_age_s: float, report: _Report) -> list[Finding]:
+async def _audit(url: str, outbox_age_s: float, round_hours: float, report: _Report) -> list[Finding]:
     engine = _connect(url)
     try:
-        findings = await Auditor(engine, outbox_age_s).run(report.tell, report.finished)
+        findings = await Auditor(engine, outbox_age_s, round_hours).run(report.tell, report.finished)
     finally:
         await engine.dispose()
     report.total(findings)

@@ -7,6 +7,8 @@ must, and only violations travel. Kinds and states are written as the numbers of
 
 from dataclasses import dataclass
 
+from services.wallet import transfer_shapes
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -162,6 +164,22 @@ LEFT JOIN (SELECT DISTINCT round_no AS moved_no FROM stakes WHERE state IN (3, 4
 WHERE r.round_id IS NULL OR t.transfers > 1 OR r.end_transfer_no IS DISTINCT FROM t.transfer_no
    OR t.kind IS NOT NULL AND r.state <> CASE t.kind WHEN 6 THEN 3 ELSE 2 END
    OR t.transfer_no IS NULL AND r.state <> 1 AND moved_no IS NOT NULL
+"""
+
+# Open rounds are few, and stakes many: these are looked up by their rounds. One that is open for very long is one
+# that the owner of its table cannot end, or has forgotten, or that has no owner. What is staked in it is locked.
+_ROUNDS_END_IN_TIME = """
+SELECT format('Round %s (%s) at table %s (%s) has been open since %s, which is %s h, with %s cents in %s open stakes,'
+              ' the last of them placed at %s: who runs the table?',
+              r.round_no, r.round_id, r.table_no, t.table_id, r.opened_at,
+              round(extract(epoch FROM now() - r.opened_at) / 3600, 1), coalesce(s.open_cents, 0),
+              coalesce(s.stakes, 0), coalesce(s.last_at::text, '(none)'))
+FROM rounds r LEFT JOIN tables t USING (table_no) LEFT JOIN (
+    SELECT round_no, count(*) AS stakes, sum(placed_cents - cancelled_cents) AS open_cents, max(placed_at) AS last_at
+    FROM stakes
+    WHERE state = 1 AND round_no = ANY(ARRAY(SELECT round_no FROM rounds WHERE state = 1)) GROUP BY round_no
+) s USING (round_no)
+WHERE r.state = 1 AND extract(epoch FROM now() - r.opened_at) > 3600 * CAST(:round_hours AS double precision)
 """
 
 # Per round and player: what his stakes say against what his entries moved, by kind of transfer (3 stake, 4 cancelled,
@@ -326,11 +344,18 @@ CHECKS = (
     ),
     Check("never-below-zero", "G2", "no account of a player and no cave is below zero", _NEVER_BELOW_ZERO),
     Check("locked", "G2", "what is locked are the open stakes", _LOCKED),
+    Check(
+        "transfers-move",
+        "G1",
+        "each kind of transfer moves what it may: one player's own, or a table's",
+        transfer_shapes.DIFFERS,
+    ),
     Check("requests", "G3", "each transfer has its one accepted request", _REQUESTS),
     Check(
         "stakes-end-with-round", "G4", "stakes are open, settled or returned as their round is", _STAKES_END_WITH_ROUND
     ),
     Check("rounds-end-once", "G4", "each round with ended stakes was ended by one transfer", _ROUNDS_END_ONCE),
+    Check("rounds-end", "G4", "no round is open for ever", _ROUNDS_END_IN_TIME),
     Check("stakes-and-entries", "G4", "what stakes say was placed, ended and paid was moved", _STAKES_AND_ENTRIES),
     Check("stakes-belong", "G4", "stakes are of the account and the table of their session", _STAKES_BELONG),
     Check("rounds-belong", "G4", "rounds are of a table", _ROUNDS_BELONG),

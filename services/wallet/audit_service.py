@@ -32,7 +32,6 @@ class AuditService:
         del caller
         size = edge.page_size(request.page_size)
         edge.size("subject", request.subject, SUBJECT_CHARACTERS_LIMIT)
-        _check_word("subject", request.subject)
         for field in ("method", "object"):
             if getattr(request, field):
                 edge.identifier(field, getattr(request, field))
@@ -66,7 +65,7 @@ class AuditIntakeService:
         """Before the command."""
         edge.size("request", request.request, REQUEST_CHARACTERS_LIMIT)
         for field in ("method", "request_id", "address", "trace_id"):
-            _check_word(field, getattr(request, field))
+            edge.size(field, getattr(request, field), WORD_CHARACTERS_LIMIT)
         if not request.method:
             raise refusals.invalid("method", "has to be given.")
         intent = Intent(
@@ -86,7 +85,7 @@ class AuditIntakeService:
     async def record_outcome(self, request: pb.RecordOutcomeRequest, caller: Caller) -> pb.RecordOutcomeResponse:
         """After the command."""
         for field in ("status", "reason"):
-            _check_word(field, getattr(request, field))
+            edge.size(field, getattr(request, field), WORD_CHARACTERS_LIMIT)
         if not request.status:
             raise refusals.invalid("status", "has to be given.")
         ended = End(self._clock.now(), request.status, request.reason)
@@ -100,12 +99,6 @@ def _action_id(said: str) -> UUID:
         return UUID(said)
     except ValueError:
         raise refusals.invalid("action_id", "has to be a UUID.") from None
-
-
-def _check_word(field: str, value: str) -> None:
-    edge.size(field, value, WORD_CHARACTERS_LIMIT)
-    if "\0" in value:
-        raise refusals.invalid(field, "has to be without NUL characters.")
 
 
 def _json(said: str) -> str:

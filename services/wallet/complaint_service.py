@@ -50,11 +50,15 @@ class ComplaintService:
             whose = await complaints.complainant(connection, account_id)
             if whose is not None:
                 edge.may_see(caller, whose.player_id)
+                # Before the request is looked up: a copy that waits here finds the answer, not the limit (G3).
+                await complaints.lock_filing(connection, whose.account_no)
             return whose
 
         async def act(connection: AsyncConnection, whose: Complainant | None) -> pb.FileComplaintResponse:
             if whose is None:
                 raise refusals.account_unknown(request.account_id)
+            if await complaints.unanswered(connection, whose.account_no) >= complaints.UNANSWERED_LIMIT:
+                raise _too_many_unanswered(request.account_id)
             about = await _subject(connection, whose, request.round_id, session_id)
             number, reference = await complaints.file(
                 connection, whose, round_number=about.round_no, session_number=about.session_no, filed_at=now
@@ -153,11 +157,12 @@ class ComplaintService:
             if complaint is None:
                 raise _complaint_unknown(request.reference)
             after = _state_after(complaint, move)
-            steps = await complaints.steps(connection, complaint.no)
-            _check_room(steps, caller)
-            step = _step(len(steps) + 1, caller, after, request.text, now)
+            taken = await complaints.count_steps(connection, complaint.no)
+            _check_room(taken, caller)
+            step = _step(taken + 1, caller, after, request.text, now)
             await _write_step(connection, complaint.no, complaint.reference, complaint.player_id, step)
-            return response(complaint=_message(complaint, [*steps, step]))
+            # This step alone: the answer is kept for ever, and the steps before it are in the answers before it (G11).
+            return response(complaint=_message(complaint, [step]))
 
         return await requests.once(self._engine, request, caller, now, admit=admit, act=act)
 
@@ -200,10 +205,10 @@ def _state_after(complaint: Complaint, move: Move) -> ComplaintState:
         raise refusals.WalletRefused(reason, sentence, reference=complaint.reference) from None
 
 
-def _check_room(steps: list[Step], caller: Caller) -> None:
+def _check_room(taken: int, caller: Caller) -> None:
     limit = complaints.STEPS_LIMIT if _is_operator(caller) else complaints.PLAYER_STEPS_LIMIT
-    if len(steps) >= limit:
-        raise refusals.invalid("reference", f"names a complaint with {len(steps)} steps, all it takes: file a new one.")
+    if taken >= limit:
+        raise refusals.invalid("reference", f"names a complaint with {taken} steps, all it takes: file a new one.")
 
 
 def _step(number: int, caller: Caller, state: ComplaintState, words: str, at: datetime) -> Step:
@@ -253,6 +258,14 @@ def _timestamp(at: datetime) -> Timestamp:
 
 def _complaint_unknown(reference: str) -> refusals.WalletRefused:
     return refusals.WalletRefused("COMPLAINT_UNKNOWN", "There is no such complaint.", reference=reference)
+
+
+def _too_many_unanswered(account_id: str) -> refusals.WalletRefused:
+    limit = complaints.UNANSWERED_LIMIT
+    sentence = (
+        f"The account has {limit} complaints without an answer: add to one of them, or wait until one is answered."
+    )
+    return refusals.WalletRefused("COMPLAINTS_UNANSWERED", sentence, account_id=account_id, limit=limit)
 
 
 def _uuid(field: str, value: str) -> UUID:

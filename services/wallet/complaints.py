@@ -19,6 +19,9 @@ from services.wallet.state import AccountKind, TransferKind
 # a complaint can be answered and closed however much its player has added.
 STEPS_LIMIT = 200
 PLAYER_STEPS_LIMIT = 180
+# Complaints of one account that wait for an answer (G11): with the limit of steps, what a player can fill before an
+# operator has answered him.
+UNANSWERED_LIMIT = 20
 
 
 class ComplaintState(IntEnum):
@@ -118,10 +121,17 @@ _COMPLAINTS = (
 )
 _BY_REFERENCE = text(f"{_COMPLAINTS} WHERE c.reference = :reference")
 _BY_REFERENCE_LOCKED = text(f"{_COMPLAINTS} WHERE c.reference = :reference FOR UPDATE OF c")
+_COUNT_STEPS = text("SELECT count(*) FROM complaint_steps WHERE complaint_no = :no")
 _STEPS = text(
     "SELECT number, actor, by_operator, state, text, at FROM complaint_steps WHERE complaint_no = :no ORDER BY number"
 )
 _COMPLAINANT = text("SELECT account_no, player_id FROM accounts WHERE account_id = :account_id AND kind = :player")
+# Keys of two numbers are apart from those of one, of which the audit has one.
+_LOCK_FILING = text("SELECT pg_advisory_xact_lock(:filing, hashint8(:account_no))")
+_FILING = 0x46494C45
+_COUNT_UNANSWERED = text(
+    "SELECT count(*) FROM complaints WHERE account_no = :account_no AND state IN (:filed, :in_review)"
+)
 _ROUND = text("SELECT round_no FROM rounds WHERE round_id = :round_id")
 _TOOK_PART = text(
     "SELECT EXISTS (SELECT FROM stakes WHERE round_no = :round_no AND account_no = :account_no)"
@@ -147,6 +157,21 @@ async def complainant(connection: AsyncConnection, account_id: UUID) -> Complain
     asked = {"account_id": account_id, "player": AccountKind.PLAYER.value}
     row = (await connection.execute(_COMPLAINANT, asked)).one_or_none()
     return Complainant(row.account_no, row.player_id) if row else None
+
+
+async def lock_filing(connection: AsyncConnection, account_no: int) -> None:
+    """Until the transaction ends nobody else files for this account, so that what is counted stays so.
+
+    Not the account's row: bets wait for that, and a lane may hold it while it waits for a request id that we have.
+    """
+    await connection.execute(_LOCK_FILING, {"filing": _FILING, "account_no": account_no})
+
+
+async def unanswered(connection: AsyncConnection, account_no: int) -> int:
+    """How many complaints of the account wait for an answer; an answered one that was added to does so again."""
+    asked = {"filed": ComplaintState.FILED.value, "in_review": ComplaintState.IN_REVIEW.value}
+    count: int = (await connection.execute(_COUNT_UNANSWERED, asked | {"account_no": account_no})).scalar_one()
+    return count
 
 
 async def round_no(connection: AsyncConnection, round_id: str) -> int | None:
@@ -196,6 +221,12 @@ async def steps(connection: AsyncConnection, number: int) -> list[Step]:
     """Everything that happened to a complaint, oldest first."""
     rows = await connection.execute(_STEPS, {"no": number})
     return [Step(r.number, r.actor, r.by_operator, ComplaintState(r.state), r.text, r.at) for r in rows]
+
+
+async def count_steps(connection: AsyncConnection, number: int) -> int:
+    """How many steps a complaint has; they are numbered without a gap."""
+    count: int = (await connection.execute(_COUNT_STEPS, {"no": number})).scalar_one()
+    return count
 
 
 async def add_step(connection: AsyncConnection, number: int, step: Step) -> None:

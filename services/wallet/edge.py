@@ -64,8 +64,12 @@ def amount_or_zero(field: str, value: int, limit: int = AMOUNT_LIMIT_CENTS) -> i
 
 
 def size(field: str, value: bytes | str, limit: int) -> None:
+    """Bytes or words that fit where they are kept."""
     if len(value) > limit:
         raise refusals.invalid(field, f"is longer than {limit}.")
+    # The one character that PostgreSQL's text cannot hold. Half a surrogate pair is not UTF-8: no message brings one.
+    if isinstance(value, str) and "\0" in value:
+        raise refusals.invalid(field, "has to be without NUL characters.")
 
 
 def page_size(value: int) -> int:

@@ -110,14 +110,15 @@ class Lane:
         return self._waiting + self._writing
 
     def _next_group(self) -> list[_Submission]:
+        """What is written next. Whoever has gone away meanwhile is left out; nothing of his has been done."""
         group: list[_Submission] = []
         size = 0
         while self._queue and (not group or size + len(self._queue[0].commands) <= GROUP_LIMIT):
             submission = self._queue.popleft()
-            size += len(submission.commands)
+            self._waiting -= len(submission.commands)
             if not submission.answers.cancelled():
+                size += len(submission.commands)
                 group.append(submission)
-        self._waiting -= size
         self._writing = size
         self._gauge.set(self._waiting)
         return group

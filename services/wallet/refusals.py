@@ -37,6 +37,8 @@ _CODES = {
     "COMPLAINT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
     "COMPLAINT_CLOSED": grpc.StatusCode.FAILED_PRECONDITION,
     "COMPLAINT_NOT_ANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
+    "COMPLAINTS_UNANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
+    "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
     "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
     "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
@@ -50,6 +52,7 @@ NOT_KEPT = frozenset(
         "STALE_EPOCH",
         "REQUEST_REUSED",
         "COMPLAINT_NOT_ANSWERED",
+        "COMPLAINTS_UNANSWERED",
         "OVERLOADED",
         "UNAVAILABLE",
         "NOT_YOURS",
@@ -84,6 +87,12 @@ def insufficient_funds(account: Account, needed_cents: int) -> WalletRefused:
 
 def round_ended(round_id: str, state: str) -> WalletRefused:
     return WalletRefused("ROUND_ENDED", "The round has ended.", round_id=round_id, state=state)
+
+
+def round_full(round_id: str, field: str, limit: int) -> WalletRefused:
+    return WalletRefused(
+        "ROUND_FULL", "The round holds as much as one may: open another.", round_id=round_id, field=field, limit=limit
+    )
 
 
 def stale_epoch(table_id: str, epoch: int, current_epoch: int) -> WalletRefused:

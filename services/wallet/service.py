@@ -10,7 +10,7 @@ from nats.aio.client import Client as Nats
 from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background, database
+from services.kit import background, database, schema
 from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer
 from services.kit.methods import Service
@@ -20,6 +20,7 @@ from services.wallet.audit import AuditWatch
 from services.wallet.audit_service import AuditIntakeService, AuditService
 from services.wallet.complaint_service import ComplaintService
 from services.wallet.inactivity_watch import InactivityWatch
+from services.wallet.migrate import MIGRATIONS
 from services.wallet.outbox import OutboxPublisher
 from services.wallet.platform_service import PlatformService
 from services.wallet.relevant_service import RelevantEventService
@@ -69,17 +70,20 @@ class Wallet:
         self.port = 0
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Serves until `stopped` is set, then lets calls under way finish."""
+        """Serves, once its database has the schema, until `stopped` is set; then lets calls under way finish."""
         settings = self._settings
         engine = database.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
         lanes = database.connect(
             str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.SESSION_SETTINGS
         )
-        bus = await _connect_bus(str(settings.nats_url))
         try:
-            await self._serve(engine, lanes, bus, stopped)
+            if await schema.wait_until_there(engine, "wallet", MIGRATIONS, settings.listen, stopped):
+                bus = await _connect_bus(str(settings.nats_url))
+                try:
+                    await self._serve(engine, lanes, bus, stopped)
+                finally:
+                    await bus.close()
         finally:
-            await bus.close()
             await lanes.dispose()
             await engine.dispose()
 
@@ -105,7 +109,7 @@ class Wallet:
             commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
-            AuditWatch(str(settings.database_url), settings.audit_every_s).run(),
+            AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
         tasks = [asyncio.create_task(part) for part in work]
         await server.start()

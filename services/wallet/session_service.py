@@ -340,8 +340,7 @@ def _cause(asked: int, caller: Caller) -> EndCause:
 def _device(device: session_pb2.Device) -> Device:
     said = {"kind": device.kind, "agent": device.agent, "address": device.address, "fingerprint": device.fingerprint}
     for field, value in said.items():
-        if len(value) > DEVICE_TEXT_LIMIT or "\0" in value:
-            raise refusals.invalid(f"device.{field}", f"has to be text of {DEVICE_TEXT_LIMIT} characters at most.")
+        edge.size(f"device.{field}", value, DEVICE_TEXT_LIMIT)
     return Device(**said)
 
 

@@ -7,6 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from services.kit.identity_settings import IdentitySettings
 from services.kit.settings import Environment, ListenAddress
+from services.wallet.audit import DEFAULT_ROUND_HOURS
 from services.wallet.state import DEFAULT_LARGE_CENTS, Limits
 
 
@@ -37,6 +38,8 @@ class WalletSettings(IdentitySettings):
     # How long a stopping service waits for calls under way.
     stop_grace_s: float = Field(10.0, ge=0, le=60)
     audit_every_s: float = Field(3600.0, ge=1)
+    # How long a round may be open before the audit finds it.
+    audit_round_hours: float = Field(DEFAULT_ROUND_HOURS, gt=0)
     # From which amount on a player's prize in a round, a deposit or a withdrawal is noted as a relevant event. An event
     # keeps the limit it was noted by, so a new one says nothing about those before.
     large_prize_cents: int = Field(DEFAULT_LARGE_CENTS, ge=1)

@@ -15,7 +15,7 @@ from nats.aio.client import Client as Nats
 from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background, database
+from services.kit import background, database, schema
 from services.kit.clock import Clock, SystemClock
 from services.kit.grpc_server import GrpcServer
 from services.kit.methods import Service
@@ -31,6 +31,7 @@ from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
 from services.kit.table.hall import Hall
 from services.kit.table.house import Resources
 from services.kit.table.journal import Journal, StaleOwner
+from services.kit.table.migrate import MIGRATIONS
 from services.kit.table.placement import Placement
 from services.kit.table.platform_switch import PlatformSwitch
 from services.kit.table.postgres_journal import PostgresJournal
@@ -104,12 +105,21 @@ class GameProcess(Generic[Bets, Outcome]):
         self.port = 0
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Serves until `stopped` is set, then hands its tables over and ends."""
+        """Serves, once its database has the schema, until `stopped` is set; then hands its tables over and ends."""
         settings, name = self._settings, self._offer.game.name
         url = str(settings.database_url)
         writing = database.connect(url, f"feltro-{name} journal", 1, settings=postgres_journal.SESSION_SETTINGS)
         reading = database.connect(url, f"feltro-{name}", READING_CONNECTIONS)
-        bus = await _connect_bus(str(settings.nats_url), name)
+        try:
+            if await schema.wait_until_there(reading, name, MIGRATIONS, settings.listen, stopped):
+                await self._work(writing, reading, stopped)
+        finally:
+            await writing.dispose()
+            await reading.dispose()
+
+    async def _work(self, writing: AsyncEngine, reading: AsyncEngine, stopped: asyncio.Event) -> None:
+        settings = self._settings
+        bus = await _connect_bus(str(settings.nats_url), self._offer.game.name)
         # What all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address)
         try:
@@ -117,8 +127,6 @@ class GameProcess(Generic[Bets, Outcome]):
         finally:
             await wallet.close()
             await bus.close()
-            await writing.dispose()
-            await reading.dispose()
 
     async def _serve(
         self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, stopped: asyncio.Event

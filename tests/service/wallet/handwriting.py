@@ -121,10 +121,10 @@ class Pen:
         )
 
     async def transfer(
-        self, kind: TransferKind, mode: Mode, legs: Sequence[Leg], *, round_no: int | None = None
+        self, kind: TransferKind, mode: Mode, legs: Sequence[Leg], *, round_no: int | None = None, request_id: str = ""
     ) -> tuple[int, str]:
         """One transfer with its request; gives its number and request id."""
-        number, request_id = await self.next_no(), f"request-{next(self._requests)}"
+        number, request_id = await self.next_no(), request_id or f"request-{next(self._requests)}"
         async with self.connection.transaction():
             await self.connection.execute(
                 "INSERT INTO transfers VALUES ($1, $2, $3, $4, $5, $6)", number, kind, mode, AT, request_id, round_no
@@ -135,14 +135,14 @@ class Pen:
             )
         return number, request_id
 
-    async def round(self, round_id: str, table: Table) -> int:
+    async def round(self, round_id: str, table: Table, opened_at: datetime = AT) -> int:
         number = await self.next_no()
         await self.connection.execute(
             "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at) VALUES ($1, $2, $3, 1, $4)",
             number,
             round_id,
             table.no,
-            AT,
+            opened_at,
         )
         return number
 
@@ -345,7 +345,8 @@ async def small_ledger(pen: Pen) -> SmallLedger:
     void_no = await pen.round("round-void", roulette)
     returned = await pen.stake(at_roulette[1], void_no, 700)
     await pen.void(roulette, void_no, [returned])
-    open_no = await pen.round("round-open", roulette)
+    # One that has been open for long is one that was forgotten.
+    open_no = await pen.round("round-open", roulette, datetime.now(UTC))
     playing = await pen.stake(at_roulette[0], open_no, 250)
 
     caves = await pen.cave(at_poker[0]), await pen.cave(at_poker[1])

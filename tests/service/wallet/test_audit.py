@@ -210,6 +210,13 @@ FAULTS = [
         "Account {ana.no} ({ana.account_id}) has 250 cents locked, but 0 in open stakes of open rounds.",
     ),
     Fault(
+        "a deposit that is called a withdrawal",
+        "UPDATE transfers SET kind = 2 WHERE transfer_no = {deposit_no}",
+        "transfers-move",
+        "Transfer {deposit_no} (request request-1), a withdrawal: it moved player +, books -,"
+        " but a withdrawal moves player -, books +.",
+    ),
+    Fault(
         "a transfer nobody asked for",
         "DELETE FROM requests WHERE transfer_no = {deposit_no}",
         "requests",
@@ -276,6 +283,19 @@ FAULTS = [
         "UPDATE transfers SET kind = 5 WHERE round_no = {void_no} AND kind = 6",
         "rounds-end-once",
         "Round {void_no} (round-void) is in state 3, but transfer",
+    ),
+    Fault(
+        "a round that was forgotten",
+        "UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {open_no}",
+        "rounds-end",
+        "which is 25.0 h, with 250 cents in 1 open stakes, the last of them placed at 2026-11-18 12:00:00+00: who runs",
+    ),
+    Fault(
+        "a round without a stake that was forgotten",
+        "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)"
+        " VALUES (777, 'round-lost', {roulette.no}, 1, now() - interval '1441 minutes')",
+        "rounds-end",
+        "Round 777 (round-lost) at table {roulette.no} (roulette-1) has been open since",
     ),
     Fault(
         "a payout that was not paid",
@@ -475,6 +495,17 @@ def test_the_outbox_may_be_given_more_time(wallet_database: WalletDatabase, post
     assert _audit(wallet_database, "--outbox-age", "600") == 0
 
 
+def test_rounds_may_be_given_more_time(
+    wallet_database: WalletDatabase, ledger: SmallLedger, postgres: EmbeddedPostgres
+) -> None:
+    """Where players may be idle for hours, and of a restored backup, whose rounds stopped when it was made."""
+    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), older))
+    assert _audit(wallet_database) == 1
+    assert _audit(wallet_database, "--round-hours", "24.9") == 1
+    assert _audit(wallet_database, "--round-hours", "25.1") == 0
+
+
 def test_what_cannot_be_checked_is_neither_right_nor_wrong(
     wallet_database: WalletDatabase, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -563,6 +594,23 @@ async def test_the_watch_logs_and_measures_what_it_finds(
     assert before is not None
     assert after is not None
     assert after > before
+
+
+@pytest.mark.parametrize(("round_hours", "violations"), [(24.9, 1), (25.1, 0)])
+async def test_the_watch_waits_for_rounds_as_long_as_it_is_told(
+    round_hours: float, violations: int, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
+) -> None:
+    ledger = await _write(wallet_database.url)
+    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    await _force(postgres.url("postgres", wallet_database.name), older)
+    before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
+    watching = asyncio.create_task(audit.AuditWatch(wallet_database.url, 0.1, round_hours).run())
+    async with asyncio.timeout(60):
+        while REGISTRY.get_sample_value("feltro_audit_last_success_seconds") == before:
+            await asyncio.sleep(0.01)
+    watching.cancel()
+    await asyncio.wait([watching])
+    assert REGISTRY.get_sample_value("feltro_audit_violations", {"check": "rounds-end"}) == violations
 
 
 async def test_one_replica_audits_at_a_time(wallet_database: WalletDatabase) -> None:

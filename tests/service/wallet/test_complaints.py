@@ -167,8 +167,8 @@ async def test_a_complaint_goes_its_way_and_every_step_is_kept(desk: Desk) -> No
     await desk.answer(filed.reference)
     await desk.add(filed.reference, text="I saw 17.")
     await desk.answer(filed.reference, text="Here is the film.")
-    closed = await desk.close(filed.reference)
-    assert await desk.get(filed.reference) == closed
+    assert (await desk.close(filed.reference)).state == CLOSED
+    closed = await desk.get(filed.reference)
     assert closed.state == CLOSED
     assert [(step.number, step.actor, step.by_operator, step.state, step.text) for step in closed.steps] == [
         (1, "ana", False, FILED, "The ball was in 17."),
@@ -263,7 +263,8 @@ async def test_what_is_not_valid_is_refused_by_field(desk: Desk, field: str, cha
 async def test_a_closed_complaint_takes_nothing_more(desk: Desk) -> None:
     reference = (await desk.file()).reference
     await desk.answer(reference)
-    closed = await desk.close(reference)
+    await desk.close(reference)
+    closed = await desk.get(reference)
     for attempt in (desk.add(reference), desk.review(reference), desk.answer(reference), desk.close(reference)):
         with pytest.raises(Refused, check=_is("COMPLAINT_CLOSED")) as refused:
             await attempt
@@ -305,7 +306,71 @@ async def test_a_complaint_fits_into_a_message(desk: Desk, connection: Connectio
     with pytest.raises(Refused, match="180 steps, all it takes"):
         await desk.add(reference)
     await desk.answer(reference, "€" * TEXT_CHARACTERS_LIMIT)
-    assert (await desk.close(reference)).ByteSize() < 4 * 1024 * 1024
+    await desk.close(reference)
+    assert (await desk.get(reference)).ByteSize() < 4 * 1024 * 1024
+
+
+# -- not without end (G11) -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_step_is_answered_with_itself(desk: Desk) -> None:
+    """Answers are kept for ever: with all steps before it in each, they would grow with the square of the steps."""
+    reference = (await desk.file()).reference
+    answers = [await desk.add(reference), await desk.review(reference), await desk.answer(reference)]
+    answers.append(await desk.close(reference))
+    whole = await desk.get(reference)
+    assert [list(answer.steps) for answer in answers] == [[step] for step in whole.steps[1:]]
+    for answer, step in zip(answers, whole.steps[1:], strict=True):
+        answer.ClearField("steps")
+        # The rest is the complaint as it stood then.
+        as_it_stood = pb.Complaint()
+        as_it_stood.CopyFrom(whole)
+        as_it_stood.ClearField("steps")
+        as_it_stood.state = step.state
+        assert answer == as_it_stood
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_the_last_answer_that_is_kept_is_as_long_as_the_first(desk: Desk, connection: Connection) -> None:
+    words = "The same words."
+    reference = (await desk.file(text=words)).reference
+    for _ in range(9):
+        await desk.add(reference, text=words)
+    kept = await connection.fetch("SELECT octet_length(answer) AS size FROM requests WHERE caller = 'ana'")
+    assert len(kept) == 10
+    assert len({row["size"] for row in kept}) == 1
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_so_many_may_wait_for_an_answer(desk: Desk, ledger: SmallLedger) -> None:
+    account = str(ledger.ana.account_id)
+    references = [(await desk.file()).reference for _ in range(complaints.UNANSWERED_LIMIT)]
+    await desk.review(references[0])
+    for caller in (ANA, OPERATOR):
+        with pytest.raises(Refused, match="20 complaints without an answer", check=_is("COMPLAINTS_UNANSWERED")) as no:
+            await desk.file(caller, request_id="one-more")
+        assert no.value.facts == {"account_id": account, "limit": "20"}
+    # Of that account only.
+    assert (await desk.file(RUI, account_id=str(ledger.rui.account_id))).state == FILED
+    # He may always add, and the operator answer; it was refused for the moment only.
+    await desk.add(references[1])
+    await desk.answer(references[0])
+    assert (await desk.file(request_id="one-more")).state == FILED
+    # One that is opened again waits again.
+    await desk.answer(references[1])
+    await desk.add(references[1])
+    with pytest.raises(Refused, check=_is("COMPLAINTS_UNANSWERED")):
+        await desk.file()
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_no_more_at_the_same_moment_either(desk: Desk, connection: Connection) -> None:
+    many = complaints.UNANSWERED_LIMIT + 8
+    filed = await asyncio.gather(*(desk.file() for _ in range(many)), return_exceptions=True)
+    refused = [why.reason for why in filed if isinstance(why, Refused)]
+    assert refused == ["COMPLAINTS_UNANSWERED"] * 8
+    assert await connection.fetchval("SELECT count(*) FROM complaints") == complaints.UNANSWERED_LIMIT
 
 
 # -- once (G3) -------------------------------------------------------------------------------------------------------
@@ -328,6 +393,16 @@ async def test_g3_a_repeat_gets_the_first_answer_byte_for_byte(desk: Desk, conne
     assert await desk.service.add_to_complaint(addition, ANA) == added
     assert await connection.fetchval("SELECT count(*) FROM complaints") == 1
     assert len((await desk.get(reference)).steps) == 3
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_copies_of_the_last_that_may_wait_get_its_answer(desk: Desk, connection: Connection) -> None:
+    for _ in range(complaints.UNANSWERED_LIMIT - 1):
+        await desk.file()
+    copies = await asyncio.gather(*(desk.file(request_id="the-last") for _ in range(8)))
+    copies.append(await desk.file(request_id="the-last"))
+    assert {complaint.reference for complaint in copies} == {copies[0].reference}
+    assert await connection.fetchval("SELECT count(*) FROM complaints") == complaints.UNANSWERED_LIMIT
 
 
 @pytest.mark.guarantee("G3")
@@ -409,7 +484,8 @@ async def test_moves_at_the_same_moment_follow_one_another(desk: Desk, connectio
 async def test_g5_the_player_is_told_of_every_step(desk: Desk, connection: Connection) -> None:
     reference = (await desk.file()).reference
     await desk.review(reference)
-    answered = await desk.answer(reference)
+    await desk.answer(reference)
+    answered = await desk.get(reference)
     with pytest.raises(Refused, check=_is("NOT_YOURS")):
         await desk.add(reference, RUI)
     told = await _facts(connection)

@@ -232,7 +232,7 @@ async def test_g1_transfers_of_an_account_are_numbered_in_their_order_whoever_wr
     numbers = [number for _, number in await versions_and_transfers(here)]
     assert numbers == sorted(set(numbers))
     told: list[str] = []
-    await Auditor(here.engine, outbox_age_s=1e9).run(lambda _, sentence: told.append(sentence))
+    await Auditor(here.engine, outbox_age_s=1e9, round_hours=1e9).run(lambda _, sentence: told.append(sentence))
     assert told == []
 
 

@@ -19,12 +19,22 @@ interface Props {
   titled?: boolean;
 }
 
+/** Whoever comes while a result is still being shown is told his balance after it. */
+function Awaited() {
+  return (
+    <span class="balance balance-titled" data-testid="balance">
+      <span class="balance-title">{words().balance}</span>
+      <strong class="figures">…</strong>
+    </span>
+  );
+}
+
 export function BalanceShown({ mode, held = false, titled = false }: Props) {
   const known = balances.value[mode];
-  const shown = useRef<Balance | undefined>(known);
-  if (!held || shown.current?.mode !== mode) shown.current = known;
+  const shown = useRef<Balance>();
+  if (!held || (shown.current && shown.current.mode !== mode)) shown.current = known;
   const balance = shown.current;
-  if (!balance) return null;
+  if (!balance) return held && titled ? <Awaited /> : null;
   const locked = cents(balance.locked_cents);
   return (
     <span class={titled ? "balance balance-titled" : "balance"} data-testid="balance" data-cents={balance.free_cents}>

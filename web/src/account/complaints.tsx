@@ -130,13 +130,13 @@ function OneComplaint({ reference }: { reference: string }) {
       {complaint.state === "COMPLAINT_STATE_CLOSED" ? (
         <p class="quiet">{words.closed}</p>
       ) : (
-        <AddTo reference={reference} onAdded={setComplaint} />
+        <AddTo reference={reference} onAdded={read} />
       )}
     </article>
   );
 }
 
-function AddTo({ reference, onAdded }: { reference: string; onAdded: (complaint: Complaint) => void }) {
+function AddTo({ reference, onAdded }: { reference: string; onAdded: () => void }) {
   const words = accountWords();
   const [text, write] = useState("");
   const [sending, send] = useState(false);
@@ -146,14 +146,11 @@ function AddTo({ reference, onAdded }: { reference: string; onAdded: (complaint:
   const add = async () => {
     send(true);
     try {
-      const { complaint } = await call("ComplaintService.AddToComplaint", {
-        reference,
-        request_id: name,
-        text: text.trim(),
-      });
+      await call("ComplaintService.AddToComplaint", { reference, request_id: name, text: text.trim() });
       write("");
       say(words.added, "good");
-      if (complaint) onAdded(complaint);
+      // What is answered is the one step.
+      onAdded();
     } catch (error) {
       say(refusalWords(error instanceof Refusal ? error : new Refusal("", {}, "", ""), "MODE_REAL"), "bad");
     } finally {

@@ -33,8 +33,8 @@ const words = dictionary<Spoken>(
       INSUFFICIENT_FUNDS: (facts, mode) => {
         const [free, needed] = [told(facts, "free_cents", mode), told(facts, "needed_cents", mode)];
         return free && needed
-          ? `O saldo não chega: precisa de ${needed} e tem ${free} livres. Nada foi apostado.`
-          : "O saldo não chega para esta aposta. Nada foi apostado.";
+          ? `O saldo não chega: precisa de ${needed} e tem ${free} livres. Esta aposta não foi feita; as outras mantêm-se.`
+          : "O saldo não chega para esta aposta. Não foi feita; as outras mantêm-se.";
       },
       BET_ILLEGAL: "Essa aposta não existe nesta mesa. Nada lhe foi cobrado.",
       BET_NOT_OFFERED: "Esta mesa não oferece essa aposta. Nada lhe foi cobrado.",
@@ -55,6 +55,10 @@ const words = dictionary<Spoken>(
           : "A aposta passa o máximo por jogada desta mesa. Não foi feita.";
       },
       ODD_CENTS: "Nesta posição a aposta tem de ser um número par de cêntimos.",
+      ROUND_FULL:
+        "Esta jogada já não aceita mais apostas: a mesa está cheia delas. Aposte na próxima. Nada lhe foi cobrado.",
+      TOO_MANY_BETS:
+        "Já apostou e retirou tantas vezes quantas se pode nesta jogada. O que está na mesa vale; aposte na próxima.",
       TAKE_BACK_FORBIDDEN: "Nesta mesa as apostas feitas não se podem retirar.",
       NOT_ON_FELT: "Já não tem essa aposta na mesa.",
       NOTHING_TO_REPEAT: "Ainda não tem apostas anteriores nesta mesa para repetir.",
@@ -67,7 +71,7 @@ const words = dictionary<Spoken>(
       TABLE_UNKNOWN: "Esta mesa não existe ou já não se joga.",
       TABLE_ELSEWHERE: "A mesa está a mudar de lugar do nosso lado. Tente de novo dentro de momentos.",
       TABLE_DISABLED: (facts) =>
-        facts["why"] ? `A mesa está desligada. Motivo: ${facts["why"]}` : "A mesa está desligada de momento.",
+        facts["why"] ? `A mesa está encerrada. Motivo: ${facts["why"]}` : "A mesa está encerrada de momento.",
       TABLE_FULL: (facts) =>
         facts["seats"]
           ? `Os ${facts["seats"]} lugares desta mesa estão todos ocupados.`
@@ -83,11 +87,15 @@ const words = dictionary<Spoken>(
       CAVE_INSUFFICIENT: "O que tem na mesa não chega para essa aposta.",
       COMPLAINT_UNKNOWN: "Não encontrámos essa reclamação.",
       COMPLAINT_CLOSED: "A reclamação está encerrada: já não se pode acrescentar nada.",
+      COMPLAINTS_UNANSWERED: (facts) =>
+        facts["limit"]
+          ? `Tem ${facts["limit"]} reclamações à espera de resposta, que é o máximo. Acrescente a uma delas ou espere por uma resposta.`
+          : "Tem demasiadas reclamações à espera de resposta. Acrescente a uma delas ou espere por uma resposta.",
       NOT_YOURS: "Isto pertence a outro jogador.",
-      SCOPE_MISSING: "Com a entrada que fez, isto não lhe está aberto. Para jogar a dinheiro, entre na sua conta.",
-      TOKEN_INVALID: "A sua entrada não é válida. Entre de novo.",
-      TOKEN_EXPIRED: "A sua entrada expirou. Entre de novo.",
-      TOKEN_REVOKED: "A sua entrada foi terminada. Entre de novo.",
+      SCOPE_MISSING: "Precisa de entrar na sua conta para isto.",
+      TOKEN_INVALID: "O seu acesso não é válido. Entre de novo.",
+      TOKEN_EXPIRED: "O seu acesso expirou. Entre de novo.",
+      TOKEN_REVOKED: "O seu acesso foi terminado. Entre de novo.",
       LOGIN_NEEDED: "Esteve muito tempo sem atividade. Por segurança, entre de novo.",
       RATE_LIMITED: (facts) => `Foram muitos pedidos seguidos. Espere ${seconds(facts)} s e tente de novo.`,
       OVERLOADED: "Há muita gente a jogar. Nada foi feito; tente de novo dentro de momentos.",
@@ -106,8 +114,8 @@ const words = dictionary<Spoken>(
       INSUFFICIENT_FUNDS: (facts, mode) => {
         const [free, needed] = [told(facts, "free_cents", mode), told(facts, "needed_cents", mode)];
         return free && needed
-          ? `Your balance is too low: you need ${needed} and have ${free} free. Nothing was bet.`
-          : "Your balance is too low for this bet. Nothing was bet.";
+          ? `Your balance is too low: you need ${needed} and have ${free} free. This bet was not placed; your others stand.`
+          : "Your balance is too low for this bet. It was not placed; your others stand.";
       },
       BET_ILLEGAL: "There is no such bet at this table. You were not charged.",
       BET_NOT_OFFERED: "This table does not offer that bet. You were not charged.",
@@ -128,6 +136,10 @@ const words = dictionary<Spoken>(
           : "The bet is above this table's maximum for a round. It was not placed.";
       },
       ODD_CENTS: "A bet on this place has to be an even number of cents.",
+      ROUND_FULL:
+        "This round takes no more bets: the table is full of them. Bet in the next one. You were not charged.",
+      TOO_MANY_BETS:
+        "You have bet and taken back as often as one can in this round. What lies on the table counts; bet in the next one.",
       TAKE_BACK_FORBIDDEN: "At this table, bets cannot be taken back.",
       NOT_ON_FELT: "That bet of yours is no longer on the table.",
       NOTHING_TO_REPEAT: "You have no earlier bets at this table to repeat.",
@@ -140,9 +152,7 @@ const words = dictionary<Spoken>(
       TABLE_UNKNOWN: "There is no such table, or it is no longer played.",
       TABLE_ELSEWHERE: "The table is moving house on our side. Try again in a moment.",
       TABLE_DISABLED: (facts) =>
-        facts["why"]
-          ? `The table is switched off. Reason: ${facts["why"]}`
-          : "The table is switched off at the moment.",
+        facts["why"] ? `The table is closed. Reason: ${facts["why"]}` : "The table is closed at the moment.",
       TABLE_FULL: (facts) =>
         facts["seats"] ? `All ${facts["seats"]} seats of this table are taken.` : "All seats of this table are taken.",
       WRONG_PLAY: "This table is not played in that way.",
@@ -156,8 +166,12 @@ const words = dictionary<Spoken>(
       CAVE_INSUFFICIENT: "What you have at the table does not cover that bet.",
       COMPLAINT_UNKNOWN: "We could not find that complaint.",
       COMPLAINT_CLOSED: "The complaint is closed: nothing can be added any more.",
+      COMPLAINTS_UNANSWERED: (facts) =>
+        facts["limit"]
+          ? `You have ${facts["limit"]} complaints waiting for an answer, which is the most. Add to one of them, or wait for an answer.`
+          : "You have too many complaints waiting for an answer. Add to one of them, or wait for an answer.",
       NOT_YOURS: "This belongs to another player.",
-      SCOPE_MISSING: "The way you came in does not open this. To play for money, log in to your account.",
+      SCOPE_MISSING: "You need to log in to your account for this.",
       TOKEN_INVALID: "You are not logged in properly. Please log in again.",
       TOKEN_EXPIRED: "Your login has expired. Please log in again.",
       TOKEN_REVOKED: "Your login was ended. Please log in again.",
@@ -177,6 +191,7 @@ const words = dictionary<Spoken>(
 /** Reasons that no action of a player leads to: a program spoke wrongly, or it is an operator's business. */
 export const OURS: ReadonlySet<string> = new Set([
   "INVALID",
+  "ANSWER_TOO_LARGE",
   "REQUEST_REUSED",
   "METHOD_UNKNOWN",
   "RULE_VIOLATED",
