@@ -9,12 +9,13 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.kit.identity import TokenVerifier
-from services.kit.methods import Explain, Method, Service
+from services.kit.methods import CALL_BYTES_LIMIT, Explain, Method, Service
 from services.kit.refusal import STATUS_DETAILS_KEY, Refused
 from services.kit.relay import RELAY_SERVICE, relay_handler
 
-# A request larger than this is refused by gRPC itself (G11).
-MESSAGE_BYTES_LIMIT = 4 * 1024 * 1024
+# A message that is larger gRPC itself refuses, without a reason (G11). It is far above what a call may have, so that
+# one with more is refused with a reason, and what travels together on a relay never breaks its stream.
+MESSAGE_BYTES_LIMIT = 2 * CALL_BYTES_LIMIT
 # Calls beyond this are refused with RESOURCE_EXHAUSTED before they are read (G11).
 CONCURRENT_CALLS_LIMIT = 10_000
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, cast
 
 import grpc
+from google.api import annotations_pb2
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
@@ -21,6 +22,10 @@ from feltro.access.v1 import access_pb2
 from services.kit import trace
 from services.kit.identity import DEMO, NOBODY, PLAYER, Caller, KeysUnavailable, TokenInvalid, TokenVerifier
 from services.kit.refusal import Refused
+
+# A request or an answer that is larger is refused, whichever way the call came in (G11). It is as much as clients of
+# gRPC take unless they are told otherwise.
+CALL_BYTES_LIMIT = 4 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
 _CALLS = Counter("feltro_grpc_calls", "Calls by method and outcome", ["method", "code"])
@@ -45,6 +50,10 @@ class Service(Protocol):
 
 
 _FAULT = "The service has failed and it is not known whether anything was done: send the same request again."
+_NOT_SAID = (
+    f"It was done, but the answer has more than {CALL_BYTES_LIMIT} bytes, and the same request again has no other:"
+    " look at what it has come to with a call that reads."
+)
 
 
 class MethodMissing(Exception):
@@ -76,6 +85,17 @@ class AccessRule:
             raise Refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
         if not self._expired_accepted and caller.expired(now):
             raise Refused("TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one.")
+
+
+def request_too_large() -> Refused:
+    """The refusal of a request that nobody reads."""
+    sentence = f"The request has more than {CALL_BYTES_LIMIT} bytes: send less at once."
+    return Refused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence, {"limit": str(CALL_BYTES_LIMIT)})
+
+
+def _answer_too_large() -> Refused:
+    sentence = f"The answer has more than {CALL_BYTES_LIMIT} bytes: ask for less at once, such as a smaller page."
+    return Refused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, {"limit": str(CALL_BYTES_LIMIT)})
 
 
 def without_token() -> Refused:
@@ -130,6 +150,8 @@ class Method:
         self._implemented = cast("Implementation", function)
         self._guard = _Guard(method, verifier)
         self._request_class = GetMessageClass(method.input_type)
+        # What can be called by GET says that it changes nothing.
+        self._reads = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
         self._name = method.full_name
         self._domain = domain
         self._explain = explain
@@ -148,7 +170,7 @@ class Method:
         started = time.perf_counter()
         try:
             caller = await self._guard.admit(token)
-            answer = await self._implemented(self._read(request), caller)
+            answer = self._written(await self._implemented(self._read(request), caller))
         except Refused as refused:
             raise self._counted(refused) from None
         except Exception as failed:  # noqa: BLE001 - whatever it was, the caller is told
@@ -160,14 +182,24 @@ class Method:
             raise self._counted(refusal) from None
         self._succeeded.inc()
         self._seconds.observe(time.perf_counter() - started)
-        return answer if isinstance(answer, bytes) else answer.SerializeToString()
+        return answer
 
     def _read(self, request: bytes) -> Message:
+        if len(request) > CALL_BYTES_LIMIT:
+            raise request_too_large()
         try:
             return self._request_class.FromString(request)
         except DecodeError:
             sentence = "The request is not a message of this method."
             raise Refused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence) from None
+
+    def _written(self, answer: Answer) -> bytes:
+        written = answer if isinstance(answer, bytes) else answer.SerializeToString()
+        if len(written) > CALL_BYTES_LIMIT:
+            _log.error("an answer is too large to be sent", extra={"method": self._name, "bytes": len(written)})
+            # A refusal only where nothing has changed (G12).
+            raise _answer_too_large() if self._reads else Refused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
+        return written
 
     def _counted(self, refused: Refused) -> Refused:
         if refused.domain == Refused.domain:

@@ -17,13 +17,17 @@ from services.kit.refusal import Refused
 
 _DESCRIPTOR: ServiceDescriptor = relay_pb2.DESCRIPTOR.services_by_name["RelayService"]
 RELAY_SERVICE = _DESCRIPTOR.full_name
+RELAY_PATH = f"/{RELAY_SERVICE}/Relay"
 # Calls under way on one stream; more are refused (G11).
 UNDER_WAY_LIMIT = 5_000
-# Calls or answers that leave together, by number and by size: what one message may hold, with room to spare.
+# Calls or answers that leave together, by number and by size; one alone may be as large as any call (`methods`). Both
+# are far below what gRPC takes as one message: one that is too large would break the stream for all who share it.
 TOGETHER_LIMIT = 1_000
 TOGETHER_BYTES_LIMIT = 1024 * 1024
 # Answers that may wait to leave before no more calls are read.
 WAITING_LIMIT = 10_000
+# What is said again of the name of a method that does not exist.
+NAME_CHARACTERS_LIMIT = 100
 
 _ALL_UNDER_WAY: set[asyncio.Task[None]] = set()
 _Item = TypeVar("_Item")
@@ -48,7 +52,8 @@ class _Stream:
         self._methods = methods
         self._context = context
         self._under_way: set[asyncio.Task[None]] = set()
-        self._answers: list[relay_pb2.Answer] = []
+        # Each is a message of its own; one after the other they are one message with all of them, of known size.
+        self._answers: list[bytes] = []
         self._answered = asyncio.Event()
         self._room = asyncio.Event()
         self._no_more = False
@@ -72,15 +77,15 @@ class _Stream:
             await self._answered.wait()
             self._answered.clear()
             while self._answers:
-                leaving = fitting(self._answers, lambda answer: len(answer.response))
+                leaving = fitting(self._answers, len)
                 del self._answers[: len(leaving)]
                 self._room.set()
-                await self._context.write(relay_pb2.RelayResponse(answers=leaving).SerializeToString())
+                await self._context.write(b"".join(leaving))
 
     def _begin(self, call: relay_pb2.Call) -> None:
         method = self._methods.get(call.method)
         if method is None:
-            sentence = f"There is no method {call.method} here."
+            sentence = f"There is no method {call.method[:NAME_CHARACTERS_LIMIT]} here."
             self._refuse(call.call_id, Refused("", grpc.StatusCode.UNIMPLEMENTED, sentence))
             return
         if len(self._under_way) >= UNDER_WAY_LIMIT:
@@ -104,13 +109,19 @@ class _Stream:
         except Refused as refused:
             self._refuse(call.call_id, refused)
             return
-        self._answers.append(relay_pb2.Answer(call_id=call.call_id, response=response))
-        self._answered.set()
+        message = relay_pb2.RelayResponse()
+        message.answers.add(call_id=call.call_id, response=response)
+        self._say(message)
 
     def _refuse(self, call_id: int, refused: Refused) -> None:
         code: int = refused.code.value[0]
         status = refused.status() if refused.reason else Status(code=code, message=refused.sentence)
-        self._answers.append(relay_pb2.Answer(call_id=call_id, refused=status))
+        message = relay_pb2.RelayResponse()
+        message.answers.add(call_id=call_id, refused=status)
+        self._say(message)
+
+    def _say(self, message: relay_pb2.RelayResponse) -> None:
+        self._answers.append(message.SerializeToString())
         self._answered.set()
 
 

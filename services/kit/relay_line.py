@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator
 import grpc
 from google.rpc.status_pb2 import Status
 
-from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
+from feltro.relay.v1 import relay_pb2
 from services.kit import background
+from services.kit.methods import CALL_BYTES_LIMIT, request_too_large
 from services.kit.refusal import Refused, refused_from
-from services.kit.relay import fitting
+from services.kit.relay import RELAY_PATH, fitting
 
 # Calls to one process that may wait for an answer (G11).
 UNDER_WAY_LIMIT = 10_000
@@ -37,9 +38,13 @@ class Line:
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
-        self._stub: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(self._channel)
+        # Bytes out: what leaves together is put together from calls that are bytes already.
+        self._relay: grpc.aio.StreamStreamMultiCallable[bytes, relay_pb2.RelayResponse] = self._channel.stream_stream(
+            RELAY_PATH, response_deserializer=relay_pb2.RelayResponse.FromString
+        )
         self._numbers = itertools.count(1)
-        self._leaving: list[relay_pb2.Call] = []
+        # With their numbers. Each is a message of its own; one after the other they are one message with all of them.
+        self._leaving: list[tuple[int, bytes]] = []
         # How often the stream broke.
         self._broken = 0
         # In the order of asking; when each has waited for too long.
@@ -51,17 +56,21 @@ class Line:
         self._task = asyncio.create_task(self._run())
 
     def ask(self, call: relay_pb2.Call) -> asyncio.Future[bytes]:
+        """The answer, in a while; refused at once where the call is one too many or too large for the stream."""
         if len(self._asked) >= UNDER_WAY_LIMIT:
             sentence = "Too many answers are waited for: try again in a moment."
             facts = {"limit": str(UNDER_WAY_LIMIT)}
             raise Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts)
         call.call_id = next(self._numbers)
+        carried = relay_pb2.RelayRequest(calls=(call,)).SerializeToString()
+        if len(carried) > CALL_BYTES_LIMIT:
+            raise request_too_large()
         answer: asyncio.Future[bytes] = self._loop.create_future()
         until = self._loop.time() + ANSWERED_WITHIN_S
         self._asked[call.call_id] = answer, until
         if self._giving_up is None:
             self._giving_up = self._loop.call_at(until, self._give_up)
-        self._leaving.append(call)
+        self._leaving.append((call.call_id, carried))
         self._something.set()
         return answer
 
@@ -69,6 +78,11 @@ class Line:
     def idle(self) -> bool:
         """Nobody waits for an answer."""
         return not self._asked
+
+    @property
+    def running(self) -> asyncio.Task[None]:
+        """What carries the calls: it ends when the line is closed, and otherwise only if it is broken for good."""
+        return self._task
 
     def forget(self, call: relay_pb2.Call) -> None:
         self._asked.pop(call.call_id, None)
@@ -84,7 +98,7 @@ class Line:
         while True:
             await self._something.wait()
             try:
-                async for message in self._stub.Relay(self._messages(self._broken)):
+                async for message in self._relay(self._messages(self._broken)):
                     for answer in message.answers:
                         self._heard(answer)
                 self._fail("the stream was closed")
@@ -92,13 +106,13 @@ class Line:
                 self._fail(f"{failed.code().name}: {failed.details()}"[:200])
             await asyncio.sleep(CONNECT_AGAIN_S)
 
-    async def _messages(self, broken: int) -> AsyncIterator[relay_pb2.RelayRequest]:
+    async def _messages(self, broken: int) -> AsyncIterator[bytes]:
         # gRPC goes on asking for the messages of a stream that broke: those said since are for the next one.
         while broken == self._broken:
             if self._leaving:
-                together = fitting(self._leaving, lambda call: len(call.request))
+                together = fitting(self._leaving, lambda call: len(call[1]))
                 del self._leaving[: len(together)]
-                yield relay_pb2.RelayRequest(calls=together)
+                yield b"".join(carried for _, carried in together)
             else:
                 self._something.clear()
                 await self._something.wait()
@@ -115,7 +129,7 @@ class Line:
     def _fail(self, why: str) -> None:
         """Whatever was asked on a stream that broke has no answer any more; what waits goes over the next one."""
         self._broken += 1
-        waiting = {call.call_id for call in self._leaving}
+        waiting = {number for number, _ in self._leaving}
         for number, (asked, _) in list(self._asked.items()):
             if number not in waiting:
                 del self._asked[number]

@@ -1,4 +1,4 @@
-"""The wallet over gRPC, as the runtime's `Wallet`: answers, refusals, fences and silences told apart."""
+"""The wallet over gRPC, as the runtime's `Wallet`: answers, refusals, fences, silences and faults told apart."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import grpc
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
 from services.kit.refusal import error_info, refused_from, status_of
+from services.kit.relay import fitting
 from services.kit.relay_channel import RelayChannel
 from services.kit.table.bank import OwnTokenRefused, WalletSilent
 from services.kit.table.journal import StaleOwner
@@ -19,12 +20,22 @@ from services.kit.table.journal import StaleOwner
 ANSWERS_WITHIN_S = 5.0
 SESSIONS_PAGE = 500
 _DOMAIN = "wallet.feltro"
-# The wallet says nothing with these about the command itself, so it is said again.
-_TRANSIENT = frozenset({"UNAVAILABLE", "OVERLOADED"})
+# The wallet, or the way to it, says nothing with these about the command itself, so it is said again.
+_SILENT = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED})
+_NOT_NOW = frozenset({"UNAVAILABLE", "OVERLOADED"})
+# Only a fault of ours leads to it: the runtime asks for no more than a page.
+_OF_OURS = frozenset({"ANSWER_TOO_LARGE"})
 # The token is this service's own: no player is to hear that it was his, and no round is to stay unpaid for it (G12).
 _OF_OWN_TOKEN = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
+
+
+class WalletFailed(Exception):
+    """There was an answer that none of ours is asked for: a fault of the wallet's, or of this service's.
+
+    To say it again mends nothing, so it is seen and not insisted on. It is not known whether anything was done.
+    """
 
 
 class ServiceToken:
@@ -70,8 +81,10 @@ class GrpcWallet:
             info = None if status is None else error_info(status)
             if info is not None and info.reason in _OF_OWN_TOKEN:
                 raise OwnTokenRefused(f"{info.reason}: {failed.details()}"[:300]) from failed
-            if status is None or info is None or info.domain != _DOMAIN or info.reason in _TRANSIENT:
+            if failed.code() in _SILENT or (info is not None and info.reason in _NOT_NOW):
                 raise WalletSilent(f"{failed.code().name}: {failed.details()}"[:300]) from failed
+            if status is None or info is None or info.domain != _DOMAIN or info.reason in _OF_OURS:
+                raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
                 raise StaleOwner(status.message) from None
             raise refused_from(status) from None
@@ -80,6 +93,14 @@ class GrpcWallet:
         return await self._ask(self._ledger.OpenTable, request)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse:
+        """In as many messages as it takes: each order has an answer of its own, and said again it is known (G3)."""
+        together = fitting(request.orders, lambda order: len(order.detail))
+        if len(together) < len(request.orders):
+            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=together)
+            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[len(together) :])
+            placed = await self.place_stakes(first)
+            placed.answers.extend((await self.place_stakes(rest)).answers)
+            return placed
         answer = await self._ask(self._ledger.PlaceStakes, request)
         for stake in answer.answers:
             if stake.HasField("refused"):
