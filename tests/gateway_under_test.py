@@ -40,7 +40,9 @@ class GatewayProcess(ServiceProcess):
         }
 
     async def ready(self) -> None:
-        async with aiohttp.ClientSession(self.url) as session:
+        """Returns when everything can be reached, and it lets somebody in, which is a moment later."""
+        operator = {"Authorization": f"Bearer {self.issuer.token(['operator'], 'back-office')}"}
+        async with aiohttp.ClientSession(self.url, headers=operator) as session:
             try:
                 async with asyncio.timeout(READY_WITHIN_S):
                     while not await _is_ready(session):
@@ -110,7 +112,10 @@ def field(said: object, *names: str) -> str:
 
 async def _is_ready(session: aiohttp.ClientSession) -> bool:
     try:
-        async with session.get("/readyz") as answer:
-            return answer.status == 200
+        for path in ("/readyz", "/v1/operator/switches"):
+            async with session.get(path) as answer:
+                if answer.status != 200:
+                    return False
     except aiohttp.ClientError:
         return False
+    return True

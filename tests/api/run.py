@@ -28,6 +28,7 @@ VERSION = "4.32.5"
 TOOLS = HERE.parent.parent / "build" / f"schemathesis-{VERSION}"
 # One to call with, and one for each logging out.
 TOKENS = 1_000
+OPEN_WITHIN_S = 60.0
 # Nobody is to be told to wait.
 LIMITS = {
     f"FELTRO_GATEWAY_{who}_{which}": number
@@ -93,7 +94,10 @@ async def _furnish(running: Platform, subject: str) -> dict[str, list[str]]:
         account_id = field(opened.said, "balance", "account_id")
         await client.call("POST", f"/v1/accounts/{account_id}/deposits", {"amount_cents": 100_000}, office)
         for table_id in tables:
-            entered = await client.call("POST", f"/v1/tables/{table_id}:enter", {}, player)
+            async with asyncio.timeout(OPEN_WITHIN_S):
+                while (entered := await client.call("POST", f"/v1/tables/{table_id}:enter", {}, player)).status != 200:
+                    # A process takes its tables by and by.
+                    await asyncio.sleep(0.1)
             there["session_id"].append(field(entered.said, "own", "session_id"))
         filing = {"account_id": account_id, "session_id": there["session_id"][0], "text": "The ball was slow."}
         filed = await client.call("POST", "/v1/complaints", filing, player)

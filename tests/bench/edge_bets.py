@@ -28,7 +28,8 @@ from tests.gateway.platform import Platform, platform
 from tests.roulette_under_test import RouletteClient, configuration
 
 TABLES, PLAYERS_PER_TABLE = 8, 16
-LONE_BETS = 500
+# Far fewer than one player may place in one round.
+LONE_BETS = 300
 # Whose processor time is counted.
 BOTH_SIDES = "load generator", "edge_floor"
 PLATFORM = "gateway", "roulette", "wallet", "NATS", "PostgreSQL"
@@ -96,7 +97,7 @@ async def open_tables(running: Platform, kind: str) -> Tables:
     async with running.roulette.client() as roulette, running.wallet.client() as money:
         table_ids = [f"{kind}_{number}" for number in range(TABLES)]
         for table_id in table_ids:
-            rules = configuration(window_ms=WINDOW_MS, minimum_cents=MINIMUM_CENTS)
+            rules = configuration(window_ms=WINDOW_MS, minimum_cents=MINIMUM_CENTS, seats=PLAYERS_PER_TABLE)
             await roulette.configure(table_id, rules)
         for table_id in table_ids:
             players = [f"{table_id}-{number}" for number in range(PLAYERS_PER_TABLE)]

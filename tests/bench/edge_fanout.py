@@ -120,12 +120,11 @@ async def serve_edge(port: int, nats_url: str) -> None:
     sockets = Sockets(Conversation(contracts, Owner(), visitors, rates, hub, facts), visitors, rates, connections)
     application = web.Application()
     sockets.add_routes(application)
-    for part in (hub, facts, sockets):
-        part.start()
+    background = [asyncio.create_task(part) for part in (*hub.background(), facts.run(), sockets.sweep())]
     runner = web.AppRunner(application, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, backlog=1_000).start()
-    await asyncio.Event().wait()
+    await asyncio.gather(*background)
 
 
 @dataclass(frozen=True)

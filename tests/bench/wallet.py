@@ -23,6 +23,7 @@ import uvloop
 from grpc_health.v1 import health_pb2
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.kit.full_round import STAKES_LIMIT
 from stack import ephemeral
 from stack.postgres import EmbeddedPostgres
 from tests.bench import ledger_history
@@ -153,6 +154,7 @@ class Tables:
         self._health = client.health
         self._seats = seats
         self._made = 0
+        self._staked = [0] * TABLES
 
     @classmethod
     async def open(cls, client: WalletClient) -> Tables:
@@ -168,7 +170,7 @@ class Tables:
         table = caller % TABLES
         seat = self._seats[table][(caller // TABLES * 16 + turn) % PLAYERS_PER_TABLE]
         order = self._order(seat)
-        request = wallet_pb2.PlaceStakeRequest(round=self._round(table), order=order)
+        request = wallet_pb2.PlaceStakeRequest(round=self._round(table, 1), order=order)
         await self._client.wallet.PlaceStake(request, metadata=self._client.game)
         return 1
 
@@ -181,16 +183,19 @@ class Tables:
         """A call with a stake of every player at a table."""
         table = caller % TABLES
         orders = [self._order(seat) for seat in self._seats[table][:ORDERS_PER_CALL]]
-        request = wallet_pb2.PlaceStakesRequest(round=self._round(table), orders=orders)
+        request = wallet_pb2.PlaceStakesRequest(round=self._round(table, len(orders)), orders=orders)
         answers = (await self._client.wallet.PlaceStakes(request, metadata=self._client.game)).answers
         refused = [answer for answer in answers if not answer.HasField("placed")]
         if refused:
             raise RuntimeError(f"a stake was refused: {refused[0]}")
         return len(answers)
 
-    def _round(self, table: int) -> types_pb2.RoundRef:
+    def _round(self, table: int, stakes: int) -> types_pb2.RoundRef:
+        """One that has room for so many more, with those that are on their way."""
+        self._staked[table] += stakes
+        number = self._staked[table] // (STAKES_LIMIT // 2)
         reference = types_pb2.TableRef(table_id=f"bench-{table}", epoch=1)
-        return types_pb2.RoundRef(round_id=f"bench-{table}", table=reference)
+        return types_pb2.RoundRef(round_id=f"bench-{table}.{number}", table=reference)
 
     def _order(self, seat: Seat) -> wallet_pb2.StakeOrder:
         self._made += 1

@@ -32,7 +32,8 @@ QUIET = [
     "--no-proxy-server",
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
-WAITS_MS = 15_000
+# How long anything may take before it is called a hang.
+WAITS_MS = 60_000
 expect.set_options(timeout=WAITS_MS)
 _PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DEVICES: dict[str, dict[str, Any]] = {

@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.player import Felt
 
 # A round at a table for many: its window, its result, and the window of the round after it.
-ROUND_MS = 60_000
-SOON_MS = 15_000
+ROUND_MS = 120_000
+SOON_MS = 60_000
 
 _LYING = """
 (page) => {
@@ -25,6 +25,13 @@ _POINTED = """
   [...page.querySelectorAll(".board .cell.lit")].map((cell) => cell.dataset.cell),
   page.querySelector("[data-testid=pointed]").innerText,
 ]
+"""
+_NOTE_STAGES = """
+(roulette) => {
+  const stages = (window.stages = []);
+  const note = () => stages.push(roulette.dataset.stage);
+  new MutationObserver(note).observe(roulette, { attributeFilter: ["data-stage"] });
+}
 """
 _SPOTS = """
 (board) => Object.fromEntries([...board.querySelectorAll("[data-place]")].map((spot) => {
@@ -141,6 +148,14 @@ class TablePage:
             expect(pile).to_have_attribute("data-cents", str(cents), timeout=SOON_MS)
         expect(self.page.locator("[data-own]")).to_have_count(len(felt), timeout=SOON_MS)
         expect(self.page.locator("[data-pending]")).to_have_count(0, timeout=SOON_MS)
+
+    def note_stages(self) -> None:
+        """From now on, each stage that the page comes to: it may have left it before anybody looks."""
+        self.roulette.evaluate(_NOTE_STAGES)
+
+    def stages_noted(self) -> list[str]:
+        stages: list[str] = self.page.evaluate("() => window.stages")
+        return stages
 
     def stage_is(self, *stages: str, within_ms: int = ROUND_MS) -> None:
         expect(self.roulette).to_have_attribute("data-stage", re.compile("|".join(stages)), timeout=within_ms)

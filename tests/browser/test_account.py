@@ -104,7 +104,7 @@ def test_every_movement_of_money_is_listed_with_what_was_before_and_after(
     expect(listed).to_have_count(25)
     page.get_by_test_id("show-more").click()
     expect(listed).to_have_count(27)
-    words = {"STAKE": "Aposta", "ROUND_SETTLED": "Jogada paga", "DEPOSIT": "Depósito"}
+    words = {"STAKE": "Aposta", "ROUND_SETTLED": "Jogada liquidada", "DEPOSIT": "Depósito"}
     shown = listed.evaluate_all("(all) => all.map((one) => [...one.rows].map((row) => row.innerText))")
     for rows, transaction in zip(shown, transactions, strict=True):
         assert words[transaction["kind"].removeprefix("TRANSFER_KIND_")] in rows[0]

@@ -89,7 +89,7 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
 ) -> None:
     """It is held up on its way until betting is closed; then one more is tried."""
     name = ("Roleta francesa rápida (demonstração)", "Quick French roulette (demonstration)")
-    times = {"betting_window_ms": 6000, "result_shown_ms": 4000}
+    times = {"betting_window_ms": 12_000, "result_shown_ms": 16_000}
     listed = BackOffice(platform).table("quick-demo", "french-demo", name, **times)
     page = new_context().new_page()
     held: list[str] = []
@@ -119,7 +119,7 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
     table = TablePage(page, listed).open()
     player = Player.guest_of(platform, page)
     had = player.balance("MODE_DEMO")
-    table.window_of(4)
+    table.window_of(8)
     table.put("17")
     assert table.lying() == {"17": 100}
     message = table.part("message")

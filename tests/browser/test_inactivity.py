@@ -16,8 +16,9 @@ from tests.browser.visitor import arrive
 from tests.browser.witness import call_witness, story
 from tests.system.platform import Platform
 
-# More than three minutes without a bet, then some seconds to the warning, then a minute.
-IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 21, 61
+# More than three minutes without a bet; then, to the warning and to the end, more than the law wants.
+PATIENT = {"invite": True, "warn_after_seconds": 600, "end_after_seconds": 300}
+IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 601, 301
 UNTIL_ROUND_MS = 3 * ROUND_MS
 
 
@@ -27,7 +28,8 @@ def test_alone_he_is_invited_warned_with_a_countdown_and_told_the_end(
 ) -> None:
     page, name = arrive(new_context(), log_in, "gil")
     office = BackOffice(platform)
-    TablePage(page, "american-solo").open()
+    words = ("Roleta americana sem pressa", "American roulette without haste")
+    TablePage(page, office.table("american-calm", "american-solo", words, inactivity=PATIENT)).open()
     office.advance_sessions(IDLE_S)
     invitation = page.get_by_test_id("invitation")
     expect(invitation).to_contain_text("Não aposta há mais de 3 minutos.")
@@ -42,11 +44,11 @@ def test_alone_he_is_invited_warned_with_a_countdown_and_told_the_end(
     ends_at = office.session(name)["session"]["next_step_at"]
     expect(warning).to_contain_text(f"A sessão termina às {_legal(ends_at)}")
     seconds = warning.get_by_text(re.compile("Faltam? ([0-9]+) segundos?"))
-    expect(seconds).to_have_text(re.compile(r"Faltam (60|[1-5]\d) segundos para apostar\."))
+    expect(seconds).to_have_text(re.compile(r"Faltam (300|[12]\d\d) segundos para apostar\."))
     screenshot(page, "inactivity-warning")
     warning.get_by_role("button", name="Vou apostar").click()
     expect(warning).to_have_count(0)
-    expect(page.get_by_test_id("warning-small")).to_contain_text(re.compile(r"[1-5]\d s"))
+    expect(page.get_by_test_id("warning-small")).to_contain_text(re.compile(r"\b[12]\d\d s"))
     screenshot(page, "inactivity-warning-small")
 
     office.advance_sessions(LAST_S)
@@ -66,7 +68,8 @@ def test_alone_he_may_stay_and_a_bet_withdraws_invitation_and_warning(
 ) -> None:
     page, name = arrive(new_context(), log_in, "hugo")
     office = BackOffice(platform)
-    table = TablePage(page, "french-solo").open()
+    words = ("Roleta francesa sem pressa", "French roulette without haste")
+    table = TablePage(page, office.table("french-calm", "french-solo", words, inactivity=PATIENT)).open()
     invitation, warning = page.get_by_test_id("invitation"), page.get_by_test_id("warning")
     office.advance_sessions(IDLE_S)
     expect(invitation).to_contain_text("807/2015, regra 30.a")
@@ -101,17 +104,22 @@ def test_among_others_rounds_without_a_bet_count(
     name_of_it = ("Roleta americana de 3 segundos", "American roulette of 3 seconds")
     listed = office.table("american-fast", "american", name_of_it, betting_window_ms=3000, result_shown_ms=1000)
     TablePage(page, listed).open()
-    warning = page.get_by_test_id("warning")
-    expect(warning).to_contain_text("Tem de apostar nesta jogada.", timeout=UNTIL_ROUND_MS)
-    # One round more, and this is over too.
-    assert office.session(name)["session"]["missed_rounds"] == 6
-    expect(warning).to_contain_text("804/2015, regra 29")
-    screenshot(page, "inactivity-warning-round")
-    # The invitation stood between two rounds only.
-    seen = story(page).seen
-    assert any("Não aposta há mais de 5 jogadas seguidas." in text for moment in seen for text in moment["live"])
-    expect(page.get_by_test_id("session-over")).to_contain_text("Não apostou", timeout=ROUND_MS)
-    assert office.session(name)["session"]["end_cause"] == "END_CAUSE_INACTIVITY"
+    over = page.get_by_test_id("session-over")
+    expect(over).to_contain_text("Não apostou", timeout=UNTIL_ROUND_MS)
+    screenshot(page, "inactivity-over-rounds")
+    session = office.session(name)["session"]
+    # Six without a bet, and the one that the warning was about.
+    assert (session["end_cause"], session["missed_rounds"]) == ("END_CAUSE_INACTIVITY", 7)
+    # The invitation stood between two rounds only, the warning for one round.
+    said = [" ".join(moment["beside"]) for moment in story(page).seen]
+    invited = _first(said, "Não aposta há mais de 5 jogadas seguidas.", "804/2015, regra 28.b")
+    warned = _first(said, "Tem de apostar nesta jogada.", "804/2015, regra 29")
+    assert invited < warned < _first(said, "Não apostou")
+
+
+def _first(said: list[str], *words: str) -> int:
+    """Which look at the page first had all of these words."""
+    return next(at for at, text in enumerate(said) if all(one in text for one in words))
 
 
 def _legal(at: str) -> str:

@@ -44,7 +44,7 @@ def test_credits_that_do_not_suffice_lead_to_no_cashier(desktop: Page, platform:
     table.put("even")
     message = table.part("message")
     expect(message).to_contain_text("O saldo não chega: precisa de 500 créditos e tem 0 créditos livres")
-    expect(message.get_by_role("button")).to_have_count(0)
+    expect(message.get_by_role("button", name="Ir para a caixa")).to_have_count(0)
 
 
 def test_more_than_the_maximum_of_a_place_and_less_than_its_minimum(desktop: Page, platform: Platform) -> None:
@@ -84,14 +84,14 @@ def test_a_table_that_is_switched_off_during_play_says_so_and_why(
     listed = office.table(new_name("off"), "french-demo", name, betting_window_ms=3000, result_shown_ms=0)
     table = TablePage(desktop, listed).open()
     office.switch(listed, "manutenção semanal", on=False)
-    expect(table.phase).to_contain_text("Mesa desligada")
+    expect(table.phase).to_contain_text("Mesa encerrada")
     expect(table.phase).to_contain_text("manutenção semanal")
     screenshot(desktop, "table-switched-off")
     table.put("red")
     assert table.lying() == {}
     desktop.reload()
     refused = desktop.get_by_test_id("refused").or_(table.phase)
-    expect(refused).to_contain_text("desligada")
+    expect(refused).to_contain_text("encerrada")
     expect(refused).to_contain_text("manutenção semanal")
     screenshot(desktop, "table-switched-off-reloaded")
     office.switch(listed, "feita", on=True)

@@ -61,7 +61,8 @@ def test_a_round_alone(
     screenshot(page, f"alone-{listed_id}-{device}-2-bets")
 
     table.spin()
-    table.stage_is("rolling")
+    # The witness has seen all of it, however late anybody looks.
+    table.stage_is("rolling", "marked", "collected", "paid")
     screenshot(page, f"alone-{listed_id}-{device}-3-rolling")
     table.stage_is("paid")
     screenshot(page, f"alone-{listed_id}-{device}-4-paid")

@@ -71,7 +71,7 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     leave(page)
     page.get_by_test_id("to-tables-open").click()
     running = page.get_by_test_id("running")
-    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há \d+:\d\d"))
+    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há (\d+ min )?\d+ s"))
     running.get_by_test_id("go-on").click()
     table.laid()
     assert len(office.sessions(name)) == 1
@@ -79,13 +79,13 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     many = office.table(
         "brief",
         "french",
-        ("Roleta francesa de 5 segundos", "French roulette of 5 seconds"),
-        betting_window_ms=5000,
+        ("Roleta francesa de 20 segundos", "French roulette of 20 seconds"),
+        betting_window_ms=20_000,
         result_shown_ms=4000,
     )
     page.goto("/#/")
     table = TablePage(page, many).open()
-    table.bets_are_taken()
+    table.window_of(16)
     table.put("odd")
     table.chips_count({"odd": 100})
     leave(page)

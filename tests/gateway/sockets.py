@@ -17,7 +17,6 @@ from nats.aio.client import Client as Nats
 from nats.js.errors import BadRequestError
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from gateway import connections as connections_of
 from gateway.connections import Connections, Doorway, Entrance
 from gateway.contracts import Contracts, Method
 from gateway.envelope import envelope
@@ -26,6 +25,7 @@ from gateway.proxies import TrustedProxies, networks_of
 from gateway.rates import Limit, Limits, Rates
 from gateway.refusals import GatewayRefused
 from gateway.visitors import NOBODY, Visitor, Visitors
+from services.kit import background
 from services.kit.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.table.table_bus import TableBus, TableVoice
@@ -52,7 +52,7 @@ class Door:
         self._ended: dict[str, asyncio.Future[GatewayRefused]] = {}
         self.seen_count = 0
 
-    async def admit(self, token: str) -> Visitor:
+    async def let_in(self, token: str) -> Visitor:
         if not token:
             return NOBODY
         scope, _, subject = token.partition(":")
@@ -62,7 +62,7 @@ class Door:
         return Visitor(token, caller(subject, scope, float(expires_at or 10_000.0)))
 
     async def renew(self, visitor: Visitor, token: str) -> Visitor:
-        renewed = await self.admit(token)
+        renewed = await self.let_in(token)
         if visitor.caller is None or renewed.caller is None or visitor.caller.subject != renewed.caller.subject:
             raise GatewayRefused("NOT_YOURS", "The new token is for somebody else.")
         return renewed
@@ -239,9 +239,10 @@ class LiveEdge:
         self.entrance = Entrance(connections.in_all, connections.per_address, proxies)
         for part in (self.entrance, proxies, self._live):
             part.add_routes(application)
-        self._runner = web.AppRunner(application, shutdown_timeout=1.0, keepalive_timeout=connections_of.SILENT_FOR_S)
+        self._runner = web.AppRunner(application, shutdown_timeout=1.0)
 
     async def start(self) -> None:
+        self.background = [asyncio.create_task(part) for part in self._live.background()]
         await self._runner.setup()
         await Doorway(self._runner, self.entrance, "127.0.0.1", self.port).start()
         await until(lambda: self.hub.listening)
@@ -249,6 +250,9 @@ class LiveEdge:
     async def close(self) -> None:
         await self.client.close()
         await self._runner.cleanup()
+        broken = [task for task in self.background if task.done()]
+        await background.end(self.background)
+        assert not broken
 
     def ask_for_a_sign(self) -> None:
         """It is time for everybody's heartbeat."""
@@ -284,9 +288,9 @@ async def connected(url: str) -> AsyncIterator[Nats]:
 async def wallet_stream(bus: Nats) -> None:
     """The wallet's stream is there."""
     try:
-        await bus.jetstream().add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
+        await bus.jetstream(timeout=WITHIN_S).add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
     except BadRequestError:
-        await bus.jetstream().stream_info(facts.STREAM)
+        await bus.jetstream(timeout=WITHIN_S).stream_info(facts.STREAM)
 
 
 # What tests say is no attack.

@@ -9,9 +9,11 @@ import pytest
 
 from gateway import activity
 from gateway.activity import IDLE_LIMIT_S, TOLD_EVERY_S, Activity
+from gateway.logins import Login, login_of
 from gateway.refusals import GatewayRefused
 from services.kit.identity import Caller
-from tests.gateway.bus import Clock, connected, running, until
+from services.kit.table import leases
+from tests.gateway.bus import WITHIN_S, Clock, connected, running, until
 from tests.service.table.stoppable_nats import StoppableNats
 
 pytestmark = pytest.mark.rule("GLI-19 2.5.4")
@@ -28,6 +30,8 @@ def nats() -> Iterator[StoppableNats]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(activity, "TELL_TICK_S", 0.02)
+    # The bus is there, however long it takes to answer.
+    monkeypatch.setattr(leases, "ANSWERED_WITHIN_S", WITHIN_S)
     return Clock()
 
 
@@ -40,11 +44,11 @@ async def gateway(url: str, clock: Clock) -> AsyncIterator[Activity]:
             yield made
 
 
-def caller(clock: Clock, of: str = "one", scope: str = "player") -> Caller:
-    return Caller("ana", frozenset({scope}), clock() + 12 * 3600, clock(), of)
+def caller(clock: Clock, of: str = "one", scope: str = "player") -> Login | None:
+    return login_of("", Caller("ana", frozenset({scope}), clock() + 12 * 3600, clock(), of))
 
 
-async def reason(known: Activity, who: Caller) -> str:
+async def reason(known: Activity, who: Login | None) -> str:
     try:
         await known.verify(who)
     except GatewayRefused as refused:
@@ -93,10 +97,13 @@ async def test_others_are_told_often_enough_and_not_always(nats: StoppableNats, 
             await until(lambda: clock() - started > 0 or not here._untold)
             clock.seconds += 1
         await until(lambda: not here._untold)
-        assert (await bus.jetstream().stream_info(f"KV_{activity.BUCKET}")).state.last_seq == 2
+        assert (await bus.jetstream(timeout=WITHIN_S).stream_info(f"KV_{activity.BUCKET}")).state.last_seq == 2
 
 
-async def test_while_the_bus_is_away_only_those_who_were_seen_here_are_known(nats: StoppableNats, clock: Clock) -> None:
+async def test_while_the_bus_is_away_only_those_who_were_seen_here_are_known(
+    nats: StoppableNats, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "ANSWERED_WITHIN_S", 0.6)
     async with gateway(nats.url, clock) as here:
         seen, unseen = caller(clock, "seen"), caller(clock, "unseen")
         clock.seconds += 25 * MINUTE
@@ -106,6 +113,7 @@ async def test_while_the_bus_is_away_only_those_who_were_seen_here_are_known(nat
         assert (await reason(here, seen), await reason(here, unseen)) == ("", "UNAVAILABLE")
         here.note(seen)
         nats.start()
+        monkeypatch.setattr(leases, "ANSWERED_WITHIN_S", WITHIN_S)
         async with gateway(nats.url, clock) as there:
             await until(lambda: not here._untold)
             assert await reason(there, seen) == ""

@@ -179,7 +179,9 @@ async def test_one_who_is_refused_cannot_stay_by_saying_nothing(
     async with live_edge(nats_url, connections=(1, 1)) as (live, _, _), live.connect() as client:
         async with asyncio.timeout(WITHIN_S):
             # Whoever is held up before his first word could be heard has said nothing, and tries again.
-            while (await _refused_with(live.port, sent)).startswith(b"HTTP/1.1 503 Service Unavailable\r\n") is not told:
+            while (await _refused_with(live.port, sent)).startswith(
+                b"HTTP/1.1 503 Service Unavailable\r\n"
+            ) is not told:
                 pass
         await client.result("ping")
 

@@ -146,13 +146,12 @@ async def test_who_is_shut_out_at_one_is_out_at_the_other(house: House, ana: Pla
     async with ana.at(other) as there, rui.at(other) as at_work, aiohttp.ClientSession(one.url) as session:
         for client in (there, at_work):
             await client.result("ping")
-        async with session.post("/v1/logout", json={}, headers=_bearer(ana.token)) as answer:
-            assert answer.status == 200
+        await _until_done(session, "/v1/logout", {}, ana.token)
         assert await there.closed() == 4403
-        office = _bearer(one.issuer.token(["operator"], "back-office"))
-        wanted = {"subject": rui.name, "reason": "lost his telephone"}
-        async with session.post("/v1/operator/revocations", json=wanted, headers=office) as answer:
-            assert answer.status == 200
+        office = one.issuer.token(["operator"], "back-office")
+        await _until_done(
+            session, "/v1/operator/revocations", {"subject": rui.name, "reason": "lost his telephone"}, office
+        )
         assert await at_work.closed() == 4403
     async with aiohttp.ClientSession(other.url) as session:
         for player in (ana, rui):
@@ -372,6 +371,16 @@ async def _told(client: Client, seen: int) -> list[Said]:
                 events.append(said["params"])
     settled = next(number for number, event in enumerate(events) if "round_settled" in event)
     return [event for event in events[: settled + 1] if "table_taken" not in event]
+
+
+async def _until_done(session: aiohttp.ClientSession, path: str, body: Said, token: str) -> None:
+    """One command, sent again while the bus is too slow for the gateway."""
+    async with asyncio.timeout(WITHIN_S):
+        status = 0
+        while status in {0, 503}:
+            async with session.post(path, json=body, headers=_bearer(token)) as answer:
+                status = answer.status
+    assert status == 200
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -102,6 +102,20 @@ class Office:
         answer = await self.client.call("POST", f"/v1/tables/{table_id}:enter", {}, token)
         return answer.status, cast("Said", answer.said)
 
+    async def sit(self, table_id: str, player_id: str) -> tuple[Said, str]:
+        """At a table of his own: all that he is told, and the round that takes bets there, as soon as one does."""
+        status, entered = await self.enter(table_id, player_id)
+        assert status == 200, entered
+        shown = entered
+
+        async def takes_bets() -> bool:
+            nonlocal shown
+            _, shown, _ = await self.ask("GET", f"/v1/tables/{entered['table']['table_id']}")
+            return bool(shown["table"]["phase"] == "PHASE_BETTING")
+
+        await until(takes_bets)
+        return entered, shown["table"]["round"]["round_id"]
+
 
 async def until(condition: Callable[[], Awaitable[object]]) -> None:
     async with asyncio.timeout(WITHIN_S):
@@ -170,10 +184,8 @@ async def test_what_an_operator_commands_is_on_record_whatever_the_service(runni
 @pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.3")
 async def test_a_round_that_is_voided_is_on_record_with_its_reason(office: Office) -> None:
     player_id, _ = await office.player()
-    status, entered = await office.enter(await office.table(), player_id)
-    assert status == 200, entered
+    entered, round_id = await office.sit(await office.table(), player_id)
     table_id = entered["table"]["table_id"]
-    round_id = entered["table"]["round"]["round_id"]
     await office.do(f"/v1/tables/{table_id}/rounds/{round_id}:void", {"reason": "the wheel stands still"})
     (voided,) = await office.actions(object=round_id)
     assert voided["method"] == "feltro.table.v1.TableService/VoidOpenRound"
@@ -212,9 +224,8 @@ async def test_what_is_large_is_told_to_operators(office: Office) -> None:
     for cents in (199_999, 200_000, 30_001):
         await office.do(f"/v1/accounts/{account_id}/deposits", {"amount_cents": cents, "reference": "cashier 7"})
     await office.do(f"/v1/accounts/{account_id}/withdrawals", {"amount_cents": 200_000})
-    status, entered = await office.enter(await office.table(), player_id)
-    assert status == 200, entered
-    own, table_id, round_id = entered["own"], entered["table"]["table_id"], entered["table"]["round"]["round_id"]
+    entered, round_id = await office.sit(await office.table(), player_id)
+    own, table_id = entered["own"], entered["table"]["table_id"]
     # On every number, so that one of them wins: 36 times 60 euro come back of 2220.
     bets = [{"place": str(number), "amount_cents": 6_000} for number in range(37)]
     path = f"/v1/roulette/tables/{table_id}"
@@ -304,10 +315,17 @@ async def test_g12_what_cannot_be_recorded_is_not_done(running: Platform, office
     finally:
         running.wallet.start()
         await running.wallet.ready()
+        # The gateway has to have found it, too.
+        await running.gateway.ready()
     assert {(status, said["reason"]) for status, said, _ in answers} == {(503, "UNAVAILABLE")}
     log = await office.ask("GET", "/v1/games/roulette/switches?page_size=1")
     assert table_id not in json.dumps(log[1])
-    assert (await office.enter(table_id, player_id))[0] == 200
+
+    async def plays() -> bool:
+        return (await office.enter(table_id, player_id))[0] == 200
+
+    # As soon as the roulette has found the wallet.
+    await until(plays)
     assert methods(await office.actions(object=player_id)) == [("WalletService/OpenAccount", "OK")]
 
 

@@ -17,6 +17,7 @@ from services.wallet import refusals as wallet_refusals
 from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
 
 BALANCE = "/v1/accounts/a/balance"
+SAID_BY_THE_KIT = {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING", "ANSWER_TOO_LARGE"}
 
 
 @pytest.fixture
@@ -126,8 +127,8 @@ def test_reasons_belong_to_the_domains_of_their_packages() -> None:
 @pytest.mark.parametrize(
     ("domain", "refusal", "said_by_the_kit"),
     [
-        (wallet_refusals.DOMAIN, wallet_refusals.WalletRefused, {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"}),
-        (table_refusals.DOMAIN, table_refusals.TableRefused, {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"}),
+        (wallet_refusals.DOMAIN, wallet_refusals.WalletRefused, SAID_BY_THE_KIT),
+        (table_refusals.DOMAIN, table_refusals.TableRefused, SAID_BY_THE_KIT),
         (gateway_refusals.DOMAIN, gateway_refusals.GatewayRefused, set()),
     ],
 )

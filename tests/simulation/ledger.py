@@ -133,7 +133,7 @@ class Ledger:
         for command in asked:
             self._look_up(command)
         looked = [store._Looked(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
-        group = store._Group(asked, self.book, looked)
+        group = store._Group(asked, self.book, looked=looked)
         answers = store._decide(group)
         for request_id, digest, refused, answer, *_ in group.answered:
             self.requests[request_id] = digest, Kept(refused, answer)
@@ -257,9 +257,11 @@ class Ledger:
             ended_at=timestamp(known.ended_at),
             void_reason=known.void_reason,
             outcome=known.outcome,
-            stakes=[self._stake_message(stake) for stake in self.stakes_of(request.round_id)],
         )
-        return wallet_pb2.GetRoundResponse(round=said)
+        stakes, first = self.stakes_of(request.round_id), int(request.page_token or 0)
+        more = str(first + PAGE) if len(stakes) > first + PAGE else ""
+        said.stakes.extend(self._stake_message(stake) for stake in stakes[first : first + PAGE])
+        return wallet_pb2.GetRoundResponse(round=said, next_page_token=more)
 
     def _stake_message(self, known: KnownStake) -> types_pb2.Stake:
         stake = known.stake

@@ -31,6 +31,7 @@ class Laid(TypedDict, total=False):
     demo: bool
     window_ms: int
     take_back_forbidden: bool
+    seats: int
 
 
 class Stage:

@@ -13,7 +13,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from tests.system.platform import Platform
+from tests.system.platform import WITHIN_S, Platform
 
 pytestmark = [pytest.mark.slow, pytest.mark.rule("903-B/2015:2.1.3")]
 
@@ -75,7 +75,7 @@ def _token(platform: Platform, scope: str) -> str:
 
 async def test_every_moment_over_rest_and_websocket_carries_its_offset(platform: Platform) -> None:
     heard = Heard()
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=WITHIN_S)) as session:
         operator, ana = (Caller(platform, session, heard, scope) for scope in ("operator", "player"))
         opened = await operator.call("/v1/accounts", {"player_id": "ana", "mode": "MODE_REAL"})
         account = opened["balance"]["account_id"]
@@ -138,9 +138,13 @@ async def _play(ana: Caller, table: str) -> None:
     await ana.call(f"/v1/roulette/tables/{table}:spin", {"round_id": round_id})
 
 
+def _lines(platform: Platform, service: str) -> list[str]:
+    """Those of its log that are whole: it may be writing one."""
+    return (platform.data / "logs" / f"{service}.log").read_text(encoding="utf-8").split("\n")[:-1]
+
+
 def test_every_line_of_the_logs_carries_its_offset(platform: Platform) -> None:
     for service in SERVICES:
-        lines = (platform.data / "logs" / f"{service}.log").read_text(encoding="utf-8").splitlines()
-        logged = [json.loads(line) for line in lines]
-        assert logged, service
+        platform.wait(lambda: bool(_lines(platform, service)))  # noqa: B023 - waited for right here
+        logged = [json.loads(line) for line in _lines(platform, service)]
         assert [line for line in logged if not RFC_3339.fullmatch(line["at"])] == []

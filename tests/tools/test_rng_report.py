@@ -138,7 +138,8 @@ def test_the_tables_numbers_can_be_drawn_again_from_what_they_wrote(tmp_path: Pa
 
 def test_a_load_that_ends_badly_or_at_once_is_no_load() -> None:
     for command, said in ((["false"], "ended with 1"), (["true"], "that is no load"), (["no-such-load"], "cannot be")):
-        load = Load(command, 2.0)
+        # It is said as soon as it is known.
+        load = Load(command, 60.0)
         with pytest.raises(LoadFailed, match=said):
             load.start()
         load.stop()

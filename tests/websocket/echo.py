@@ -6,6 +6,7 @@ and one that is binary, which the product refuses, is said again as well.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
@@ -18,6 +19,7 @@ from gateway.conversation import Conversation, Talker
 from gateway.rates import Rates
 from gateway.visitors import Visitors
 from gateway.websocket import Socket, Sockets
+from services.kit import background
 from stack.ephemeral import free_port
 from tests.gateway.sockets import GENEROUS, Door
 
@@ -60,9 +62,10 @@ async def echoing() -> AsyncIterator[int]:
     port = free_port()
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    sockets.start()
+    sweeping = asyncio.create_task(sockets.sweep())
     try:
         yield port
     finally:
-        await sockets.close()
+        await background.end([sweeping])
+        sockets.close()
         await runner.cleanup()

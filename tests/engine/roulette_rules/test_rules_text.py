@@ -364,7 +364,8 @@ def test_how_a_round_goes_with_one_player_and_with_several() -> None:
     assert "Lance a bola quando quiser" in alone
     assert "25 segundos" not in alone
     for page in (several, alone):
-        assert "O resultado fica à vista 3,5 segundos" in page
+        assert "A jogada seguinte abre 3,5 segundos depois de sorteado o número." in page
+        assert "pelo menos 3,5 segundos desde o pagamento" in page
     assert "A jogada seguinte abre logo" in text("pt", table(result_shown_ms=0))
 
 

@@ -305,12 +305,14 @@ class Room:
         async def heard(message: Msg) -> None:
             facts.put_nowait(wallet_events.PlayerFact.FromString(message.data))
 
-        await self.bus.jetstream().subscribe(_private(guest), cb=heard, ordered_consumer=True)
+        await self.bus.jetstream(timeout=PATIENCE_S).subscribe(_private(guest), cb=heard, ordered_consumer=True)
         return facts
 
     async def told_so_far(self, guest: Guest) -> list[wallet_events.PlayerFact]:
         """All that he was told in private, for when nothing more is to come."""
-        kept = (await self.bus.jetstream().stream_info(STREAM, subjects_filter=_private(guest))).state.subjects
+        kept = (
+            await self.bus.jetstream(timeout=PATIENCE_S).stream_info(STREAM, subjects_filter=_private(guest))
+        ).state.subjects
         facts = await self.told(guest)
         async with asyncio.timeout(PATIENCE_S):
             return [await facts.get() for _ in range((kept or {}).get(_private(guest), 0))]

@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import grpc
 
@@ -29,12 +30,16 @@ CENTS = 1_000_000
 # Six rounds without a bet, the one that the warning is about, and one more.
 ROUNDS = 8
 BEFORE_INVITATION = 6
-# Long enough for sixty bots on a machine that has other things to do, too.
-WINDOW_MS = 5_000
+# Long enough for sixty bots on a machine that has other things to do, too; then long enough on any.
+WINDOWS_MS = 5_000, 20_000
 # Bots bet until so long before the end of the window; what is meant to come late is sent by the late one alone.
 IN_TIME_S = 2.2
 
 WARNING = wallet_events.SESSION_NOTICE_KIND_WARNING
+
+
+class TooLate(Exception):
+    """Somebody of whom it was wanted did not bet in time: such an evening says nothing."""
 
 
 @dataclass
@@ -96,11 +101,11 @@ def colour_of(number: str) -> roulette_pb2.Colour.ValueType:
     return wins[0] if wins else roulette_pb2.COLOUR_GREEN
 
 
-async def play(casino: Casino) -> dict[str, Table]:
+async def play(casino: Casino, window_ms: int) -> dict[str, Table]:
     """The evening, by regulation."""
     async with casino.room() as room:
         # The first round opens for the first who sits down: by then everybody has to be at the door.
-        at_the_door = [await _come(room, regulation) for regulation in REGULATIONS]
+        at_the_door = [await _come(room, regulation, window_ms) for regulation in REGULATIONS]
         tables = await asyncio.gather(*(_sit_down(room, *those) for those in at_the_door))
         await asyncio.gather(*(_play_at(room, table) for table in tables))
         for table in tables:
@@ -108,9 +113,9 @@ async def play(casino: Casino) -> dict[str, Table]:
         return {table.regulation: table for table in tables}
 
 
-async def _come(room: Room, regulation: str) -> tuple[str, str, list[str]]:
+async def _come(room: Room, regulation: str, window_ms: int) -> tuple[str, str, list[str]]:
     """The table's id, and those who want to sit there; three of them are no bots."""
-    table_id = await room.table(wheel=REGULATIONS[regulation], window_ms=WINDOW_MS)
+    table_id = await room.table(wheel=REGULATIONS[regulation], window_ms=window_ms)
     return regulation, table_id, await asyncio.gather(*(room.player(CENTS) for _ in range(3 + BOTS[regulation])))
 
 
@@ -125,7 +130,8 @@ async def _sit_down(room: Room, regulation: str, table_id: str, player_ids: list
 
 async def _play_at(room: Room, table: Table) -> None:
     photographs = asyncio.create_task(_photograph(room, table))
-    others = asyncio.gather(_bet_when_warned(room, table), _lose_connection(room.casino, table))
+    warned = asyncio.create_task(_bet_when_warned(room, table))
+    lost = asyncio.create_task(_lose_connection(room.casino, table))
     seq = 0
     for number in range(1, ROUNDS + 1):
         opened = await table.watch.until("round_opened", after=seq)
@@ -138,9 +144,15 @@ async def _play_at(room: Room, table: Table) -> None:
         doing.append(_come_late(room, table, round_id, closes_at))
         if number == BEFORE_INVITATION:
             doing.append(_bet_once(room, table.hesitant, round_id))
+        if number == ROUNDS:
+            # However long it takes to look at what has become of everybody: no round comes after it.
+            doing.append(_close(room, table))
         await asyncio.gather(*doing)
         await table.watch.until("round_settled", round_id)
-    await others
+    await lost
+    if not warned.done():
+        raise TooLate("he was not warned before the last round was over")
+    await warned
     await background.end([photographs])
 
 
@@ -172,7 +184,24 @@ async def _bet_in_time(room: Room, player: Player, table: Table, round_id: str) 
 
 
 async def _bet_once(room: Room, guest: Guest, round_id: str) -> None:
-    await room.bet(guest, round_id, {"red": 100})
+    try:
+        await room.bet(guest, round_id, {"red": 100})
+    except grpc.aio.AioRpcError as refused:
+        if refusal_of(refused).reason != "BETTING_CLOSED":
+            raise
+        raise TooLate(f"{round_id} was over before he had bet") from None
+
+
+async def _close(room: Room, table: Table) -> None:
+    """The round under way is finished."""
+    request = table_pb2.SetSwitchRequest(
+        request_id=str(uuid4()),
+        game="roulette",
+        scope=types_pb2.SWITCH_SCOPE_TABLE,
+        table_id=table.table_id,
+        reason="the evening is over",
+    )
+    await room.roulette.tables.SetSwitch(request, metadata=room.roulette.operator)
 
 
 async def _come_late(room: Room, table: Table, round_id: str, closes_at: datetime) -> None:
@@ -191,7 +220,7 @@ async def _bet_when_warned(room: Room, table: Table) -> None:
     while True:
         notice = (await facts.get()).session_notice
         if notice.kind == WARNING:
-            await room.bet(table.warned, notice.round_id, {"black": 100})
+            await _bet_once(room, table.warned, notice.round_id)
             return
 
 

@@ -26,8 +26,14 @@ SETTLED = types_pb2.ROUND_STATUS_SETTLED
 
 @pytest.fixture(scope="module")
 def evening(casino: Casino) -> dict[str, Table]:
-    """Played once."""
-    return asyncio.run(evenings.play(casino))
+    """Played once; once more with more time where the machine was too busy for it."""
+    late: list[str] = []
+    for window_ms in evenings.WINDOWS_MS:
+        try:
+            return asyncio.run(evenings.play(casino, window_ms))
+        except evenings.TooLate as said:
+            late.append(str(said))
+    pytest.fail(f"no evening went as it was to go: {late}")
 
 
 @pytest.fixture(params=["804", "807"])
@@ -229,10 +235,9 @@ def test_a11_after_six_rounds_without_a_bet_invited_then_warned_then_ended(table
     assert notices(table, table.idle.player_id) == [("INVITATION", ""), ("WARNING", table.rounds[6])]
     assert (session.state, session.end_cause) == (session_pb2.SESSION_STATE_ENDED, session_pb2.END_CAUSE_INACTIVITY)
     ended_at = session.ended_at.ToDatetime(UTC)
-    seventh = next(table.watch.of("round_settled", table.rounds[6])).at.ToDatetime(UTC)
-    eighth = next(table.watch.of("round_opened", table.rounds[7])).at.ToDatetime(UTC)
-    assert ended_at <= eighth
-    assert ended_at > seventh - timedelta(seconds=1)
+    seventh_drawn = next(table.watch.of("outcome_drawn", table.rounds[6])).at.ToDatetime(UTC)
+    eighth_opened = next(table.watch.of("round_opened", table.rounds[7])).at.ToDatetime(UTC)
+    assert seventh_drawn <= ended_at <= eighth_opened
     assert any(event.seat_left.seat == table.idle.seat for event in table.watch.of("seat_left"))
 
 

@@ -57,18 +57,18 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(room: Room, guests
     played = {regulation: await room.play(guest, {"red": 100}) for regulation, guest in guests.items()}
     last_bets = [(await room.session(guest)).session.last_activity_at.ToDatetime(UTC) for guest in guests.values()]
 
-    await advance(room, 160)
+    await advance(room, 120)
     # The wallet looks every second; what it does not say here would be among what it says next.
     await asyncio.sleep(LOOKED_S)
     assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
-    await advance(room, 21)
+    await advance(room, 61)
     invitations = [await heard(facts) for facts in all_facts]
     await advance(room, 21)
     warnings = [await heard(facts) for facts in all_facts]
-    await advance(room, 40)
+    await advance(room, 10)
     await asyncio.sleep(LOOKED_S)
     assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_WARNED}
-    await advance(room, 20)
+    await advance(room, 50)
     ends = [(await heard(facts)).session_ended for facts in all_facts]
 
     for (regulation, guest), bet_at, invitation, warning, ended in zip(
@@ -99,7 +99,7 @@ async def test_a10_a_bet_before_the_end_withdraws_the_warning(room: Room, guests
             # To look is not to bet, and to be told is not to be sent away.
             assert (await room.look(guest)).own.session_id == guest.session_id
     # The clock goes on by itself, too.
-    await advance(room, 30)
+    await advance(room, 10)
 
     for guest in guests.values():
         await room.bet(guest, await room.open_round(guest), {"red": 100})

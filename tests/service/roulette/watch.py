@@ -29,7 +29,9 @@ class Watch:
     @classmethod
     async def begin(cls, bus: Nats, table_id: str) -> Watch:
         watch = cls(table_id)
-        await bus.jetstream().subscribe(f"feltro.table.{table_id}", cb=watch._note, ordered_consumer=True)
+        await bus.jetstream(timeout=PATIENCE_S).subscribe(
+            f"feltro.table.{table_id}", cb=watch._note, ordered_consumer=True
+        )
         return watch
 
     async def _note(self, message: Msg) -> None:

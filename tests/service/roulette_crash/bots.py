@@ -26,7 +26,8 @@ SAY_AGAIN_AFTER_S = 0.1
 # How long a casino may leave somebody without an answer: longer than any outage that a test makes.
 ANSWERED_WITHIN_S = 60.0
 LOOK_EVERY_S = 0.2
-# One in so many bets and launches is the last word of a player whose connection is lost, this much later at most.
+# One in so many bets and launches is the last word of a player whose connection is lost: half of them so soon that they
+# may not have been heard, the others when they are answered.
 LOSES_ONE_IN = 12
 LOST_WITHIN_S = 0.02
 # What an answer says of the way and not of the command.
@@ -257,10 +258,11 @@ class Bot:
         return self._dice.randint(1, LOSES_ONE_IN) == 1
 
     async def _say_once(self, say: Callable[[RouletteClient], Awaitable[object]]) -> None:
-        """Says it and is gone, whether it was heard or not."""
+        """Says it and is gone, whether it was heard or not; no answer reaches him."""
         client = self._clients.get(self._signposts.address(self.house_id))
+        lost_after_s = self._dice.choice((self._dice.uniform(0, LOST_WITHIN_S), PATIENCE_S))
         with suppress(TimeoutError, grpc.aio.AioRpcError):
-            async with asyncio.timeout(self._dice.uniform(0, LOST_WITHIN_S)):
+            async with asyncio.timeout(lost_after_s):
                 if client is not None:
                     await say(client)
 

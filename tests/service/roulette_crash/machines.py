@@ -37,7 +37,7 @@ from tests.wallet_under_test import WalletProcess
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
 READY_WITHIN_S = 60.0
 LOOK_EVERY_S = 0.1
-# Whoever ends so soon after his start has not found what he needs; he is started again.
+# Whoever ends before he was ready, or so soon after his start, has not found what he needs; he is started again.
 STARTING_S = 10.0
 LOG_CHARACTERS = 20_000
 
@@ -48,6 +48,8 @@ class Part(Protocol):
     leash: Leash | None
 
     def start(self) -> None: ...
+
+    async def ready(self) -> None: ...
 
     def kill(self) -> None: ...
 
@@ -120,6 +122,8 @@ class Machines:
         """Parts that have ended although nobody had killed them."""
         self._down: set[str] = set()
         self._started: dict[str, float] = {}
+        self._were_ready: set[str] = set()
+        self._awaited: dict[str, asyncio.Task[None]] = {}
 
     @property
     def journal_url(self) -> str:
@@ -151,6 +155,7 @@ class Machines:
         finally:
             if keeping is not None:
                 await background.end([keeping])
+            await background.end([*self._awaited.values()])
             for part in reversed(self.parts.values()):
                 part.kill()
 
@@ -170,8 +175,20 @@ class Machines:
 
     def start(self, name: str) -> None:
         self._down.discard(name)
+        self._were_ready.discard(name)
         self._started[name] = time.monotonic()
-        self.parts[name].start()
+        part = self.parts[name]
+        part.start()
+        if name in self._awaited:
+            self._awaited[name].cancel()
+        self._awaited[name] = asyncio.create_task(self._note_ready(name, part, part.leash))
+
+    async def _note_ready(self, name: str, part: Part, leash: Leash | None) -> None:
+        # One that never is says so in its own time: by ending, or by bets that do not go on.
+        with contextlib.suppress(AssertionError, TimeoutError):
+            await part.ready()
+            if part.leash is leash:
+                self._were_ready.add(name)
 
     def kill(self, name: str) -> None:
         """`kill -9`. It stays down until it is started."""
@@ -188,7 +205,7 @@ class Machines:
             await asyncio.sleep(LOOK_EVERY_S)
             for name, part in self.parts.items():
                 if name not in self._down and part.leash is not None and part.leash.ended:
-                    if time.monotonic() - self._started[name] > STARTING_S:
+                    if name in self._were_ready and time.monotonic() - self._started[name] > STARTING_S:
                         self.ended_alone.append(name)
                     part.kill()
                     self.start(name)

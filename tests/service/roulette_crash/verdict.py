@@ -201,7 +201,7 @@ async def heard(url: str) -> dict[str, list[events_pb2.TableEvent]]:
     events: defaultdict[str, list[events_pb2.TableEvent]] = defaultdict(list)
     bus = await nats.connect(url)
     try:
-        jetstream = bus.jetstream()
+        jetstream = bus.jetstream(timeout=HEARD_WITHIN_S)
         left = (await jetstream.stream_info(STREAM)).state.messages
         # Without acknowledgements: of those, only a thousand may be owed.
         reader = await jetstream.pull_subscribe("", stream=STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE))

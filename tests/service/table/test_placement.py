@@ -187,7 +187,7 @@ async def test_who_leaves_hands_over_at_once_between_rounds(nats_url: str, stack
     await hall.time.stand_still()
     left = asyncio.create_task(leaving.placement.leave())
     await until(lambda: hall.share_of("staying") == 9)
-    replicas = await leaving.bus.jetstream().key_value(presence.REPLICAS_BUCKET)
+    replicas = await leaving.bus.jetstream(timeout=WITHIN_S).key_value(presence.REPLICAS_BUCKET)
     assert Replica.FromString((await replicas.get(f"{hall.game}.leaving")).value or b"").draining
     assert hall.running[playing] == "leaving"
     assert not left.done()

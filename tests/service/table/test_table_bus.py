@@ -70,7 +70,7 @@ def table_taken(seated: int = 0) -> events_pb2.TableEvent:
 
 async def heard(bus: Nats, table_id: str) -> list[list[events_pb2.TableEvent]]:
     """Every message of a table in the stream."""
-    jetstream = bus.jetstream()
+    jetstream = bus.jetstream(timeout=WITHIN_S)
     state = (await jetstream.stream_info(STREAM)).state
     messages = []
     for number in range(max(state.first_seq, 1), state.last_seq + 1):
@@ -225,7 +225,7 @@ async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
     """Whether the stream still knows the message's id or not; its configuration is the operator's."""
     bus = await connect(own_nats)
     config = StreamConfig(name=STREAM, subjects=table_bus.SUBJECTS, duplicate_window=remembered_for_s)
-    await bus.jetstream().add_stream(config)
+    await bus.jetstream(timeout=WITHIN_S).add_stream(config)
     monkeypatch.setattr(table_bus, "RETRY_AFTER_S", 0.2)
     publish: Callable[..., Any] = JetStreamContext.publish
     lost = 0
@@ -353,7 +353,7 @@ async def test_a_table_that_the_stream_has_forgotten_goes_on(bus: Nats, table_id
     voice = await TableBus(bus).open(table_id, 0)
     voice.say(seat_taken(1))
     await flush(voice)
-    await bus.jetstream().purge_stream(STREAM, subject=table_subject(table_id))
+    await bus.jetstream(timeout=WITHIN_S).purge_stream(STREAM, subject=table_subject(table_id))
     voice.say(seat_taken(2))
     await flush(voice)
     expect_no_gap(await heard_events(bus, table_id), first=2)

@@ -217,7 +217,8 @@ class House:
         self.books.caves[account, table] += cents
 
     async def _play_hand(self, table: str, accounts: list[str]) -> None:
-        staked = {account: self.dice.randint(1, 100) for account in accounts}
+        # Half of the least pot is more than the commission.
+        staked = {account: self.dice.randint(3, 100) for account in accounts}
         pot = sum(staked.values())
         commission = self.dice.randint(0, 3)
         won = Counter({accounts[0]: pot // 2, accounts[1]: pot - pot // 2 - commission})
@@ -330,7 +331,7 @@ async def _listen(url: str, enough: Callable[[Heard], bool]) -> Heard:
     heard = Heard()
     bus = await nats.connect(url)
     try:
-        jetstream = bus.jetstream()
+        jetstream = bus.jetstream(timeout=DELIVERED_WITHIN_S)
         # Without acknowledgements: of those, only a thousand may be owed.
         reader = await jetstream.pull_subscribe("", stream=STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE))
         async with asyncio.timeout(DELIVERED_WITHIN_S):

@@ -72,7 +72,7 @@ async def waiting(desk: Desk) -> int:
 
 async def stream(bus: Nats) -> list[tuple[str, str, bytes]]:
     """Message id, subject and payload of everything in the stream, in its order."""
-    jetstream = bus.jetstream()
+    jetstream = bus.jetstream(timeout=WITHIN_S)
     last = (await jetstream.stream_info(facts.STREAM)).state.last_seq
     messages = [await jetstream.get_msg(facts.STREAM, number) for number in range(1, last + 1)]
     return [((m.headers or {})["Nats-Msg-Id"], m.subject or "", m.data or b"") for m in messages]

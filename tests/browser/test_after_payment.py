@@ -1,0 +1,93 @@
+"""Alone at a table: what was paid is the player's, what lies on the felt is the next round's, and buttons know it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.back_office import BackOffice, quick, quick_for_money
+from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.table_page import TablePage
+from tests.browser.visitor import arrive, end_session
+from tests.system.platform import Platform
+
+
+def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screenshot: Screenshot) -> None:
+    """One of them wins in any case, but for a zero: nothing lies there any more that looks like a bet."""
+    table = TablePage(anywhere, quick(BackOffice(platform))).open()
+    for place in ("red", "black", "0"):
+        table.put(place)
+    table.chips_count({"red": 100, "black": 100, "0": 100})
+    table.spin()
+    table.stage_is("paid")
+    expect(table.part("staked")).to_have_attribute("data-cents", "0")
+    expect(table.page.locator("[data-own]:not(.gone)")).to_have_count(0)
+    expect(table.page.locator("[data-prize]:not(.gone)")).to_have_count(0)
+    screenshot(anywhere, "after-payment-swept")
+    # The result stays, and no place says that a bet lies on it.
+    expect(table.part("outcome-called")).not_to_be_empty()
+    for place in ("red", "black", "0"):
+        assert "na mesa" not in (table.spot(place).get_attribute("aria-label") or "")
+    table.bets_are_taken()
+    table.press("repeat")
+    table.chips_count({"red": 100, "black": 100, "0": 100})
+    expect(table.part("staked")).to_have_attribute("data-cents", "300")
+
+
+def test_nothing_is_staked_once_the_session_is_over(desktop: Page, platform: Platform) -> None:
+    table = TablePage(desktop, quick(BackOffice(platform))).open()
+    table.put("red")
+    table.chips_count({"red": 100})
+    table.spin()
+    table.stage_is("paid")
+    table.bets_are_taken()
+    end_session(desktop)
+    expect(table.part("staked")).to_have_attribute("data-cents", "0")
+
+
+def test_there_is_nothing_to_repeat_until_a_round_is_over(desktop: Page, platform: Platform) -> None:
+    table = TablePage(desktop, quick(BackOffice(platform))).open()
+    repeat = table.part("repeat")
+    table.put("red")
+    table.chips_count({"red": 100})
+    expect(repeat).to_have_attribute("aria-disabled", "true")
+    table.press("clear")
+    table.chips_count({})
+    expect(repeat).to_have_attribute("aria-disabled", "true")
+    table.put("red")
+    table.chips_count({"red": 100})
+    table.spin()
+    table.stage_is("paid")
+    table.bets_are_taken()
+    expect(repeat).to_have_attribute("aria-disabled", "false")
+
+
+_TRAY = """
+() => [...document.querySelectorAll(".tray-chip")].map((chip) => chip.classList.contains("beyond"))
+"""
+
+
+def test_what_he_cannot_afford_stays_grey_while_the_ball_rolls(
+    new_context: NewContext, log_in: LogIn, platform: Platform
+) -> None:
+    page, _ = arrive(new_context(), log_in, "vera")
+    table = TablePage(page, quick_for_money(BackOffice(platform))).open()
+    table.put("red")
+    table.chips_count({"red": 100})
+    expect(page.locator(".tray-chip.beyond")).not_to_have_count(0)
+    before = page.evaluate(_TRAY)
+    page.evaluate(
+        """(tray) => {
+          window.lit = [];
+          const look = () => window.lit.push(JSON.stringify(eval(tray)()));
+          new MutationObserver(look).observe(document.querySelector("[data-testid=tray]"),
+            { subtree: true, attributes: true, attributeFilter: ["class"] });
+          new MutationObserver(look).observe(document.querySelector("[data-testid=roulette]"),
+            { attributeFilter: ["data-stage"] });
+        }""",
+        _TRAY,
+    )
+    table.spin()
+    table.stage_is("marked", "collected", "paid")
+    until_told = page.evaluate("() => [...new Set(window.lit)]")
+    assert until_told[:1] == [str(before).lower().replace(" ", "").replace("'", "")]
+    table.stage_is("paid")

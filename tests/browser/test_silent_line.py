@@ -1,0 +1,92 @@
+"""A line that is dead without a word: the player is told so, his chips are not taken for bets, and it heals by itself."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.browser.back_office import BackOffice
+from tests.browser.conftest import NewContext, Screenshot
+from tests.browser.player import Player
+from tests.browser.table_page import TablePage
+from tests.system.platform import Platform
+
+LOST = "A ligar de novo"
+
+
+class DeadLine:
+    """The line of a page, on which from a moment on nothing passes either way; the next one is whole."""
+
+    def __init__(self, page: Page) -> None:
+        self.opened = 0
+        self._dead = 0
+        page.route_web_socket("**/v1/ws", self._line)
+
+    def dies(self) -> None:
+        """The one that is open now; nobody closes it."""
+        self._dead = self.opened
+
+    def _line(self, socket: WebSocketRoute) -> None:
+        self.opened += 1
+        number, server = self.opened, socket.connect_to_server()
+
+        def from_page(text: str | bytes) -> None:
+            if number > self._dead:
+                server.send(text)
+
+        def from_server(text: str | bytes) -> None:
+            if number > self._dead:
+                socket.send(text)
+
+        socket.on_message(from_page)
+        server.on_message(from_server)
+
+
+@pytest.mark.guarantee("G9")
+@pytest.mark.parametrize("device", ["desktop", "portrait", "landscape"])
+def test_bets_that_nobody_answers(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, device: str
+) -> None:
+    page = new_context(device).new_page()
+    line = DeadLine(page)
+    table = TablePage(page, "french-solo-demo").open()
+    player = Player.guest_of(platform, page)
+    own_table = player.own_table("french-solo-demo")
+    table.put("red")
+    table.chips_count({"red": 100})
+    places = table.where()
+    line.dies()
+    table.put("17", 2)
+    # They lie there, and are no stake; nothing has moved under the finger.
+    assert table.piles() == ({"red": 100}, {"17": 200})
+    expect(table.part("staked")).to_have_attribute("data-cents", "100")
+    expect(table.part("waiting")).to_contain_text("2 créditos a caminho")
+    assert table.where() == places
+    expect(table.part("line-notice")).to_contain_text(LOST)
+    screenshot(page, f"silent-line-{device}")
+    # It comes back by itself, and every bet counts once.
+    table.chips_count({"red": 100, "17": 200})
+    expect(table.part("line-notice")).to_be_empty()
+    expect(table.part("staked")).to_have_attribute("data-cents", "300")
+    expect(table.part("waiting")).to_have_count(0)
+    assert player.on_felt(own_table) == {"red": 100, "17": 200}
+    assert line.opened == 2
+
+
+def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform) -> None:
+    """He does nothing but wait: the clock is at 0, and the end does not come."""
+    name = ("Roleta francesa breve (demonstração)", "Brief French roulette (demonstration)")
+    times = {"betting_window_ms": 9000, "result_shown_ms": 20_000}
+    listed = BackOffice(platform).table("silent-demo", "french-demo", name, **times)
+    page = new_context().new_page()
+    line = DeadLine(page)
+    table = TablePage(page, listed).open()
+    table.window_of(5)
+    line.dies()
+    expect(table.part("line-notice")).to_contain_text(LOST)
+    # What happened meanwhile is shown as far as it has come.
+    table.stage_is("rolling", "marked", "collected", "paid")
+    table.stage_is("paid")
+    expect(table.part("line-notice")).to_be_empty()
+    assert line.opened == 2
+    Player.guest_of(platform, page).leave()

@@ -1,0 +1,161 @@
+"""Those who are late are mended whatever becomes of others who are late: nobody's end takes the mending with him."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from gateway import feeds, hub, websocket
+from gateway.close_codes import CloseCode
+from gateway.feeds import Feed, Transport, Watcher
+from gateway.visitors import NOBODY, Visitor
+from gateway.wires import Event, Wire
+from tests.gateway.sockets import Client, Door, LiveEdge, Table, Tables, live_edge, until
+
+Edge = tuple[LiveEdge, Tables, Door]
+
+
+@pytest.fixture
+async def edge(nats_url: str) -> AsyncIterator[Edge]:
+    """When it closes it looks whether anything that runs for ever has ended."""
+    async with live_edge(nats_url) as made:
+        yield made
+
+
+async def two_tables(tables: Tables) -> list[Table]:
+    return [await tables.open(f"t{uuid4().hex[:12]}") for _ in range(2)]
+
+
+async def is_mended(live: LiveEdge, client: Client, table: Table) -> None:
+    """One who watches is told when something was missed."""
+    await client.result("subscribe", table_id=table.table_id)
+    live.hub._missed()
+    assert (await client.next("snapshot"))["table_id"] == table.table_id
+    table.say()
+    assert await client.seqs(1) == [table.voice.seq]
+
+
+async def test_an_outage_ends_one_who_watches_two_tables_and_nothing_else(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, tables, _ = edge
+    both = await two_tables(tables)
+    async with live.connect() as lobby, live.connect() as stream, live.connect() as honest:
+        for one in (lobby, stream):
+            for table in both:
+                await one.result("subscribe", table_id=table.table_id)
+        monkeypatch.setattr(hub, "LATE_FOR_S", 0.1)
+        # The bus has lost messages, and nobody can be asked for a picture.
+        tables.away = True
+        live.hub._missed()
+        for one in (lobby, stream):
+            assert await one.closed() == CloseCode.UNAVAILABLE
+        assert not live.hub._late
+        tables.away = False
+        monkeypatch.undo()
+        await is_mended(live, honest, both[0])
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_one_who_reads_nothing_of_two_tables_takes_the_mending_from_nobody(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
+    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    live, tables, _ = edge
+    both = await two_tables(tables)
+    async with live.connect() as attacker, live.connect() as honest:
+        for table in both:
+            await attacker.result("subscribe", table_id=table.table_id)
+        connection = attacker.ws._conn
+        assert connection is not None
+        transport = connection.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
+        transport.pause_reading()
+
+        def talk() -> bool:
+            for table in both:
+                table.say(padding="x" * 8_000)
+            return len(live.hub._late) == 2
+
+        await until(talk)
+        monkeypatch.setattr(hub, "LATE_FOR_S", 0.1)
+        await until(lambda: not live.hub._late)
+        monkeypatch.undo()
+        await is_mended(live, honest, both[0])
+        transport.abort()
+
+
+async def test_a_table_that_cannot_be_shown_for_an_unknown_reason_is_one_tables_matter(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    live, tables, _ = edge
+    one, other = await two_tables(tables)
+    async with live.connect() as client, live.connect() as honest:
+        await client.result("subscribe", table_id=one.table_id)
+        with monkeypatch.context() as broken:
+            broken.setattr(hub, "LATE_FOR_S", 0.1)
+            broken.setattr(hub.Hub, "_show_all", lambda *_: 1 / 0)
+            live.hub._missed()
+            assert await client.closed() == CloseCode.UNAVAILABLE
+        assert "a table cannot be shown" in caplog.text
+        await is_mended(live, honest, other)
+
+
+class Ending:
+    """A connection that whatever it is told is too much for."""
+
+    wire = Wire.FRAMES
+    transport: Transport
+    visitor: Visitor = NOBODY
+
+    def __init__(self, feed: Feed) -> None:
+        self.transport = Quiet()
+        self._feed = feed
+        self.watcher: Watcher | None = None
+
+    def tell(self, _: bytes) -> None:
+        assert self.watcher is not None
+        self._feed.let_go(self.watcher)
+
+    def drop(self, watcher: Watcher, why: str) -> None:
+        raise AssertionError(watcher, why)
+
+    def end(self, code: int) -> None:
+        raise AssertionError(code)
+
+
+class Quiet:
+    """A transport on which nothing waits."""
+
+    def write(self, data: bytes) -> None:
+        raise AssertionError(data)
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return False
+
+    def close(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize("place", [1, 3], ids=["behind", "ahead"])
+def test_g11_one_whose_connection_ends_while_he_is_told_is_watching_no_more(place: int) -> None:
+    late: list[Watcher] = []
+    feed = Feed("t", late.append)
+    feed.hear([Event(1, b"{}", taken=False), Event(2, b"{}", taken=False)])
+    outlet = Ending(feed)
+    outlet.watcher = Watcher(outlet, feed, place)
+    feed.let_in(outlet.watcher)
+    feed.hear([Event(3, b"{}", taken=False), Event(4, b"{}", taken=False)])
+    assert not feed.watched
+    assert not late

@@ -1,0 +1,113 @@
+"""What runs for ever runs under the part that ends the gateway: when it breaks, the gateway is unready, and stops."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from gateway.__main__ import serve
+from gateway.activity import Activity
+from gateway.directory import Directory
+from gateway.edge import Edge
+from gateway.hub import Hub
+from gateway.parts import Lookout
+from gateway.private_facts import PrivateFacts
+from gateway.revocations import Revocations
+from gateway.settings import GatewaySettings
+from gateway.upstream import Upstream
+from gateway.vital import Vital
+from gateway.websocket import Sockets
+from services.kit.relay_line import Line
+from services.kit.settings import Environment, load_or_exit
+from stack.ephemeral import free_port
+from stack.issuer import DevelopmentIssuer
+from tests.gateway.bus import WITHIN_S
+
+pytestmark = pytest.mark.guarantee("G12")
+
+
+async def breaks(*_: object) -> None:
+    raise RuntimeError("a bug")
+
+
+async def only_returns(*_: object) -> None:
+    return
+
+
+@pytest.mark.parametrize(
+    ("part", "work"),
+    [
+        (Hub, "_mend"),
+        (Hub, "_tidy"),
+        (PrivateFacts, "run"),
+        (Sockets, "sweep"),
+        (Directory, "run"),
+        (Revocations, "run"),
+        (Activity, "run"),
+        (Upstream, "tend"),
+        (Lookout, "watch"),
+    ],
+)
+async def test_it_does_not_go_on_without_any_of_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: type, work: str
+) -> None:
+    monkeypatch.setattr(part, work, breaks)
+    issuer = DevelopmentIssuer(tmp_path / "issuer")
+    issuer.prepare()
+    nowhere = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv("FELTRO_ENVIRONMENT", "development")
+    monkeypatch.setenv("FELTRO_NATS_URL", f"nats://{nowhere}")
+    monkeypatch.setenv("FELTRO_ISSUER_JWKS", str(issuer.jwks))
+    monkeypatch.setenv("FELTRO_DEMO_JWKS", str(issuer.demo.jwks))
+    monkeypatch.setenv("FELTRO_GATEWAY_WALLET_ADDRESS", nowhere)
+    monkeypatch.setenv("FELTRO_GATEWAY_LISTEN", f"127.0.0.1:{free_port()}")
+    assert await asyncio.wait_for(serve(load_or_exit(GatewaySettings)), WITHIN_S) == 1
+    assert "a part of the gateway has broken" in caplog.text
+
+
+@pytest.mark.parametrize("part", [breaks, only_returns])
+async def test_it_is_not_ready_without_a_part_of_itself(part: object) -> None:
+    assert callable(part)
+    lookout = Lookout([])
+    vital = Vital(lookout)
+    async with TestClient(TestServer(Edge(lookout, Environment.DEVELOPMENT).application())) as client:
+        assert (await client.get("/readyz")).status == 200
+        vital.begin([part()])
+        await asyncio.wait_for(vital.stopping.wait(), WITHIN_S)
+        assert vital.broken
+        answer = await client.get("/readyz")
+        assert answer.status == 503
+        assert "lost a part of itself" in (await answer.json())["detail"]
+    await vital.end()
+
+
+async def test_what_is_ended_is_not_broken() -> None:
+    vital = Vital(Lookout([]))
+    vital.begin([asyncio.sleep(3600)])
+    await vital.end()
+    assert not vital.broken
+    assert not vital.stopping.is_set()
+
+
+async def test_a_line_to_a_service_that_breaks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Line, "_run", breaks)
+    upstream = Upstream()
+    asking = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    with pytest.raises(RuntimeError, match="a bug"):
+        await asyncio.wait_for(upstream.tend(set), WITHIN_S)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_a_line_that_is_closed_is_not_broken() -> None:
+    upstream = Upstream()
+    asking = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    await asyncio.sleep(0)
+    tending = asyncio.create_task(upstream.tend(set))
+    await upstream.close()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert not tending.done()
+    tending.cancel()
