@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import signal
 import socket
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -19,8 +21,14 @@ from stack.postgres import EmbeddedPostgres
 ATTEMPTS = 5
 READY_SECONDS = 30.0
 # Below those that systems give to outgoing connections: one of these could be gone before a server listens on it.
-PORTS = range(10_000, 32_768)
-PORTS_TRIED = 100
+PORTS = range(10_000, 32_500)
+# Each process gives out ports of a block of its own: between a port's being found free and a server's listening on it
+# nobody else of ours is given the same.
+BLOCK = 500
+
+
+# Kept for as long as the process runs.
+_signs: list[socket.socket] = []
 
 
 class Server(Protocol):
@@ -69,16 +77,33 @@ def nats() -> Iterator[EmbeddedNats]:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody had a moment ago."""
-    for _ in range(PORTS_TRIED):
-        port = secrets.choice(PORTS)
+    """A TCP port of 127.0.0.1 that nobody listens on, and that nobody else of ours is given before its turn again."""
+    for port in itertools.islice(_own_ports(), BLOCK):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
         return port
-    raise RuntimeError(f"None of {PORTS_TRIED} ports between {PORTS.start} and {PORTS.stop} is free.")
+    raise RuntimeError(f"None of this process' {BLOCK} ports between {PORTS.start} and {PORTS.stop} is free.")
+
+
+@cache
+def _own_ports() -> Iterator[int]:
+    """The ports of a block that no other process has, round and round."""
+    blocks = list(range(PORTS.start, PORTS.stop, BLOCK))
+    secrets.SystemRandom().shuffle(blocks)
+    for first in blocks:
+        # UDP is used by nobody here, so a socket of that kind is a sign for others; it goes with the process.
+        sign = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            sign.bind(("127.0.0.1", first))
+        except OSError:
+            sign.close()
+            continue
+        _signs.append(sign)
+        return itertools.cycle(range(first, first + BLOCK))
+    raise RuntimeError(f"All blocks of ports from {PORTS.start} to {PORTS.stop} are somebody's.")
 
 
 def _home(name: str) -> Path:
