@@ -164,6 +164,8 @@ class TokenVerifier:
     def _verify_signature(self, token: str) -> Caller:
         if len(token) > TOKEN_CHARACTERS_LIMIT:
             raise TokenInvalid(f"The token has more than {TOKEN_CHARACTERS_LIMIT} characters.")
+        if not token.isascii():
+            raise TokenInvalid("The token has characters that no token has.")
         try:
             source, key = self._key(str(jwt.get_unverified_header(token).get("kid", "")))
             claims = jwt.decode(

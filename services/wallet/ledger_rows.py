@@ -34,14 +34,20 @@ WITH answered AS MATERIALIZED (
     FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[])
         AS new
 ), written_rounds AS (
-    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)
-    SELECT no, round_id, table_no, 1, $1
-    FROM unnest($28::bigint[], $29::text[], $30::bigint[]) AS new(no, round_id, table_no)
+    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at, stakes_placed, detail_bytes)
+    SELECT no, round_id, table_no, 1, $1, stakes_placed, detail_bytes
+    FROM unnest($28::bigint[], $29::text[], $30::bigint[], $31::integer[], $32::bigint[])
+        AS new(no, round_id, table_no, stakes_placed, detail_bytes)
+), filled_rounds AS (
+    UPDATE rounds SET stakes_placed = rounds.stakes_placed + added.stakes,
+                      detail_bytes = rounds.detail_bytes + added.detail_bytes
+    FROM unnest($33::bigint[], $34::integer[], $35::bigint[]) AS added(no, stakes, detail_bytes)
+    WHERE rounds.round_no = added.no
 ), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($31::bytea[]) AS new(facts)
+    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($36::bytea[]) AS new(facts)
 )
 UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
-FROM unnest($32::bigint[], $33::bigint[], $34::bigint[], $35::bigint[]) AS new(no, free_cents, locked_cents, version)
+FROM unnest($37::bigint[], $38::bigint[], $39::bigint[], $40::bigint[]) AS new(no, free_cents, locked_cents, version)
 WHERE accounts.account_no = new.no
 """
 # request_id, digest, refused, answer, caller, transfer_no, kind, mode, round_no, reference
@@ -61,14 +67,25 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
         *columns(book.postings, 9),
         *columns(new_stakes, 7),
         *new_rounds(book),
+        *filled_rounds(book),
         fact_rows(book),
         *balances(book),
     )
 
 
 def new_rounds(book: Book) -> list[Sequence[object]]:
-    """Number, id and table."""
-    return columns([(r.no, r.round_id, r.table_no) for r in book.new_rounds.values()], 3)
+    """Number, id, table, and how much was placed in each already."""
+    rows = [(r.no, r.round_id, r.table_no, r.stakes_placed, r.detail_bytes) for r in book.new_rounds.values()]
+    return columns(rows, 5)
+
+
+def filled_rounds(book: Book) -> list[Sequence[object]]:
+    """Of rounds that were there before: number, stakes that are added, and bytes of their details."""
+    added: dict[int, tuple[int, int]] = {}
+    for stake, detail in book.new_stakes:
+        stakes, detail_bytes = added.get(stake.round_no, (0, 0))
+        added[stake.round_no] = stakes + 1, detail_bytes + len(detail)
+    return columns([(no, *more) for no, more in added.items() if no not in book.new_rounds], 3)
 
 
 def fact_rows(book: Book) -> list[bytes]:

@@ -37,6 +37,7 @@ class Memory:
         self._tables: dict[int, Table] = {}
         # With a number that was drawn while the account was locked: those of its transfers are not above it.
         self._accounts: dict[int, tuple[Account, int]] = {}
+        # What they hold may be more by now, and is never less: others may have placed stakes since.
         self._rounds: dict[str, Round] = {}
         self._numbers: list[int] = []
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.kit.database import DirectConnection
+from services.kit.full_round import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.wallet.ledger.book import Book
-from services.wallet.ledger_rows import Answered, balances, columns, fact_rows, new_rounds
+from services.wallet.ledger_rows import Answered, balances, columns, fact_rows, filled_rounds, new_rounds
 
 # The locks are those of the store, in its order. A row that somebody has changed since the statement began is looked at
 # anew when its lock is granted, which is why rounds and sessions are locked too; a round or an answer that somebody has
@@ -26,7 +27,7 @@ WITH locked_tables AS MATERIALIZED (
       AND (SELECT count(*) FROM locked_tables) = cardinality($1)
     ORDER BY accounts.account_no FOR NO KEY UPDATE OF accounts
 ), locked_rounds AS MATERIALIZED (
-    SELECT FROM rounds
+    SELECT round_no, stakes_placed, detail_bytes FROM rounds
     WHERE round_no = ANY($5::bigint[]) AND state = 1 AND (SELECT count(*) FROM locked_accounts) = cardinality($3)
     FOR NO KEY UPDATE
 ), locked_sessions AS MATERIALIZED (
@@ -40,6 +41,13 @@ WITH locked_tables AS MATERIALIZED (
       AND (SELECT count(*) FROM locked_sessions) = cardinality($7)
       AND NOT EXISTS (SELECT FROM rounds WHERE round_id = ANY($6::text[]))
       AND NOT EXISTS (SELECT FROM requests WHERE request_id = ANY($10))
+      -- What others have placed meanwhile is in the way only where it leaves too little room.
+      AND NOT EXISTS (
+          SELECT FROM locked_rounds
+          JOIN unnest($29::bigint[], $30::integer[], $31::bigint[]) AS added(no, stakes, detail_bytes)
+            ON locked_rounds.round_no = added.no
+          WHERE locked_rounds.stakes_placed + added.stakes > $37
+             OR locked_rounds.detail_bytes + added.detail_bytes > $38)
 ), answered AS MATERIALIZED (
     SELECT new.* FROM so CROSS JOIN unnest(
         $10::text[], $11::bytea[], $12::bytea[], $13::text[], $14::bigint[], $15::smallint[], $16::bigint[],
@@ -64,14 +72,20 @@ WITH locked_tables AS MATERIALIZED (
     INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
     SELECT no, request_id, round_no, account_no, session_no, amount_cents, detail, $9 FROM placed
 ), written_rounds AS (
-    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)
-    SELECT new.no, new.round_id, new.table_no, 1, $9
-    FROM so CROSS JOIN unnest($24::bigint[], $25::text[], $26::bigint[]) AS new(no, round_id, table_no)
+    INSERT INTO rounds (round_no, round_id, table_no, state, opened_at, stakes_placed, detail_bytes)
+    SELECT new.no, new.round_id, new.table_no, 1, $9, new.stakes_placed, new.detail_bytes
+    FROM so CROSS JOIN unnest($24::bigint[], $25::text[], $26::bigint[], $27::integer[], $28::bigint[])
+        AS new(no, round_id, table_no, stakes_placed, detail_bytes)
+), filled_rounds AS (
+    UPDATE rounds SET stakes_placed = rounds.stakes_placed + added.stakes,
+                      detail_bytes = rounds.detail_bytes + added.detail_bytes
+    FROM so CROSS JOIN unnest($29::bigint[], $30::integer[], $31::bigint[]) AS added(no, stakes, detail_bytes)
+    WHERE rounds.round_no = added.no
 ), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $9, new.facts FROM so CROSS JOIN unnest($27::bytea[]) AS new(facts)
+    INSERT INTO outbox (at, facts) SELECT $9, new.facts FROM so CROSS JOIN unnest($32::bytea[]) AS new(facts)
 ), written_balances AS (
     UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
-    FROM so CROSS JOIN unnest($28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[])
+    FROM so CROSS JOIN unnest($33::bigint[], $34::bigint[], $35::bigint[], $36::bigint[])
         AS new(no, free_cents, locked_cents, version)
     WHERE accounts.account_no = new.no
 )
@@ -114,8 +128,11 @@ async def write_if_so(
         book.now,
         *columns(_rows(book, answered), 14),
         *new_rounds(book),
+        *filled_rounds(book),
         fact_rows(book),
         *balances(book),
+        STAKES_LIMIT,
+        DETAIL_BYTES_LIMIT,
     )
     return [number for (number,) in rows]
 

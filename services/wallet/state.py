@@ -125,6 +125,9 @@ class Round:
     round_id: str
     table_no: int
     state: RoundState
+    # All that was ever placed, what was taken back included: it never becomes less.
+    stakes_placed: int = 0
+    detail_bytes: int = 0
 
 
 @dataclass(slots=True)

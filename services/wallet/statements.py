@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 
-# A round is shown with at most this many stakes (G11).
-STAKES_LIMIT = 10_000
+# Stakes on a page. With the longest ids and details that there may be they are two thirds of a message (G11).
+STAKES_PAGE = 500
 
 _MOVEMENT = """
 SELECT entries.transfer_no, transfers.kind, transfers.at, transfers.request_id, rounds.round_id,
@@ -101,13 +101,15 @@ ORDER BY rounds.round_no
 """
 )
 _STAKES = text("""
-SELECT stakes.round_no, stakes.stake_id, accounts.account_id::text, sessions.session_id::text, stakes.placed_cents,
-       stakes.cancelled_cents, stakes.payout_cents, stakes.state, stakes.detail, stakes.placed_at
+SELECT stakes.stake_no, stakes.round_no, stakes.stake_id, accounts.account_id::text, sessions.session_id::text,
+       stakes.placed_cents, stakes.cancelled_cents, stakes.payout_cents, stakes.state, stakes.detail, stakes.placed_at
 FROM stakes
 JOIN accounts ON accounts.account_no = stakes.account_no
 JOIN sessions ON sessions.session_no = stakes.session_no
 WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:mine AS bigint) IS NULL OR stakes.account_no = :mine)
-ORDER BY stakes.stake_no LIMIT :stakes
+  AND (stakes.round_no, stakes.stake_no) > (
+      COALESCE((SELECT last.round_no FROM stakes AS last WHERE last.stake_no = :after), 0), :after)
+ORDER BY stakes.round_no, stakes.stake_no LIMIT :stakes
 """)
 _HIGHEST = 2**63 - 1
 # A transfer writes at most four entries for one account.
@@ -186,12 +188,18 @@ async def open_of_account(connection: AsyncConnection, account_no: int) -> list[
 
 
 async def add_stakes(
-    connection: AsyncConnection, rounds: list[tuple[int, wallet_pb2.Round]], mine: int | None = None
-) -> None:
-    """Fills in the stakes: all of them, or one account's."""
+    connection: AsyncConnection,
+    rounds: list[tuple[int, wallet_pb2.Round]],
+    mine: int | None,
+    after: int | None,
+    size: int,
+) -> int | None:
+    """Fills in a page of the stakes, all or one account's, and returns the one after which the next page begins."""
     by_no = dict(rounds)
-    values = {"round_nos": list(by_no), "mine": mine, "stakes": STAKES_LIMIT}
-    for (
+    values = {"round_nos": list(by_no), "mine": mine, "after": after or 0, "stakes": size + 1}
+    last: int | None = None
+    for place, (
+        stake_no,
         round_no,
         stake_id,
         account_id,
@@ -202,7 +210,10 @@ async def add_stakes(
         state,
         detail,
         at,
-    ) in await connection.execute(_STAKES, values):
+    ) in enumerate(await connection.execute(_STAKES, values)):
+        if place == size:
+            return last
+        last = stake_no
         stake = by_no[round_no].stakes.add(
             stake_id=stake_id,
             account_id=account_id,
@@ -214,6 +225,7 @@ async def add_stakes(
             detail=detail,
         )
         stake.placed_at.FromDatetime(at)
+    return None
 
 
 def _round(row: Sequence[Any]) -> wallet_pb2.Round:

@@ -19,7 +19,7 @@ import asyncpg
 from services.kit.clock import Clock
 from services.kit.database import DirectConnection
 from services.wallet import ledger_rows, refusals, relevant_events, session_changes, session_rows, stakes_at_once
-from services.wallet.directory import Directory
+from services.wallet.directory import Directory, Known, WrongNumber
 from services.wallet.ledger import decide
 from services.wallet.ledger.book import Book, SessionKey
 from services.wallet.ledger.commands import (
@@ -77,7 +77,7 @@ WHERE rounds.table_no = ANY($1::bigint[]) AND rounds.state = 1 ORDER BY stake_no
 """
 _LOOK_UP = """
 SELECT nextval('ledger_no'), requests.digest, requests.refused, requests.answer,
-       rounds.round_no, rounds.table_no, rounds.state, sessions.state
+       rounds.round_no, rounds.table_no, rounds.state, rounds.stakes_placed, rounds.detail_bytes, sessions.state
 FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS asked(request_id, round_id, session_no, place)
 LEFT JOIN requests ON requests.request_id = asked.request_id
 LEFT JOIN rounds ON rounds.round_id = asked.round_id
@@ -120,6 +120,8 @@ class _Group:
 
     commands: Sequence[Command]
     book: Book
+    # Nothing of it is needed where the memory has filled the book.
+    known: Known = field(default_factory=Known)
     looked: list[_Looked] = field(default_factory=list)
     # What is kept of each command that was answered for the first time, with its transfer if it moved money.
     answered: list[ledger_rows.Answered] = field(default_factory=list)
@@ -137,36 +139,49 @@ class LedgerStore:
 
     async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[Kept]:
         """Carries the commands out in their order, durably, and returns the answer of each."""
-        stakes = self._directory.known_stakes(commands)
-        if stakes is None:
-            async with connection.transaction():
-                await self._directory.learn(connection, commands)
-        elif (answers := await self._write_from_memory(connection, stakes)) is not None:
-            return answers
+        known_stakes = self._directory.known_stakes(commands)
+        if known_stakes is not None:
+            answers = await self._write_from_memory(connection, *known_stakes)
+            if answers is not None:
+                return answers
+        known = await self._directory.learn(connection, commands)
+        try:
+            return await self._write_under_locks(connection, commands, known)
+        except WrongNumber:
+            # As if the database had been set back: nothing that was learnt of the other one can be trusted.
+            self._directory, self._memory = Directory(), Memory()
+            raise
+
+    async def _write_under_locks(
+        self, connection: DirectConnection, commands: Sequence[Command], known: Known
+    ) -> list[Kept]:
         async with connection.transaction():
-            group = _Group(commands, self._new_book())
+            group = _Group(commands, self._new_book(), known)
             await self._lock(connection, group)
             spare_numbers = await self._look(connection, group)
             answers = _decide(group)
             await self._write(connection, group)
         relevant_events.count(group.book)
+        self._directory.keep_caves(known)
         self._memory.keep(group.book, group.looked[-1].number, spare_numbers)
         return answers
 
     def _new_book(self) -> Book:
         return Book(self._clock.now(), self._session_clock.now(), self._limits)
 
-    async def _write_from_memory(self, connection: DirectConnection, stakes: Sequence[PlaceStake]) -> list[Kept] | None:
+    async def _write_from_memory(
+        self, connection: DirectConnection, stakes: Sequence[PlaceStake], sessions: dict[str, SessionKey]
+    ) -> list[Kept] | None:
         """One statement for all that is written; None, and nothing is, if this process has not kept up."""
         book = self._new_book()
-        guess = self._memory.recall(stakes, self._directory.sessions, book)
+        guess = self._memory.recall(stakes, sessions, book)
         if guess is None:
             return None
         numbers = guess.numbers
         if numbers is None:
             # What is drawn now is above all that is remembered.
             numbers = sorted(number for (number,) in await connection.fetch(_NUMBERS, len(stakes)))
-        group = _Group(stakes, book, [_Looked(number, None) for number in numbers])
+        group = _Group(stakes, book, looked=[_Looked(number, None) for number in numbers])
         answers = _decide(group)
         wanted = self._memory.wanted_numbers(len(stakes))
         try:
@@ -186,13 +201,19 @@ class LedgerStore:
         if ending:
             await self._lock_rows(connection, group.book, table_nos, [])
             await self._read_what_ends(connection, group, ending)
+            await self._directory.look_for_caves(connection, group.known, ending)
             table_nos = []
-        await self._lock_rows(connection, group.book, table_nos, self._accounts_of(group))
+        await self._lock_rows(connection, group.book, table_nos, _accounts_of(group))
+        if group.known.caves.keys() - group.book.caves.keys():
+            raise WrongNumber("a cave is not where it was")
 
     async def _lock_rows(
         self, connection: DirectConnection, book: Book, table_nos: list[int], account_nos: list[int]
     ) -> None:
-        for row in await connection.fetch(_LOCK, table_nos, account_nos):
+        rows = await connection.fetch(_LOCK, table_nos, account_nos)
+        if len(rows) < len(table_nos) + len(account_nos):
+            raise WrongNumber("a table or an account is not there")
+        for row in rows:
             if row[0] is not None:
                 book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
                 continue
@@ -213,7 +234,7 @@ class LedgerStore:
             book.stakes[row[1]] = _open_stake(row)
         session_nos = {stake.session_no for stake in book.stakes.values()}
         for command in ending:
-            session_nos.update(key.no for key in self._sessions_in(command))
+            session_nos.update(key.no for key in _sessions_in(command, group.known))
         seats = {(c.account_no, c.table_no) for c in ending if isinstance(c, CashOut)}
         if seats:
             # It may be another one than the command names that waits for the cave.
@@ -226,46 +247,16 @@ class LedgerStore:
         session_nos.discard(0)
         await self._load_sessions(connection, book, session_nos)
 
-    def _sessions_in(self, command: Command) -> Iterable[SessionKey]:
-        ids: list[str] = []
-        if isinstance(command, SettleRound | TransferHand):
-            ids = [line.session_id for line in command.report]
-        if isinstance(command, TransferHand):
-            ids += [seat.session_id for seat in command.seats]
-        if isinstance(command, CashOut):
-            ids = [command.session_id]
-        sessions = self._directory.sessions
-        return [sessions[session_id] for session_id in ids if session_id in sessions]
-
     async def _load_sessions(self, connection: DirectConnection, book: Book, session_nos: set[int]) -> None:
         if not session_nos:
             return
-        for session in await session_rows.load(connection.sqlalchemy, sorted(session_nos)):
+        sessions = await session_rows.load(connection.sqlalchemy, sorted(session_nos))
+        if len(sessions) < len(session_nos):
+            raise WrongNumber("a session is not there")
+        for session in sessions:
             book.sessions[session.no] = session
             book.session_states[session.no] = session.state
             book.session_keys[session.session_id] = SessionKey(session.no, session.account_no, session.table_no)
-
-    def _accounts_of(self, group: _Group) -> list[int]:
-        directory, book = self._directory, group.book
-        nos: set[int] = set()
-        for command in group.commands:
-            if isinstance(command, PlaceStake):
-                nos.add(command.account_no)
-                continue
-            if isinstance(command, CashCommand):
-                nos.update((command.account_no, command.books_no))
-                continue
-            if isinstance(command, BuyIn | CashOut):
-                nos.add(command.account_no)
-            if isinstance(command, TableCommand):
-                table = directory.tables.get(command.table_id)
-                nos.add(0 if table is None else table.bank_no)
-            for pair in directory.caves_of(command):
-                nos.update((pair[0], directory.caves.get(pair, 0)))
-        nos.update(stake.account_no for stake in book.stakes.values())
-        nos.update(s.account_no for s in book.sessions.values() if s.state is not SessionState.ACTIVE)
-        nos.discard(0)
-        return sorted(nos)
 
     async def _look(self, connection: DirectConnection, group: _Group) -> list[int]:
         """Reads what the commands are about; returns numbers that are left for groups to come."""
@@ -283,19 +274,20 @@ class LedgerStore:
         numbers: list[int] = []
         kept: list[tuple[bytes, Kept] | None] = []
         rows = await connection.fetch(_LOOK_UP, *asked)
-        for command, (number, digest, refused, answer, round_no, table_no, round_state, session_state) in zip(
-            commands, rows[: len(commands)], strict=True
-        ):
+        for command, row in zip(commands, rows[: len(commands)], strict=True):
+            number, digest, refused, answer, round_no, table_no, round_state, *placed, session_state = row
             numbers.append(number)
             kept.append(None if digest is None else (digest, Kept(refused, answer)))
             if round_no is not None and isinstance(command, PlaceStake | CancelStake | RoundEnd):
                 round_id = command.round_id
                 if round_id not in book.rounds:
-                    book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state))
-            if session_state is not None and isinstance(command, PlaceStake | BuyIn):
+                    book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
+            if isinstance(command, PlaceStake | BuyIn) and command.session_no:
+                if session_state is None:
+                    raise WrongNumber("a session is not there")
                 session_no, session_id = command.session_no, command.session_id
                 book.session_states[session_no] = SessionState(session_state)
-                book.session_keys[session_id] = self._directory.sessions[session_id]
+                book.session_keys[session_id] = group.known.sessions[session_id]
                 if session_state != SessionState.ACTIVE and session_no not in book.sessions:
                     waiting.add(session_no)
         numbers += [row[0] for row in rows[len(commands) :]]
@@ -331,6 +323,39 @@ class LedgerStore:
             await session_changes.write_down(
                 connection.sqlalchemy, sessions, book.notices, {}, now=book.session_now, at=book.now
             )
+
+
+def _sessions_in(command: Command, known: Known) -> Iterable[SessionKey]:
+    ids: list[str] = []
+    if isinstance(command, SettleRound | TransferHand):
+        ids = [line.session_id for line in command.report]
+    if isinstance(command, TransferHand):
+        ids += [seat.session_id for seat in command.seats]
+    if isinstance(command, CashOut):
+        ids = [command.session_id]
+    return [known.sessions[session_id] for session_id in ids if session_id in known.sessions]
+
+
+def _accounts_of(group: _Group) -> list[int]:
+    known, book = group.known, group.book
+    nos: set[int] = set()
+    for command in group.commands:
+        if isinstance(command, PlaceStake):
+            nos.add(command.account_no)
+            continue
+        if isinstance(command, CashCommand):
+            nos.update((command.account_no, command.books_no))
+            continue
+        if isinstance(command, BuyIn | CashOut):
+            nos.add(command.account_no)
+        if isinstance(command, TableCommand) and command.table_id in known.tables:
+            nos.add(known.tables[command.table_id].bank_no)
+        for pair in known.caves_of(command):
+            nos.update((pair[0], known.caves.get(pair, 0)))
+    nos.update(stake.account_no for stake in book.stakes.values())
+    nos.update(s.account_no for s in book.sessions.values() if s.state is not SessionState.ACTIVE)
+    nos.discard(0)
+    return sorted(nos)
 
 
 def _decide(group: _Group) -> list[Kept]:

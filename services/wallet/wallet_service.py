@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.clock import Clock
+from services.kit.full_round import STAKES_LIMIT
 from services.kit.identity import Caller
 from services.kit.wire import embedded
 from services.wallet import accounts, edge, refusals, session_rows, statements
@@ -21,7 +22,6 @@ DETAIL_BYTES_LIMIT = 4 * 1024
 OUTCOME_BYTES_LIMIT = 64 * 1024
 REFERENCE_LIMIT = 200
 REASON_LIMIT = 500
-PAYOUTS_LIMIT = 10_000
 SEATS_LIMIT = 10
 REPORT_LIMIT = 10_000
 # The largest prize of any game is far below a thousand times the largest stake.
@@ -186,8 +186,8 @@ class WalletService:
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest, caller: Caller) -> bytes:
         round_id, table_id, epoch = _round(request.round)
-        if len(request.payouts) > PAYOUTS_LIMIT:
-            raise refusals.invalid("payouts", f"has more than {PAYOUTS_LIMIT}.")
+        if len(request.payouts) > STAKES_LIMIT:
+            raise refusals.invalid("payouts", f"has more than {STAKES_LIMIT}.")
         edge.size("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
         payouts: dict[str, int] = {}
         for payout in request.payouts:
@@ -307,37 +307,41 @@ class WalletService:
                     raise refusals.round_unknown(request.round_id)
                 mine = await accounts.only_mine(connection, caller, Mode(found[1].mode))
                 page = await statements.of_round(connection, found[0], mine, before, size)
-        token = "" if page.next_before is None else edge.page_token(page.next_before)
+        token = _next_page(page.next_before)
         return wallet_pb2.ListTransactionsResponse(transactions=page.transactions, next_page_token=token)
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest, caller: Caller) -> wallet_pb2.GetRoundResponse:
+        after, size = _stakes_page(request)
         async with self._engine.connect() as connection:
             found = await statements.round_by_id(connection, request.round_id)
             if found is None:
                 raise refusals.round_unknown(request.round_id)
             mine = await accounts.only_mine(connection, caller, Mode(found[1].mode))
-            await statements.add_stakes(connection, [found], mine)
+            last = await statements.add_stakes(connection, [found], mine, after, size)
         if mine is not None:
             # It may hold what others never had to show (G7).
             found[1].ClearField("outcome")
-        return wallet_pb2.GetRoundResponse(round=found[1])
+        return wallet_pb2.GetRoundResponse(round=found[1], next_page_token=_next_page(last))
 
     async def list_open_rounds(
         self, request: wallet_pb2.ListOpenRoundsRequest, caller: Caller
     ) -> wallet_pb2.ListOpenRoundsResponse:
         if bool(request.account_id) == bool(request.table_id):
             raise refusals.invalid("account_id", "or `table_id`: exactly one of them has to be given.")
+        after, size = _stakes_page(request)
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
                 edge.may_see(caller, account.player_id)
                 found = await statements.open_of_account(connection, account.no)
-                await statements.add_stakes(connection, found, account.no)
+                last = await statements.add_stakes(connection, found, account.no, after, size)
             else:
                 edge.may_see(caller, None)
                 found = await statements.open_at_table(connection, request.table_id)
-                await statements.add_stakes(connection, found)
-        return wallet_pb2.ListOpenRoundsResponse(rounds=[round_ for _, round_ in found])
+                last = await statements.add_stakes(connection, found, None, after, size)
+        # No round is open without a stake that was placed: one without any here has them on another page.
+        rounds = [round_ for _, round_ in found if round_.stakes]
+        return wallet_pb2.ListOpenRoundsResponse(rounds=rounds, next_page_token=_next_page(last))
 
     async def _do(self, command: commands.Command, key: str) -> bytes:
         """Carries one command out; its answer goes out as it is stored (G3)."""
@@ -390,6 +394,16 @@ def _table(table: types_pb2.TableRef) -> tuple[str, int]:
 def _round(round_: types_pb2.RoundRef) -> tuple[str, str, int]:
     table_id, epoch = _table(round_.table)
     return edge.identifier("round_id", round_.round_id), table_id, epoch
+
+
+def _stakes_page(request: wallet_pb2.GetRoundRequest | wallet_pb2.ListOpenRoundsRequest) -> tuple[int | None, int]:
+    """The stake after which the page begins, and how many it may have."""
+    size = edge.page_size(request.page_size) if request.page_size else statements.STAKES_PAGE
+    return edge.page_position(request.page_token), size
+
+
+def _next_page(position: int | None) -> str:
+    return "" if position is None else edge.page_token(position)
 
 
 def _report(sessions: Iterable[wallet_pb2.SessionInRound]) -> list[commands.SessionInRound]:

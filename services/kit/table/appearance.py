@@ -86,6 +86,23 @@ def past_outcome(round_id: str, drawn_at: datetime, outcome: AnyMessage) -> type
     return types_pb2.PastOutcome(round_id=round_id, drawn_at=stamp(drawn_at), outcome=outcome)
 
 
+def in_parts(taken: events_pb2.TableEvent, bytes_limit: int) -> list[events_pb2.TableEvent]:
+    """A `TableTaken` as events that each fit: a full felt is told seat by seat, after a picture of the empty one."""
+    if taken.ByteSize() <= bytes_limit:
+        return [taken]
+    empty = events_pb2.TableEvent()
+    empty.CopyFrom(taken)
+    snapshot = empty.table_taken.snapshot
+    del snapshot.bets[:]
+    parts = [empty]
+    for seat in taken.table_taken.snapshot.bets:
+        placed = events_pb2.BetsPlaced(
+            round_id=snapshot.round.round_id, seat=seat.seat, amount_cents=seat.staked_cents, bets=seat.bets
+        )
+        parts.append(events_pb2.TableEvent(at=taken.at, bets_placed=placed))
+    return parts
+
+
 def round_opened(round_: Round[Any, Any]) -> events_pb2.TableEvent:
     opened = events_pb2.RoundOpened(round=round_on_table(round_), words=words.PLACE_YOUR_BETS)
     return events_pb2.TableEvent(round_opened=opened)

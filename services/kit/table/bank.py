@@ -122,8 +122,7 @@ class Bank:
         return await insist(lambda: self.wallet.void_round(request))
 
     async def round_in_ledger(self, round_id: str) -> wallet_pb2.Round:
-        request = wallet_pb2.GetRoundRequest(round_id=round_id)
-        return (await insist(lambda: self.wallet.get_round(request))).round
+        return await whole_round(lambda request: insist(lambda: self.wallet.get_round(request)), round_id)
 
     async def round_movements(self, round_id: str) -> Sequence[types_pb2.Transaction]:
         """All movements of a round, newest first; a round of a full table fits into a few pages."""
@@ -154,6 +153,20 @@ class Bank:
 
     async def sessions(self) -> Sequence[session_pb2.Session]:
         return await insist(lambda: self.wallet.table_sessions(self.table.table_id))
+
+
+async def whole_round(
+    ask: Callable[[wallet_pb2.GetRoundRequest], Awaitable[wallet_pb2.GetRoundResponse]], round_id: str
+) -> wallet_pb2.Round:
+    """A round with all of its stakes, which come in pages."""
+    request = wallet_pb2.GetRoundRequest(round_id=round_id)
+    page = await ask(request)
+    found = page.round
+    while page.next_page_token:
+        request.page_token = page.next_page_token
+        page = await ask(request)
+        found.stakes.extend(page.round.stakes)
+    return found
 
 
 async def insist(say: Callable[[], Awaitable[_Answer]]) -> _Answer:

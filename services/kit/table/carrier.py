@@ -15,9 +15,11 @@ from services.kit.table.bank import Bank
 from services.kit.table.felt import Felt, Stake
 from services.kit.table.game import Bets, Outcome
 
-# Stakes of one table that may wait for the wallet (G11), and those that travel together: the wallet's own limit.
+# Stakes of one table that may wait for the wallet (G11), and those that travel together: the wallet's own limit, and no
+# more bytes of details than a message has room for.
 WAITING_LIMIT = 5_000
 TOGETHER_LIMIT = 1_000
+TOGETHER_BYTES_LIMIT = 1024 * 1024
 
 Answer = tuple[Stake[Bets], wallet_pb2.StakePlaced]
 
@@ -85,7 +87,8 @@ class Carrier(Generic[Bets, Outcome]):
     async def _carry_on(self) -> None:
         await self._opened()
         while self._waiting:
-            self._under_way, self._waiting = self._waiting[:TOGETHER_LIMIT], self._waiting[TOGETHER_LIMIT:]
+            leaving = self._fitting()
+            self._under_way, self._waiting = self._waiting[:leaving], self._waiting[leaving:]
             orders = [self._order(stake) for stake, _ in self._under_way]
             answers = await self._bank.place(self._round_id, orders)
             placed: list[Stake[Bets]] = []
@@ -110,6 +113,15 @@ class Carrier(Generic[Bets, Outcome]):
                 self._say_placed(placed)
         # A task that failed stays, so that `arrived` tells of it.
         self._task = None
+
+    def _fitting(self) -> int:
+        """How many of those that wait can travel together; at least one."""
+        detail_bytes = 0
+        for place, (stake, _) in enumerate(self._waiting[:TOGETHER_LIMIT]):
+            detail_bytes += len(stake.message)
+            if place and detail_bytes > TOGETHER_BYTES_LIMIT:
+                return place
+        return min(len(self._waiting), TOGETHER_LIMIT)
 
     def _order(self, stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
         return wallet_pb2.StakeOrder(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Generic, Protocol
+
+from prometheus_client import Gauge
 
 from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2, wallet_pb2
@@ -25,7 +27,7 @@ from services.kit.refusal import Refused
 from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank, Wallet, insist
 from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.journal import Journal, StakeTakenBack, Unfinished
+from services.kit.table.journal import Journal, StakeTakenBack, StaleOwner, Unfinished
 from services.kit.table.live_table import PAST_SHOWN, LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger, taken_back_in_ledger
@@ -34,12 +36,15 @@ from services.kit.table.surroundings import Configured, Surroundings, Voice
 # Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
 TABLES_LIMIT = 5_000
 SWEEP_EVERY_S = 30.0
+# How often it is tried once more to end a round that could not be ended.
+END_AGAIN_EVERY_S = 5.0
 # How long the last words of a table may take to reach the bus.
 HEARD_WITHIN_S = 1.0
 # What a player of the demonstration gets, and gets again when it is gone.
 DEMO_CREDITS_CENTS = 100_000
 
 _log = logging.getLogger(__name__)
+_STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
 
 
 class Catalogue(Protocol[Bets, Outcome]):
@@ -120,6 +125,8 @@ class LiveHouse(Generic[Bets, Outcome]):
         self._voices: dict[str, Voice] = {}
         # What was heard of sessions at a table that is being opened, and may be newer than what was read of them.
         self._heard_meanwhile: dict[str, list[session_pb2.Session]] = {}
+        # Tables with a round of a former owner that cannot be ended.
+        self._stuck: set[str] = set()
         self._opening = asyncio.Lock()
         self._leaving = False
         self._failed: asyncio.Event = asyncio.Event()
@@ -182,7 +189,7 @@ class LiveHouse(Generic[Bets, Outcome]):
             self._epoch = await self._resources.journal.take(self.house_id)
             await announce(self._epoch)
             await self._end_what_was_left()
-            if not self.individual:
+            if not self.individual and not self._stuck:
                 await self._opened(self.house_id)
             self.ready.set()
             await self._until_asked(leave, lost)
@@ -193,6 +200,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         finally:
             self.ready.clear()
             self._leaving = True
+            self._note_stuck(set())
             await background.end([running.task for running in self._tables.values()])
             self._tables.clear()
             await asyncio.gather(*(_hush(voice) for voice in self._voices.values()), return_exceptions=True)
@@ -202,7 +210,8 @@ class LiveHouse(Generic[Bets, Outcome]):
         waiting = [asyncio.create_task(event.wait()) for event in (leave, lost, self._failed)]
         try:
             while not any(event.is_set() for event in (leave, lost, self._failed)):
-                await asyncio.wait(waiting, timeout=SWEEP_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+                pause_s = END_AGAIN_EVERY_S if self._stuck else SWEEP_EVERY_S
+                await asyncio.wait(waiting, timeout=pause_s, return_when=asyncio.FIRST_COMPLETED)
                 await self._sweep()
         finally:
             for task in waiting:
@@ -210,6 +219,8 @@ class LiveHouse(Generic[Bets, Outcome]):
 
     async def _sweep(self) -> None:
         """Frees seats whose players have gone unheard, and closes players' own tables that nobody sits at."""
+        if self._stuck:
+            await self._end_what_is_stuck()
         for running in list(self._tables.values()):
             if not running.task.done():
                 await running.table.look_around()
@@ -226,6 +237,8 @@ class LiveHouse(Generic[Bets, Outcome]):
     async def _opened(self, table_id: str) -> LiveTable[Bets, Outcome]:
         running = self._tables.get(table_id)
         if running is None:
+            if table_id in self._stuck:
+                raise refusals.unavailable("A round of this table has not ended yet")
             async with self._opening:
                 running = self._tables.get(table_id)
                 if running is None:
@@ -292,16 +305,46 @@ class LiveHouse(Generic[Bets, Outcome]):
                 await bank.void(round_id, OWNER_LOST)
         return bank
 
-    async def _end_what_was_left(self) -> None:
+    async def _end_what_was_left(self, at: Collection[str] | None = None) -> None:
+        """Ends what a former owner left, at these tables only if they are named.
+
+        A table stays closed where that fails: somebody has to look why. Nobody else's table or money waits for it (G9).
+        """
         banks: dict[str, Bank] = {}
+        stuck: set[str] = set()
         for left in await self._resources.journal.unfinished(self.house_id):
-            table_id = left.opened.table_id
-            if table_id not in banks:
-                banks[table_id] = await self._admit(table_id)
-            events = await self._end_round(left, banks[table_id])
+            table_id, round_id = left.opened.table_id, left.opened.round_id
+            if table_id in stuck or (at is not None and table_id not in at):
+                continue
+            try:
+                if table_id not in banks:
+                    banks[table_id] = await self._admit(table_id)
+                events = await self._end_round(left, banks[table_id])
+            except StaleOwner:
+                raise
+            except Exception:  # noqa: BLE001 - whatever it was, it is of this round
+                _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
+                stuck.add(table_id)
+                continue
             for event in events:
                 event.at.FromDatetime(self._resources.clock.now())
             (await self._voice(table_id)).say(*events)
+        self._note_stuck(stuck)
+
+    def _note_stuck(self, table_ids: set[str]) -> None:
+        _STUCK.inc(len(table_ids) - len(self._stuck))
+        self._stuck = table_ids
+
+    async def _end_what_is_stuck(self) -> None:
+        """Tries once more: what was in the way may have been mended, or passed."""
+        try:
+            await self._end_what_was_left(frozenset(self._stuck))
+        except StaleOwner:
+            raise
+        except Exception:  # noqa: BLE001 - the tables that are open go on
+            _log.exception("what was left could not be looked up", extra={"house_id": self.house_id})
+        if not self.individual and not self._tables and not self._stuck and not self._leaving:
+            await self._opened(self.house_id)
 
     async def _end_round(self, left: Unfinished, bank: Bank) -> list[events_pb2.TableEvent]:
         settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
@@ -319,17 +362,15 @@ class LiveHouse(Generic[Bets, Outcome]):
                 appearance.outcome_drawn(round_id, outcome, left.drawn.launch),
                 appearance.round_settled(round_id, seats, result.entry, shown_until),
             ]
-        try:
-            ledger = await bank.round_in_ledger(round_id)
-        except Refused as refused:
-            if refused.reason != "ROUND_UNKNOWN":
-                raise
-            ledger = wallet_pb2.Round()
+        # The money first: what is read for the record after that stands in no refund's way (G4).
+        returned = await settlement.give_back(round_id, OWNER_LOST)
+        ledger = await bank.round_in_ledger(round_id)
         players = await self._players(ledger)
         taken_back: list[StakeTakenBack] = []
         if any(stake.state == wallet_types.STAKE_STATE_CANCELLED for stake in ledger.stakes):
             taken_back = taken_back_in_ledger(ledger, players, await bank.taken_back_at(round_id))
-        await settlement.void(round_id, OWNER_LOST, stakes_in_ledger(ledger, players), taken_back)
+        stakes = stakes_in_ledger(ledger, players)
+        await settlement.note_void(round_id, OWNER_LOST, returned, stakes, taken_back)
         _log.info("a round left behind is void", extra={"round_id": round_id})
         return [appearance.round_void(round_id, OWNER_LOST)]
 

@@ -353,6 +353,7 @@ class LiveTable(Generic[Bets, Outcome]):
             configured.rules,
             self._bank,
             self._seating.session_ids(),
+            seats=1 if self.individual else configured.configuration.seats,
             opened_at=now,
             configuration_version=configured.version.version,
             note_opened=note_opened,

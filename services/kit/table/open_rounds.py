@@ -44,7 +44,18 @@ class OpenRounds:
                 raise
             return []
         request = wallet_pb2.ListOpenRoundsRequest(account_id=account.balance.account_id)
-        return (await self._wallet.list_open_rounds(request)).rounds
+        found: dict[str, wallet_pb2.Round] = {}
+        while True:
+            page = await self._wallet.list_open_rounds(request)
+            for round_ in page.rounds:
+                # One with more stakes than a page holds comes again.
+                if round_.round_id in found:
+                    found[round_.round_id].stakes.extend(round_.stakes)
+                else:
+                    found[round_.round_id] = round_
+            if not page.next_page_token:
+                return list(found.values())
+            request.page_token = page.next_page_token
 
 
 def _stakes(round_: wallet_pb2.Round, player_id: str) -> list[RecordedStake]:

@@ -36,24 +36,26 @@ class PageRequest:
         """One more than fits, to see whether there is a next page."""
         return self.size + 1
 
-    def page(self, found: list[tuple[int, Item]]) -> Page[Item]:
-        """The page, from up to `rows` items with their positions, highest first."""
-        token = _token(found[self.size - 1][0]) if len(found) > self.size else ""
-        return Page([item for _, item in found[: self.size]], token)
+    def page(self, found: list[tuple[int, Item]], *, more: bool = False) -> Page[Item]:
+        """The page, from up to `rows` items with their positions, highest first; `more` if others follow these."""
+        shown = found[: self.size]
+        token = token_of(shown[-1][0]) if len(found) > self.size or (more and shown) else ""
+        return Page([item for _, item in shown], token)
 
 
 def page_request(page_size: int, page_token: str) -> PageRequest:
     """As it comes in over gRPC."""
     if not 0 <= page_size <= PAGE_LIMIT:
         raise invalid("page_size", f"has to be from 0 to {PAGE_LIMIT}.")
-    return PageRequest(page_size or DEFAULT_PAGE, _position(page_token) if page_token else _HIGHEST)
+    return PageRequest(page_size or DEFAULT_PAGE, position_of(page_token) if page_token else _HIGHEST)
 
 
-def _token(position: int) -> str:
+def token_of(position: int) -> str:
     return base64.urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
 
 
-def _position(token: str) -> int:
+def position_of(token: str) -> int:
+    """Above 0."""
     try:
         position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (ValueError, binascii.Error):

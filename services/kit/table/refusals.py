@@ -32,6 +32,8 @@ _CODES = {
     "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
     "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
     "WRONG_PLAY": grpc.StatusCode.FAILED_PRECONDITION,
+    "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
+    "TOO_MANY_BETS": grpc.StatusCode.FAILED_PRECONDITION,
 }
 
 

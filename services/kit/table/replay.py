@@ -39,7 +39,12 @@ class Replay(Generic[Bets, Outcome]):
             computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
             configuration=self.version,
         )
-        answer.stakes.extend(self._stake(stake, outcome, differences) for stake in self.record.stakes)
+        journal = dict(self.record.ended.payouts) if self.record.ended is not None else {}
+        ledger = {stake.stake_id: stake for stake in self.ledger.stakes} if self.ledger is not None else {}
+        answer.stakes.extend(
+            self._stake(stake, outcome, journal.get(stake.stake_id, 0), ledger.get(stake.stake_id), differences)
+            for stake in self.record.stakes
+        )
         answer.taken_back.extend(rounds_told.stake_taken_back(taken, self.rules) for taken in self.record.taken_back)
         self._compare_ends(differences)
         self._compare_taken_back(differences)
@@ -63,11 +68,17 @@ class Replay(Generic[Bets, Outcome]):
             differences.append("the entropy gives another outcome than the journal has")
         return outcome
 
-    def _stake(self, stake: JournalStake, outcome: Outcome | None, differences: list[str]) -> table_pb2.ReplayedStake:
+    def _stake(
+        self,
+        stake: JournalStake,
+        outcome: Outcome | None,
+        journal: int,
+        kept: wallet_types.Stake | None,
+        differences: list[str],
+    ) -> table_pb2.ReplayedStake:
+        """`journal` is what it was paid by the journal, `kept` what the ledger has of it."""
         bets = self.rules.read_bets(stake.bets)
         computed = stake.amount_cents if outcome is None else self.rules.payout_cents(outcome, bets)
-        journal = dict(self.record.ended.payouts).get(stake.stake_id, 0) if self.record.ended is not None else 0
-        kept = self._kept(stake.stake_id)
         ledger = 0 if kept is None else self._paid(kept)
         if self.rules.cents(bets) != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
@@ -86,11 +97,6 @@ class Replay(Generic[Bets, Outcome]):
             journal_payout_cents=journal,
             ledger_payout_cents=ledger,
         )
-
-    def _kept(self, stake_id: str) -> wallet_types.Stake | None:
-        if self.ledger is None:
-            return None
-        return next((stake for stake in self.ledger.stakes if stake.stake_id == stake_id), None)
 
     @staticmethod
     def _paid(stake: wallet_types.Stake) -> int:

@@ -29,7 +29,7 @@ from services.kit.clock import SystemClock
 from services.kit.refusal import Refused
 from services.kit.settings import ServiceSettings, WrongSettings, load
 from services.kit.table import replay_report
-from services.kit.table.bank import OwnTokenRefused, WalletSilent
+from services.kit.table.bank import OwnTokenRefused, WalletSilent, whole_round
 from services.kit.table.configurations import Configurations
 from services.kit.table.game import Game
 from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
@@ -145,7 +145,7 @@ class Replayer:
 
     async def _ledger(self, round_id: str) -> wallet_pb2.Round | None:
         try:
-            return (await self._wallet.get_round(wallet_pb2.GetRoundRequest(round_id=round_id))).round
+            return await whole_round(self._wallet.get_round, round_id)
         except OwnTokenRefused as refused:
             raise CannotCheck(
                 f"the wallet refuses ({refused}). The token file needs a token of scope `game` that has not expired."

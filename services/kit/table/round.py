@@ -16,13 +16,11 @@ from services.kit.refusal import Refused
 from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank
 from services.kit.table.carrier import Carrier
+from services.kit.table.fair_share import FairShare
 from services.kit.table.felt import Felt, Seat, Stake
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import Ended, JournalStake, Launch, StakeTakenBack
 from services.kit.table.refusals import TableRefused
-
-# Commands of one round that are remembered so that none acts twice (G3, G11).
-COMMANDS_LIMIT = 20_000
 
 _Answer = TypeVar("_Answer")
 
@@ -71,6 +69,7 @@ class Round(Generic[Bets, Outcome]):
         bank: Bank,
         session_ids: list[str],
         *,
+        seats: int,
         opened_at: datetime,
         configuration_version: int,
         note_opened: Callable[[], Awaitable[None]],
@@ -103,9 +102,11 @@ class Round(Generic[Bets, Outcome]):
         self._changed = changed
         self._opened = False
         self._carrier = Carrier(bank, round_id, self.felt, self.opened, self._say_placed, changed)
+        # Each acts once (G3); how many there can be follows from what each player may place and take back (G11).
         self._commands: dict[tuple[str, str], tuple[object, asyncio.Future[object]]] = {}
         self._taking_back: set[asyncio.Task[object]] = set()
         self._stakes_made = 0
+        self._fair_share = FairShare(round_id, seats)
         # The message in which the game puts bets.
         self._bets_type = ""
 
@@ -131,6 +132,7 @@ class Round(Generic[Bets, Outcome]):
         """Takes bets up again, or all of the player's."""
 
         def begin() -> asyncio.Future[TakenBack[Bets]]:
+            self._fair_share.count_take_back(seat.player_id)
             task = asyncio.create_task(self._take_back(seat, bets))
             self._taking_back.add(cast("asyncio.Task[object]", task))
             task.add_done_callback(lambda done: self._taking_back.discard(cast("asyncio.Task[object]", done)))
@@ -157,8 +159,6 @@ class Round(Generic[Bets, Outcome]):
             # Whoever asked may have waited for something since he was told that the round takes bets (G6).
             closed_at = "" if self.closes_at is None else appearance.stamp(self.closes_at).ToJsonString()
             raise refusals.betting_closed(self.round_id, self.round_id, closed_at)
-        if len(self._commands) >= COMMANDS_LIMIT:
-            raise refusals.overloaded(COMMANDS_LIMIT)
         begun = begin()
         self._commands[key] = (content, cast("asyncio.Future[object]", begun))
         return begun
@@ -166,16 +166,28 @@ class Round(Generic[Bets, Outcome]):
     def _carry(
         self, seat: Seat, request_id: str, bets: Bets
     ) -> asyncio.Future[tuple[Stake[Bets], wallet_pb2.StakePlaced]]:
+        stake = self._stake(seat, request_id, bets)
+        self._fair_share.verify_room(seat.player_id, len(stake.message))
+        carried = self._carrier.carry(stake)
+        self._fair_share.count(seat.player_id, len(stake.message))
+        return carried
+
+    def _stake(self, seat: Seat, request_id: str, bets: Bets) -> Stake[Bets]:
         self._stakes_made += 1
         stake_id = f"{self.round_id}:{self._stakes_made}"
         message = self.rules.bets_message(bets)
-        stake = Stake(stake_id, request_id, seat, bets, message.SerializeToString(), self.rules.cents(bets))
         self._bets_type = message.DESCRIPTOR.full_name
-        return self._carrier.carry(stake)
+        return Stake(stake_id, request_id, seat, bets, message.SerializeToString(), self.rules.cents(bets))
 
     async def _take_back(self, seat: Seat, bets: Bets | None) -> TakenBack[Bets]:
         """Stakes are taken back whole; what of them should stay is put down again as one."""
         stakes, rest = self._chosen(seat, bets)
+        stays: Stake[Bets] | None = None
+        if rest is not None:
+            # Refused before anything is taken: what was to stay must not go for want of room.
+            stays = self._stake(seat, "", rest)
+            self._fair_share.verify_room(seat.player_id, len(stays.message))
+            self._fair_share.count(seat.player_id, len(stays.message))
         for stake in stakes:
             stake.going = True
         taken, balance = 0, wallet_types.Balance()
@@ -188,14 +200,14 @@ class Round(Generic[Bets, Outcome]):
             # One by one: whoever looks in between sees what has been said, and nothing else.
             gone = self.rules.bets_message(stake.bets)
             self._say(appearance.bets_taken_back(self.round_id, seat, stake.amount_cents, gone))
-        if rest is not None:
+        if stays is not None:
             try:
-                _, said = await self._carry(seat, "", rest)
+                _, said = await self._carrier.carry(stays)
             except Refused:
                 # Taken back and not put down again: the answer and the felt say so.
                 pass
             else:
-                taken -= self.rules.cents(rest)
+                taken -= stays.amount_cents
                 balance = said.balance
         return TakenBack(taken, balance, self.felt.bets_of(seat.player_id))
 

@@ -94,7 +94,21 @@ SELECT round_no, taken_back FROM draws WHERE round_no = ANY(:round_nos) AND take
 UNION ALL
 SELECT round_no, taken_back FROM endings WHERE round_no = ANY(:round_nos) AND taken_back <> ''
 """)
+# How long they are is known without reading them.
+_TAKEN_BACK_BYTES = text("""
+SELECT round_no, octet_length(taken_back) FROM draws WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+UNION ALL
+SELECT round_no, octet_length(taken_back) FROM endings WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+""")
 _PAYOUTS = text("SELECT stake_id, payout_cents FROM payouts WHERE round_no = :round_no ORDER BY stake_id")
+
+
+# What a page may read of all that was taken back in its rounds, by whomever, and what it may come to when it is told.
+# It ends before, but never without a round (G11); one alone is below both.
+READ_BYTES_LIMIT = 16 * 1024 * 1024
+TOLD_BYTES_LIMIT = 2 * 1024 * 1024
+# About what a round and a stake come to beside their bets, and how often bets are told: once more with their results.
+_ROUND_BYTES, _STAKE_BYTES, _BETS_TOLD = 512, 256, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +152,12 @@ class PlayerRound:
     """What it meant to him, once it has ended."""
     taken_back: list[StakeTakenBack]
     """His, in that order; they are in the journal from the moment the round is drawn or void."""
+
+    @property
+    def told_bytes(self) -> int:
+        """About what it comes to in an answer, and no less."""
+        stakes = [*(recorded.stake for recorded in self.stakes), *(taken.stake for taken in self.taken_back)]
+        return _ROUND_BYTES + sum(_STAKE_BYTES + _BETS_TOLD * len(stake.bets) for stake in stakes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +231,10 @@ class RoundHistory:
             del values["table_id"]
         async with self._snapshot() as connection:
             round_nos = [row[0] for row in await connection.execute(statement, values)]
-            return page.page(await _lived(connection, round_nos, player_id))
+            read = await _readable(connection, round_nos)
+            lived = await _lived(connection, read, player_id)
+        told = _first_of([lived_round.told_bytes for _, lived_round in lived], TOLD_BYTES_LIMIT)
+        return page.page(lived[:told], more=told < len(round_nos))
 
     async def undrawn(self, round_ids: list[str]) -> list[RecordedRound]:
         """Those of these rounds that are opened, of which nothing is drawn and that have not ended; newest first."""
@@ -236,6 +259,22 @@ class RoundHistory:
         """Several statements see the same moment: a round and its stakes are never from before and after its end."""
         async with self._engine.connect() as connection:
             yield await connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+async def _readable(connection: AsyncConnection, round_nos: list[int]) -> list[int]:
+    """The first of them, as many as may be read together."""
+    taken_back = {row[0]: row[1] for row in await connection.execute(_TAKEN_BACK_BYTES, {"round_nos": round_nos})}
+    return round_nos[: _first_of([taken_back.get(round_no, 0) for round_no in round_nos], READ_BYTES_LIMIT)]
+
+
+def _first_of(sizes: list[int], limit: int) -> int:
+    """How many of the first fit into a limit; one at least, if there is one."""
+    total = 0
+    for place, size in enumerate(sizes):
+        total += size
+        if place and total > limit:
+            return place
+    return len(sizes)
 
 
 async def _lived(connection: AsyncConnection, round_nos: list[int], player_id: str) -> list[tuple[int, PlayerRound]]:

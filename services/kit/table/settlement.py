@@ -69,12 +69,33 @@ class Settlement(Generic[Bets, Outcome]):
         closed_at: datetime | None = None,
     ) -> Result:
         """Gives every stake of a round without an outcome back (`804/2015:21`)."""
+        returned = await self.give_back(round_id, reason)
+        return await self.note_void(round_id, reason, returned, stakes, taken_back, closed_at)
+
+    async def give_back(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse | None:
+        """The money of it; None if a former owner gave it back already, for a reason of his own.
+
+        It stands in the ledger from then on, whatever becomes of the record of it (G4).
+        """
         try:
-            answer = await self._bank.void(round_id, reason)
+            return await self._bank.void(round_id, reason)
         except Refused as refused:
             if refused.reason not in {"REQUEST_REUSED", "ROUND_ENDED"}:
                 raise
-            return await self._note_void(round_id, stakes, taken_back, closed_at)
+            return None
+
+    async def note_void(
+        self,
+        round_id: str,
+        reason: str,
+        answer: wallet_pb2.VoidRoundResponse | None,
+        stakes: Sequence[JournalStake],
+        taken_back: Sequence[StakeTakenBack],
+        closed_at: datetime | None = None,
+    ) -> Result:
+        """The record of it; `answer` is what `give_back` returned."""
+        if answer is None:
+            return await self._note_void_of_another(round_id, stakes, taken_back, closed_at)
         payouts = {stake.stake_id: stake.amount_cents for stake in stakes}
         shares = _shares(answer.results, stakes, payouts)
         ended_at = answer.ended_at.ToDatetime(UTC)
@@ -84,7 +105,7 @@ class Settlement(Generic[Bets, Outcome]):
         await self._journal.ended(self._epoch, entry)
         return Result(entry, answer.sessions, _balances(answer.results))
 
-    async def _note_void(
+    async def _note_void_of_another(
         self,
         round_id: str,
         stakes: Sequence[JournalStake],

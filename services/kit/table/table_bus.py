@@ -26,6 +26,7 @@ from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2
 from services.kit import background
+from services.kit.table import appearance
 from services.kit.table.outages import BUS_FAILURES, Outage
 from services.kit.wire import embedded
 
@@ -34,8 +35,10 @@ SUBJECTS = ["feltro.table.*"]
 # How long, and how many messages of one table, the stream keeps for those who were away.
 KEPT_FOR_S = 2 * 3600
 KEPT_MESSAGES = 2_000
-# One message, and what may wait to become one, for one table (G11).
+# One message, and what may wait to become one, for one table (G11). Every event fits into one: those about a stake or a
+# seat are small, and a picture with more on its felt than this is told in parts.
 MESSAGE_BYTES_LIMIT = 512 * 1024
+PICTURE_BYTES_LIMIT = MESSAGE_BYTES_LIMIT // 2
 WAITING_EVENTS_LIMIT = 5_000
 FULL_FROM_EVENTS = WAITING_EVENTS_LIMIT // 2
 # How long what is said waits for company, and lets answers leave before it.
@@ -173,8 +176,9 @@ class TableVoice:
         """Takes events over, in order; they are given their table and number when they leave. Never blocks."""
         if self.silenced:
             return
-        self._said += len(events)
-        for event in events:
+        parts = [part for event in events for part in _in_parts(event)]
+        self._said += len(parts)
+        for event in parts:
             if self._owes_picture or (self.behind and not event.HasField("table_taken")):
                 # The picture to come shows it.
                 _DROPPED.inc()
@@ -287,7 +291,7 @@ class TableVoice:
     def _compose(self) -> bytes:
         """Numbers what waits, as much as fits into one message, and encodes each event once."""
         if self.behind and self.on_behind is not None:
-            self._waiting.appendleft(self.on_behind())
+            self._waiting.extendleft(reversed(_in_parts(self.on_behind())))
             self.behind = False
         self._messages += 1
         parts: list[bytes] = []
@@ -359,6 +363,10 @@ class TableVoice:
             self._stand_down(_message_id(last))
         self._place = _place(last)
         self._numbered = max(self._numbered, _last_seq(last))
+
+
+def _in_parts(event: events_pb2.TableEvent) -> list[events_pb2.TableEvent]:
+    return appearance.in_parts(event, PICTURE_BYTES_LIMIT) if event.HasField("table_taken") else [event]
 
 
 def _place(message: RawStreamMsg | None) -> int:

@@ -12,9 +12,9 @@ from feltro.wallet.v1 import wallet_pb2
 from services.kit.clock import Clock
 from services.kit.identity import Caller
 from services.kit.refusal import Refused
-from services.kit.table import edge, refusals, rounds_told
+from services.kit.table import edge, refusals, replay_pages, rounds_told
 from services.kit.table.appearance import packed, stamp
-from services.kit.table.bank import Wallet
+from services.kit.table.bank import Wallet, whole_round
 from services.kit.table.catalogue import LiveCatalogue
 from services.kit.table.configurations import Configurations, changes_of
 from services.kit.table.felt import Seat
@@ -157,12 +157,13 @@ class TableService(Generic[Bets, Outcome]):
         configured = await self._catalogue.version(record.opened.house_id, record.opened.configuration_version)
         ledger: wallet_pb2.Round | None
         try:
-            ledger = (await self._wallet.get_round(wallet_pb2.GetRoundRequest(round_id=request.round_id))).round
+            ledger = await whole_round(self._wallet.get_round, request.round_id)
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
                 raise
             ledger = None
-        return Replay(record, configured.version, configured.rules, ledger).answer()
+        answer = Replay(record, configured.version, configured.rules, ledger).answer()
+        return replay_pages.page(answer, request.page_token)
 
     # -- the operator's hand ---------------------------------------------------------------------------------------
 

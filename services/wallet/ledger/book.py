@@ -104,7 +104,7 @@ class Book:
     transfers: dict[int, TransferRow] = field(default_factory=dict)
     movements: list[Movement] = field(default_factory=list)
     new_rounds: dict[int, Round] = field(default_factory=dict)
-    # stake, session_no and detail of the stakes placed by this batch
+    # with the detail: the stakes placed by this batch
     new_stakes: list[tuple[Stake, bytes]] = field(default_factory=list)
     changed_stakes: dict[int, Stake] = field(default_factory=dict)
     endings: list[RoundEnding] = field(default_factory=list)
@@ -251,6 +251,13 @@ class Book:
         self.rounds[round_id] = opened
         self.new_rounds[no] = opened
         return opened
+
+    def put_down(self, round_: Round, stake: Stake, detail: bytes) -> None:
+        """A new stake, which its round counts from now on, whatever becomes of it."""
+        round_.stakes_placed += 1
+        round_.detail_bytes += len(detail)
+        self.stakes[stake.stake_id] = stake
+        self.new_stakes.append((stake, detail))
 
     def end_round(
         self,

@@ -39,6 +39,7 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
     _verify_poker(table)
     account = book.player_account(command.account_no, command.account_id)
     key = book.session_of(command.session_id, account, table)
+    # Where there is none nobody has bought in: the store has looked for it under the table's lock.
     cave = book.caves.get((account.no, table.no))
     held = 0 if cave is None else cave.free_cents
     amount = command.amount_cents or held

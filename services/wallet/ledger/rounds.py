@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from feltro.wallet.v1 import wallet_pb2
+from services.kit.full_round import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.wallet import refusals
 from services.wallet.ledger import relevance
 from services.wallet.ledger.attendance import close_waiting, count_round
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
 from services.wallet.ledger.wording import balance, sessions_after_round, write_balance
-from services.wallet.state import Account, Play, RoundState, SessionState, Stake, StakeState, Table, TransferKind
+from services.wallet.state import Account, Play, Round, RoundState, SessionState, Stake, StakeState, Table, TransferKind
 
 
 def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceStakeResponse:
@@ -18,6 +19,8 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     account = book.admitted_account(command.account_no, command.account_id, table)
     session = book.running_session(command.session_id, account, table)
     round_ = book.open_round(command.round_id, table)
+    if round_ is not None:
+        _verify_room(round_, command)
     if account.free_cents < command.amount_cents:
         raise refusals.insufficient_funds(account, command.amount_cents)
 
@@ -39,8 +42,7 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     stake = Stake(
         no, command.request_id, round_.no, account.no, session.no, command.amount_cents, 0, 0, StakeState.OPEN
     )
-    book.stakes[stake.stake_id] = stake
-    book.new_stakes.append((stake, command.detail))
+    book.put_down(round_, stake, command.detail)
     if book.session_states[session.no] is not SessionState.ACTIVE:
         book.bet_in(session.no)
     # Filled in place: this is said more often than anything else, and a message given to another one is copied.
@@ -191,6 +193,14 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
 def _verify_banked(table: Table) -> None:
     if table.play is Play.POKER:
         raise refusals.wrong_play(table)
+
+
+def _verify_room(round_: Round, command: PlaceStake) -> None:
+    """A round that grew without end could neither be settled nor read back one day (G4, G11)."""
+    if round_.stakes_placed >= STAKES_LIMIT:
+        raise refusals.round_full(round_.round_id, "stakes", STAKES_LIMIT)
+    if round_.detail_bytes + len(command.detail) > DETAIL_BYTES_LIMIT:
+        raise refusals.round_full(round_.round_id, "detail", DETAIL_BYTES_LIMIT)
 
 
 def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> list[_Share]:

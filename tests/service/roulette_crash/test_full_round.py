@@ -160,6 +160,9 @@ async def test_g4_as_many_bets_as_one_player_may_place_are_paid() -> None:
         answers = await asyncio.gather(*(bet(number) for number in range(SHARE_AT_MOST)))
         assert set(answers) == {""}
         assert await bet(SHARE_AT_MOST) == "TOO_MANY_BETS"
+        # While they lie there, the ledger tells of them in pages.
+        (in_play,) = (await client.rounds("mallory", open_too=True)).rounds
+        assert len({stake.stake_id for stake in in_play.stakes}) == SHARE_AT_MOST
         result = await client.spin("mallory", table_id, round_id)
         assert (result.staked_cents, len(result.results.results)) == (100 * SHARE_AT_MOST, SHARE_AT_MOST)
         assert await here.balance(account) == (PURSE_CENTS - result.staked_cents + result.payout_cents, 0)

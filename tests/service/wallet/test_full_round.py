@@ -26,6 +26,7 @@ from stack.postgres import EmbeddedPostgres
 from tests.conftest import WalletDatabase
 from tests.service.wallet.desk import GAME, MULTI_PLAYER, Desk, open_desk, round_ref
 from tests.service.wallet.desk import Seat as DeskSeat
+from tests.service.wallet.test_memory import placed_while
 from tests.service.wallet.test_migrate import WRITTEN_AT, migrated_to
 from tests.wallet_under_test import Seat, WalletClient, facts, reason
 
@@ -283,6 +284,12 @@ async def test_g11_replicas_that_remember_a_round_together_place_no_more_than_it
     assert await counted(here) == (fits, fits * len(detail))
     # What was refused by memory is kept as well.
     assert await reasons(here, orders[here][6:]) == ["ROUND_FULL"] * 14
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_round_that_is_filled_while_a_stake_waits_gets_no_more(here: Desk) -> None:
+    filled = f"UPDATE rounds SET stakes_placed = {STAKES_LIMIT}"  # noqa: S608
+    assert await placed_while(here, "r1", filled) == "ROUND_FULL"
 
 
 @pytest.mark.guarantee("G11")
