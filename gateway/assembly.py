@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 
 from aiohttp import web
 from nats.aio.client import Client as Nats
@@ -59,10 +59,11 @@ class Gateway:
         connections, per_address = room_for(settings.connections), settings.connections_per_address
         self.entrance = Entrance(connections, per_address, proxies)
         clients = Connections(connections, per_address)
+        self._live = Live(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s)
         parts: list[Routed] = [
             self.entrance,
             proxies,
-            Live(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s),
+            self._live,
             Rest(contracts, audited, visitors, rates),
             Reference(json_codec.dumps(document(contracts, reasons))),
             ReasonPages(contracts, reasons),
@@ -73,13 +74,14 @@ class Gateway:
             lookout, settings.environment, self._directory.replicas, parts, cors, front_end=front_end.there
         ).application()
 
-    def background(self) -> list[Awaitable[None]]:
+    def background(self) -> list[Coroutine[object, object, None]]:
         """What has to run for as long as the gateway does."""
         return [
             self._directory.run(),
             self._revocations.run(),
             self._activity.run(),
-            self._upstream.tidy(self._addresses),
+            self._upstream.tend(self._addresses),
+            *self._live.background(),
         ]
 
     def _addresses(self) -> set[str]:

@@ -19,7 +19,7 @@ def token_of(request: web.Request) -> str:
 
 async def visitor_of(request: web.Request, visitors: Visitors) -> Visitor:
     """One whose token holds, or nobody in particular where none was sent."""
-    visitor = await visitors.admit(token_of(request))
+    visitor = await visitors.let_in(token_of(request))
     if not visitors.current(visitor):
         raise refusals.token_expired()
     return visitor

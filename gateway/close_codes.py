@@ -8,6 +8,7 @@ from enum import IntEnum
 class CloseCode(IntEnum):
     """Of the gateway's own accord; beside them, 1002, 1007 and 1009 say what was wrong with the client's frames."""
 
+    FAILED = 1011
     RESTARTING = 1012
     TOKEN_EXPIRED = 4401
     LOGIN_NEEDED = 4402
@@ -19,6 +20,7 @@ class CloseCode(IntEnum):
 
 
 WORDS: dict[CloseCode, str] = {
+    CloseCode.FAILED: "Something has failed here: connect again, and send again what was not answered.",
     CloseCode.RESTARTING: "The gateway stops: connect again after the pause that its notice named.",
     CloseCode.TOKEN_EXPIRED: "The token has expired: connect again with a new one; `refresh` in time avoids it.",
     CloseCode.LOGIN_NEEDED: "Nothing was done for too long: log in anew.",

@@ -18,6 +18,7 @@ import prometheus_client
 from aiohttp import hdrs, web
 
 from gateway import json_codec
+from gateway.http_line import HttpLine
 from gateway.problems import PROBLEM, Problem
 from gateway.proxies import TrustedProxies
 from gateway.rates import neighbourhood
@@ -197,7 +198,7 @@ class Doorway(web.BaseSite):
         # A site cannot be made before its runner has a server.
         http = cast("web.Server", self._runner.server)
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: Line(self._entrance, http()), self._host, self._port, backlog=self._backlog
+            lambda: Line(self._entrance, HttpLine(http, SILENT_FOR_S)), self._host, self._port, backlog=self._backlog
         )
 
 

@@ -22,8 +22,6 @@ from gateway.json_types import enum_type, message_type
 from gateway.matters import Matter, fits
 
 OURS = "feltro."
-# What the gateway offers in its own way, or not at all.
-_NOT_OFFERED = frozenset({"feltro.relay.v1.RelayService", "feltro.wallet.v1.AuditIntakeService"})
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
 
@@ -81,30 +79,30 @@ class Method:
     @cached_property
     def reads(self) -> bool:
         """Whether it says that it changes nothing: it can be called by GET, and by nothing else."""
-        return bool(self.bindings) and all(binding.verb == "GET" for binding in self.bindings)
+        return all(binding.verb == "GET" for binding in self.bindings)
 
     @property
     def safe(self) -> bool:
         """Whether sending it again can do nothing that was not asked for."""
-        return self.keyed or all(binding.verb == "GET" for binding in self.bindings)
+        return self.keyed or self.reads
 
 
 class Contracts:
-    """Everything that is offered."""
+    """Everything that is offered: what has an address. The rest is between services, over whatever way one asks."""
 
     def __init__(self) -> None:
         declared = descriptor_pb2.FileDescriptorSet()
         declared.ParseFromString((resources.files("feltro") / "descriptors.binpb").read_bytes())
         self._words = dict(_all_words(declared))
         self._files = list(_files(declared))
-        self.methods = [
+        declared_methods = (
             Method(method, self._words)
             for file in self._files
             for service in file.services_by_name.values()
-            if service.full_name not in _NOT_OFFERED
             for method in service.methods
             if not method.client_streaming and not method.server_streaming
-        ]
+        )
+        self.methods = [method for method in declared_methods if method.bindings]
 
     @cached_property
     def by_rpc_name(self) -> Mapping[str, Method]:

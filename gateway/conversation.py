@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Protocol
 
+from prometheus_client import Counter
+
 from gateway import json_codec, rpc
 from gateway.asking import Asks
 from gateway.contracts import Contracts
 from gateway.feeds import Outlet, Watcher
-from gateway.hub import Hub
+from gateway.hub import Hub, Opening
 from gateway.private_facts import PrivateFacts
 from gateway.problems import Problem, fault
 from gateway.rates import Rates
@@ -27,6 +29,10 @@ from services.kit.refusal import Refused
 TABLES_LIMIT = 64
 _SEQ_LIMIT = 2**63
 
+# With these one says who one is, or goes on being who one was.
+_SHOWING_TOKENS = frozenset({"authenticate", "refresh"})
+
+_UNHEARD = Counter("feltro_edge_messages_refused", "Messages of which something was one too many", ["reason"])
 _log = logging.getLogger(__name__)
 
 
@@ -84,15 +90,60 @@ class Conversation:
             "unsubscribe": self._unsubscribe,
         }
 
-    async def answer(self, talker: Talker, text: bytes) -> None:
-        """Answers one message: a call, or a batch of them that are carried out at the same time."""
+    def answer(self, talker: Talker, text: bytes) -> Coroutine[object, object, None] | int:
+        """What answers a message: a call, or a batch of them that are carried out at the same time.
+
+        Each is counted before anything is done, and so is what is no call. Where all of it was too much he has been
+        told so, with as little effort as possible, for it costs the others' time; then it is how many calls that were.
+        """
         calls, together = rpc.read(text)
+        heard: list[rpc.Call | rpc.Wrong] = []
+        refused: dict[bool, Refused] = {}
+        unheard: dict[bool, dict[bytes, None]] = {}
+        for call in calls:
+            shows = isinstance(call, rpc.Call) and call.method in _SHOWING_TOKENS
+            if shows not in refused:
+                try:
+                    self._count(talker, shows=shows)
+                except Refused as too_much:
+                    refused[shows], unheard[shows] = too_much, {}
+                else:
+                    heard.append(call)
+                    continue
+            unheard[shows][call.id] = None
+        said = [one for shows, ids in unheard.items() for one in _too_much(calls, ids, refused[shows])]
+        if heard:
+            return self._answer_all(talker, heard, said, together=together)
+        talker.say(rpc.batch(said) if together else said[0])
+        return len(calls)
+
+    def refuse(self, talker: Talker, text: bytes, refused: Refused) -> int:
+        """Says that nothing of a message is heard; how many calls it holds."""
+        calls, together = rpc.read(text)
+        said = _too_much(calls, dict.fromkeys(call.id for call in calls), refused)
+        talker.say(rpc.batch(said) if together else said[0])
+        return len(calls)
+
+    def _count(self, talker: Talker, *, shows: bool) -> None:
+        """To show a token is what everybody behind one address does, and has an allowance of its own."""
+        if shows:
+            self._rates.newcomer(talker.address)
+        else:
+            self._rates.call(talker.visitor, talker.address)
+
+    async def _answer_all(
+        self, talker: Talker, heard: list[rpc.Call | rpc.Wrong], said: list[bytes], *, together: bool
+    ) -> None:
+        """`said` is what is answered already."""
+        calls = [call for call in heard if isinstance(call, rpc.Call)]
         if len(calls) == 1:
             # Most messages are one call, and to wait for others costs more than to read it.
             answers = [await self._answer(talker, calls[0])]
         else:
             answers = await asyncio.gather(*(self._answer(talker, call) for call in calls))
-        said = [answer.text for answer in answers]
+        if len(calls) < len(heard):
+            said = _what_is_wrong([call for call in heard if isinstance(call, rpc.Wrong)]) + said
+        said = [answer.text for answer in answers] + said
         talker.say(rpc.batch(said) if together else said[0])
         for answer in answers:
             if answer.then is not None:
@@ -117,22 +168,9 @@ class Conversation:
             del talker.watching[watcher.feed.table_id]
             self._hub.leave(watcher)
 
-    @staticmethod
-    def refuse(call: rpc.Call | rpc.Wrong, refused: Refused) -> bytes:
-        """The answer to a call that is not even looked at; one that is none hears what is wrong with it."""
-        if isinstance(call, rpc.Wrong):
-            with trace.begin() as begun:
-                return _failure(call, call.failed, begun)
-        with trace.begin(call.traceparent) as begun:
-            return _failure(call, rpc.refused(refused), begun)
-
-    async def _answer(self, talker: Talker, call: rpc.Call | rpc.Wrong) -> Answer:
-        if isinstance(call, rpc.Wrong):
-            with trace.begin() as begun:
-                return Answer(_failure(call, call.failed, begun))
+    async def _answer(self, talker: Talker, call: rpc.Call) -> Answer:
         with trace.begin(call.traceparent) as begun:
             try:
-                self._rates.call(talker.visitor, talker.address)
                 own = self._own.get(call.method)
                 if own is not None:
                     return await own(talker, call)
@@ -166,8 +204,7 @@ class Conversation:
 
     async def _authenticate(self, talker: Talker, call: rpc.Call) -> Answer:
         token = _text(call, "token")
-        self._rates.newcomer(talker.address)
-        visitor = await self._visitors.admit(token)
+        visitor = await self._visitors.let_in(token)
         if not self._visitors.current(visitor):
             raise token_expired()
         if talker.visitor.caller is not None:
@@ -178,7 +215,6 @@ class Conversation:
 
     async def _refresh(self, talker: Talker, call: rpc.Call) -> Answer:
         token = _text(call, "token")
-        self._rates.newcomer(talker.address)
         visitor = await self._visitors.renew(talker.visitor, token)
         talker.become(visitor)
         return _result(call, _identity(visitor))
@@ -199,13 +235,21 @@ class Conversation:
         opening = await self._hub.open(table_id, talker.visitor, from_seq)
 
         def watch() -> None:
-            if not talker.open:
-                return
-            if table_id in talker.watching:
-                self._hub.leave(talker.watching[table_id])
-            talker.watching[table_id] = self._hub.watch(opening, talker)
+            if talker.open:
+                self._watch(talker, opening)
 
         return Answer(rpc.success(call.id, json_codec.dumps(opening.result())), watch)
+
+    def _watch(self, talker: Talker, opening: Opening) -> None:
+        table_id = opening.feed.table_id
+        if table_id in talker.watching:
+            self._hub.leave(talker.watching.pop(table_id))
+        watcher = self._hub.watch(opening, talker)
+        if talker.open:
+            talker.watching[table_id] = watcher
+        else:
+            # What had happened since was too much for his connection.
+            self._hub.leave(watcher)
 
     async def _unsubscribe(self, talker: Talker, call: rpc.Call) -> Answer:
         watcher = talker.watching.get(_text(call, "table_id"))
@@ -214,14 +258,34 @@ class Conversation:
         return _result(call, {"was_subscribed": watcher is not None})
 
 
-def _failure(call: rpc.Call | rpc.Wrong, failed: rpc.CallFailed, begun: trace.Trace) -> bytes:
+def _too_much(calls: Sequence[rpc.Call | rpc.Wrong], ids: Iterable[bytes], refused: Refused) -> list[bytes]:
+    """The answers to those calls of a message that are not even looked at.
+
+    They are counted and not logged: one who asks too much would fill the log, and nobody else's lines be found in it.
+    """
+    _UNHEARD.labels(refused.reason).inc()
+    only = calls[0] if len(calls) == 1 else None
+    with trace.begin(only.traceparent if isinstance(only, rpc.Call) else "") as begun:
+        return rpc.failures(ids, rpc.refused(refused), begun.trace_id)
+
+
+def _what_is_wrong(wrong: Sequence[rpc.Wrong]) -> list[bytes]:
+    """The answers to what is no call: one line in the log for all that one message holds."""
+    with trace.begin() as begun:
+        _note_failure(wrong[0].failed.problem, "", count=len(wrong))
+        return [rpc.failure(one.id, one.failed, begun.trace_id) for one in wrong]
+
+
+def _failure(call: rpc.Call, failed: rpc.CallFailed, begun: trace.Trace) -> bytes:
     """Told to the client, and to the log under the same trace."""
-    problem = failed.problem
-    method = call.method if isinstance(call, rpc.Call) else ""
+    _note_failure(failed.problem, call.method)
+    return rpc.failure(call.id, failed, begun.trace_id)
+
+
+def _note_failure(problem: Problem, method: str, count: int = 1) -> None:
     said = {"method": method, "status": problem.status, "reason": problem.reason, "domain": problem.domain}
     level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
-    _log.log(level, "a call was refused", extra=said)
-    return rpc.failure(call.id, failed, begun.trace_id)
+    _log.log(level, "a call was refused", extra=said | {"count": count})
 
 
 def _identity(visitor: Visitor) -> dict[str, object]:

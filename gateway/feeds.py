@@ -149,9 +149,11 @@ class Feed:
         elif not watcher.can_catch_up:
             self._late(watcher)
         else:
-            if missed := self.since(watcher.place):
-                watcher.outlet.tell(b"".join(event.bytes_on(watcher.wire) for event in missed))
+            missed = self.since(watcher.place)
+            # Before he is told: that may be one thing too many for his connection, and end it.
             self._level[watcher.wire][watcher] = None
+            if missed:
+                watcher.outlet.tell(b"".join(event.bytes_on(watcher.wire) for event in missed))
 
     def let_go(self, watcher: Watcher) -> None:
         self._level[watcher.wire].pop(watcher, None)
@@ -230,11 +232,11 @@ class Feed:
                 del self._ahead[watcher]
                 self._is_late(watcher)
                 return
-        if news:
-            watcher.outlet.tell(b"".join(event.bytes_on(watcher.wire) for event in news))
         if watcher.place == self.seq:
             del self._ahead[watcher]
             self._level[watcher.wire][watcher] = None
+        if news:
+            watcher.outlet.tell(b"".join(event.bytes_on(watcher.wire) for event in news))
 
     def _is_late(self, watcher: Watcher) -> None:
         watcher.breaks = self.breaks

@@ -88,7 +88,7 @@ class Hub:
         self._someone_late = asyncio.Event()
         self._being_pictured: set[Feed] = set()
         self._asking = asyncio.Semaphore(PICTURES_AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._picturing: set[asyncio.Task[None]] = set()
         self._listener = Listener(bus, STREAM, SUBJECTS[0], self._heard, self._missed)
 
     @property
@@ -96,12 +96,12 @@ class Hub:
         """Whether what happens at tables is heard."""
         return self._listener.listening
 
-    def start(self) -> None:
-        for work in (self._listener.run(), self._mend(), self._tidy()):
-            self._begin(work)
+    def background(self) -> list[Coroutine[object, object, None]]:
+        """What has to run for as long as anybody watches."""
+        return [self._listener.run(), self._mend(), self._tidy()]
 
     async def close(self) -> None:
-        await background.end(list(self._tasks))
+        await background.end(list(self._picturing))
 
     async def open(self, table_id: str, visitor: Visitor, from_seq: int | None = None) -> Opening:
         """Prepares watching; `watch` right after it, without waiting in between. `Refused` if he may not see it."""
@@ -194,18 +194,22 @@ class Hub:
             now = asyncio.get_running_loop().time()
             wanting: dict[Feed, list[Watcher]] = {}
             for watcher in list(self._late):
+                if watcher not in self._late:
+                    # The end of a connection parts it from all its tables, not only the one that was looked at.
+                    continue
                 drained = watcher.transport.get_write_buffer_size() <= DRAINED_BYTES
                 if drained and watcher.can_catch_up:
                     self._catch_up(watcher)
                 elif now - watcher.late_since > LATE_FOR_S:
-                    del self._late[watcher]
                     watcher.outlet.end(CloseCode.UNAVAILABLE if drained else CloseCode.TOO_SLOW)
                 elif drained:
                     wanting.setdefault(watcher.feed, []).append(watcher)
             for feed, watchers in wanting.items():
                 if feed not in self._being_pictured:
                     self._being_pictured.add(feed)
-                    self._begin(self._show(feed, watchers[0].outlet.visitor))
+                    showing = asyncio.create_task(self._show(feed, watchers[0].outlet.visitor))
+                    self._picturing.add(showing)
+                    showing.add_done_callback(self._picturing.discard)
             if not self._late:
                 self._someone_late.clear()
             await asyncio.sleep(MEND_EVERY_S)
@@ -231,6 +235,8 @@ class Hub:
         except Refused as refused:
             if refused.code not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED}:
                 self._turn_away(feed, visitor, refused)
+        except Exception:  # noqa: BLE001 - those who wait are told in time that they cannot be shown the table
+            _log.exception("a table cannot be shown", extra={"table_id": feed.table_id})
         finally:
             self._being_pictured.discard(feed)
 
@@ -271,11 +277,6 @@ class Hub:
                 elif now - feed.idle_since > LINGERS_FOR_S:
                     del self._feeds[feed.table_id]
             _FEEDS.set(len(self._feeds))
-
-    def _begin(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _table(picture: table_pb2.GetTableResponse) -> object:

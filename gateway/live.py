@@ -1,6 +1,8 @@
-"""What is live of the edge, put together: it begins and ends with the application whose routes it has."""
+"""What is live of the edge, put together: it ends with the application whose routes it has."""
 
 from __future__ import annotations
+
+from collections.abc import Coroutine
 
 from aiohttp import web
 from nats.aio.client import Client as Nats
@@ -39,24 +41,21 @@ class Live:
         self._reference = LiveReference(contracts)
         self._stop_grace_s = stop_grace_s
 
+    def background(self) -> list[Coroutine[object, object, None]]:
+        """What has to run for as long as anybody is connected."""
+        return [*self.hub.background(), self.facts.run(), self.sockets.sweep()]
+
     def add_routes(self, application: web.Application) -> None:
         self.sockets.add_routes(application)
         self.streams.add_routes(application)
         self._reference.add_routes(application)
-        application.on_startup.append(self._start)
         application.on_shutdown.append(self._drain)
         application.on_cleanup.append(self._close)
-
-    async def _start(self, _: web.Application) -> None:
-        self.hub.start()
-        self.facts.start()
-        self.sockets.start()
 
     async def _drain(self, _: web.Application) -> None:
         self.streams.drain()
         await self.sockets.drain(self._stop_grace_s)
 
     async def _close(self, _: web.Application) -> None:
-        await self.sockets.close()
+        self.sockets.close()
         await self.hub.close()
-        await self.facts.close()

@@ -98,9 +98,10 @@ class NatsPart:
 
     async def close(self) -> None:
         """Close the connection."""
-        if self._connecting is not None:
-            self._connecting.cancel()
-            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._connecting is None:
+            return
+        self._connecting.cancel()
+        await asyncio.gather(self._connecting, return_exceptions=True)
         with contextlib.suppress(NatsError, OSError):
             await self.client.close()
 
@@ -121,11 +122,16 @@ class Lookout:
     def __init__(self, parts: list[Part]) -> None:
         self._parts = parts
         self._seen = [Condition(part.name, part.does, "has not been looked at yet") for part in parts]
+        self._own: list[Condition] = []
 
     @property
     def conditions(self) -> list[Condition]:
         """What was seen last, at most a few seconds ago."""
-        return self._seen
+        return [*self._seen, *self._own]
+
+    def give_up(self) -> None:
+        """The gateway itself has broken: it is not ready, however well the others are."""
+        self._own = [Condition("gateway", "answers players", "has lost a part of itself and is started anew")]
 
     async def watch(self) -> None:
         """Look until cancelled."""

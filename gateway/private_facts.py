@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Protocol
 
 from nats.aio.client import Client as Nats
@@ -13,7 +12,6 @@ from gateway import json_codec
 from gateway.feeds import Outlet, Watcher
 from gateway.listener import Listener
 from gateway.wires import Wire, told
-from services.kit import background
 
 STREAM = "FELTRO_WALLET"
 _SUBJECT = "feltro.player.*.wallet"
@@ -34,18 +32,14 @@ class PrivateFacts:
     def __init__(self, bus: Nats) -> None:
         self._listener = Listener(bus, STREAM, _SUBJECT, self._heard, self._missed)
         self._players: dict[str, dict[Listening, None]] = {}
-        self._task: asyncio.Task[None] | None = None
 
     @property
     def listening(self) -> bool:
         return self._listener.listening
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._listener.run())
-
-    async def close(self) -> None:
-        if self._task is not None:
-            await background.end([self._task])
+    async def run(self) -> None:
+        """Listens for ever."""
+        await self._listener.run()
 
     def join(self, player_id: str, outlet: Listening) -> None:
         self._players.setdefault(player_id, {})[outlet] = None

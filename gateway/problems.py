@@ -103,4 +103,5 @@ def _headers(status: int, facts: Mapping[str, str]) -> dict[str, str]:
 _SENTENCES = {
     404: "There is nothing at this address: see /openapi.json.",
     405: "This address does not know this method.",
+    408: "The rest of the request did not come in time: send it again, whole.",
 }

@@ -22,7 +22,7 @@ class ReasonPages:
             self._meanings.setdefault(reason.name, []).append(reason)
         self._calls: dict[Reason, list[str]] = {reason: [] for reason in reasons}
         for method in contracts.methods:
-            for reason in reasons.of_call(method) if method.bindings else []:
+            for reason in reasons.of_call(method):
                 self._calls[reason].append(method.rpc_name)
 
     def add_routes(self, application: web.Application) -> None:

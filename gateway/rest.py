@@ -103,12 +103,17 @@ async def _body(request: web.Request) -> bytes:
     if request.content_type != JSON:
         problem = invalid(f"Send the body as `Content-Type: {JSON}`.")
         raise Problem(415, problem.detail, problem.reason, headers={hdrs.ACCEPT: JSON})
+    if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+        problem = invalid("Send the body as it is, without `Content-Encoding`.")
+        raise Problem(415, problem.detail, problem.reason, headers={"Accept-Encoding": "identity"})
     if request.content_length is not None and request.content_length > BODY_BYTES_LIMIT:
         raise _too_large()
     try:
         return await request.read()
     except web.HTTPRequestEntityTooLarge:
         raise _too_large() from None
+    except web.RequestPayloadError:
+        raise invalid("The body broke off or is garbled: send the whole request again.") from None
 
 
 def _too_large() -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import grpc
@@ -80,11 +81,11 @@ def read(text: bytes) -> tuple[list[Call | Wrong], bool]:
 
 def _call(said: object) -> Call | Wrong:
     if not isinstance(said, dict) or said.get("jsonrpc") != "2.0" or not isinstance(said.get("method"), str):
-        return _wrong(INVALID_REQUEST, 'A call is an object with "jsonrpc": "2.0", "id" and "method".')
+        return _NO_CALL
     number = said.get("id")
     if number is None or isinstance(number, bool) or not isinstance(number, str | int | float):
         # A notification would have no answer, and nobody would know whether a bet counts.
-        return _wrong(INVALID_REQUEST, "Every call needs an id, a string or a number: everything here has an answer.")
+        return _NOTIFICATION
     call_id = json_codec.dumps(number)
     if len(call_id) > ID_BYTES_LIMIT:
         return _wrong(INVALID_REQUEST, f"An id may have {ID_BYTES_LIMIT} characters.")
@@ -102,17 +103,27 @@ def _wrong(code: int, sentence: str) -> Wrong:
     return Wrong(_NO_ID, CallFailed(code, Problem(400, sentence, "INVALID")))
 
 
+# What may come fifty times in one message is made once.
+_NO_CALL = _wrong(INVALID_REQUEST, 'A call is an object with "jsonrpc": "2.0", "id" and "method".')
+_NOTIFICATION = _wrong(INVALID_REQUEST, "Every call needs an id, a string or a number: everything here has an answer.")
+
+
 def success(call_id: bytes, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (call_id, result)
 
 
 def failure(call_id: bytes, failed: CallFailed, trace_id: str) -> bytes:
+    return failures([call_id], failed, trace_id)[0]
+
+
+def failures(call_ids: Iterable[bytes], failed: CallFailed, trace_id: str) -> list[bytes]:
+    """The same for several calls: what is said is put together once."""
     problem = failed.problem
     data: dict[str, object] = {"status": problem.status, "trace_id": trace_id}
     if problem.reason:
         data |= {"reason": problem.reason, "domain": problem.domain, "facts": dict(problem.facts)}
     error = json_codec.dumps({"code": failed.code, "message": problem.detail, "data": data})
-    return b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (call_id, error)
+    return [b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (call_id, error) for call_id in call_ids]
 
 
 def batch(answers: list[bytes]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 
 from aiohttp import HttpVersion11, hdrs, web
@@ -19,10 +20,10 @@ from gateway.rates import Rates
 from gateway.visitors import Visitor, Visitors
 from gateway.websocket import (
     RECONNECT_SPREAD_MS,
-    WAITING_BYTES_LIMIT,
     WARNED_BEFORE_S,
     bound_waiting,
     stopping,
+    waiting_limit,
 )
 from gateway.wires import Wire, on, told
 
@@ -30,6 +31,7 @@ PATH = "/v1/tables/{table_id}/events"
 # A line without meaning, so that whoever is between does not think the connection dead.
 HEARTBEAT_S = 10.0
 
+_log = logging.getLogger(__name__)
 _STREAMS = Gauge("feltro_edge_streams", "Open streams of server-sent events")
 
 
@@ -47,7 +49,7 @@ class Stream:
     def tell(self, payload: bytes) -> None:
         if self.ended.done() or self.transport.is_closing():
             return
-        if self.transport.get_write_buffer_size() > WAITING_BYTES_LIMIT:
+        if self.transport.get_write_buffer_size() > waiting_limit(self.visitor):
             self.end(CloseCode.TOO_SLOW)
         else:
             self.transport.write(payload)
@@ -159,9 +161,13 @@ class Streams:
             over.cancel()
 
     async def _end_when_over(self, stream: Stream) -> None:
-        refused = await self._visitors.over(stream.visitor)
-        code = close_codes.of_reason(refused.reason)
-        stream.end(code)
+        try:
+            refused = await self._visitors.over(stream.visitor)
+        except Exception:  # noqa: BLE001 - nobody would know when he may stay no longer (G12)
+            _log.exception("a connection has failed")
+            stream.end(CloseCode.FAILED)
+        else:
+            stream.end(close_codes.of_reason(refused.reason))
 
 
 def _from_seq(request: web.Request) -> int | None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from feltro.relay.v1 import relay_pb2
+from services.kit import background
 from services.kit.relay_line import Line
 
 # A process that is started again is another one, mostly at another address.
@@ -17,12 +18,15 @@ class Upstream:
 
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
+        self._broken: list[asyncio.Task[None]] = []
+        self._one_broke = asyncio.Event()
 
     async def call(self, address: str, method: str, token: str, request: bytes, traceparent: str = "") -> bytes:
         """The answer's bytes; `Refused` as the service said it, or `relay_line.NoAnswer`."""
         line = self._lines.get(address)
         if line is None:
             line = self._lines[address] = Line(address)
+            line.running.add_done_callback(self._ended)
         call = relay_pb2.Call(method=method, token=token, request=request, traceparent=traceparent)
         answer = line.ask(call)
         try:
@@ -30,10 +34,15 @@ class Upstream:
         finally:
             line.forget(call)
 
-    async def tidy(self, known: Callable[[], set[str]]) -> None:
-        """Lets go, for ever and again, of lines to processes that are not known any more (G11)."""
+    async def tend(self, known: Callable[[], set[str]]) -> None:
+        """Lets go, for ever and again, of lines to processes that are not known any more (G11).
+
+        It fails when a line has: whatever is asked over one that carries nothing would be without an answer.
+        """
         while True:
-            await asyncio.sleep(TIDY_EVERY_S)
+            await background.set_within(self._one_broke, TIDY_EVERY_S)
+            for broken in self._broken:
+                broken.result()
             await self.keep(known())
 
     async def keep(self, addresses: set[str]) -> None:
@@ -45,3 +54,9 @@ class Upstream:
     async def close(self) -> None:
         while self._lines:
             await self._lines.popitem()[1].close()
+
+    def _ended(self, line: asyncio.Task[None]) -> None:
+        # One that was closed was cancelled.
+        if not line.cancelled():
+            self._broken.append(line)
+            self._one_broke.set()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gateway import refusals
 from gateway.activity import ASKED_AGAIN_AFTER_S, Activity
+from gateway.logins import Login, login_of
 from gateway.refusals import GatewayRefused
 from gateway.revocations import KEPT_FOR_S, Revocations
 from services.kit.identity import CLOCK_SKEW_S, Caller, TokenVerifier
@@ -20,6 +21,8 @@ class Visitor:
 
     token: str
     caller: Caller | None
+    login: Login | None = None
+    """When he logged in, if he is a player."""
 
     @property
     def player_id(self) -> str | None:
@@ -43,15 +46,19 @@ class Visitors:
         return self._verifier.remembers(token)
 
     async def admit(self, token: str) -> Visitor:
-        """The bearer, who does something now.
+        """The bearer, who does something now; refused as by `let_in`."""
+        visitor = await self.let_in(token)
+        self.seen(visitor)
+        return visitor
+
+    async def let_in(self, token: str) -> Visitor:
+        """The bearer, whose program connects: that alone is nothing that he does.
 
         Refused with TOKEN_INVALID, TOKEN_REVOKED, LOGIN_NEEDED, or UNAVAILABLE where one of these cannot be told.
         Whether the token has expired is for whoever asks, for some methods accept it: see `current`.
         """
         visitor = await self.recognise(token)
-        if visitor.caller is not None:
-            await self._activity.verify(visitor.caller)
-            self._activity.note(visitor.caller)
+        await self._activity.verify(visitor.login)
         return visitor
 
     async def recognise(self, token: str) -> Visitor:
@@ -69,7 +76,7 @@ class Visitors:
             days = KEPT_FOR_S // 86400
             raise GatewayRefused("TOKEN_EXPIRED", f"The token is older than {days} days: get a new one.")
         self._revocations.verify(caller)
-        return Visitor(token, caller)
+        return Visitor(token, caller, login_of(token, caller))
 
     async def renew(self, visitor: Visitor, token: str) -> Visitor:
         """The same person with a new token, for a connection that stays."""
@@ -78,16 +85,15 @@ class Visitors:
             raise GatewayRefused("NOT_YOURS", "The new token is for somebody else: open another connection with it.")
         if not self.current(renewed):
             raise refusals.token_expired()
-        await self._activity.verify(renewed.caller)
+        await self._activity.go_on(visitor.login, renewed.login)
         return renewed
 
     def now(self) -> float:
         return self._verifier.now()
 
     def seen(self, visitor: Visitor) -> None:
-        """He does something on a connection that he has; heartbeats are not worth a call."""
-        if visitor.caller is not None:
-            self._activity.note(visitor.caller)
+        """He does something: he asks for something that is not about the connection alone."""
+        self._activity.note(visitor.login)
 
     def current(self, visitor: Visitor) -> bool:
         """Whether his token has not expired."""
@@ -107,7 +113,7 @@ class Visitors:
             return await never
         with self._revocations.watched(caller) as revoked:
             while True:
-                wait_s = min(self.expires_in(visitor), self._activity.idle_in(caller))
+                wait_s = min(self.expires_in(visitor), self._activity.idle_in(visitor.login))
                 # A clock that is set, and a day that is longer than a timer should be, are looked at again.
                 await asyncio.wait([revoked], timeout=min(max(wait_s, 0.01), 60.0))
                 if revoked.done():
@@ -115,7 +121,7 @@ class Visitors:
                 if self.expires_in(visitor) <= 0:
                     return refusals.token_expired()
                 try:
-                    await self._activity.verify(caller)
+                    await self._activity.verify(visitor.login)
                 except GatewayRefused as refused:
                     if refused.reason == "LOGIN_NEEDED":
                         return refused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import socket
 from collections.abc import Callable, Coroutine
@@ -10,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from aiohttp import WebSocketError, WSCloseCode, WSMessage, WSMsgType, hdrs, web
 from prometheus_client import Counter, Gauge
 
-from gateway import close_codes, endings, frames, json_codec, rpc
+from gateway import close_codes, endings, frames, json_codec
 from gateway.bearer import visitor_of
 from gateway.close_codes import CloseCode
 from gateway.connections import Connections
@@ -19,19 +20,20 @@ from gateway.feeds import Transport, Watcher
 from gateway.problems import Problem
 from gateway.rates import Connection, Rates
 from gateway.refusals import GatewayRefused
+from gateway.unread import Unread
 from gateway.visitors import Visitor, Visitors
 from gateway.wires import Wire, told
-from services.kit import background
 from services.kit.refusal import Refused
 
 PATH = "/v1/ws"
-# What is taken and kept for one connection (G11).
+# What is taken and kept for one connection (G11); less of it where nobody has said who he is.
 MESSAGE_BYTES_LIMIT = 64 * 1024
 WAITING_BYTES_LIMIT = 2 * 1024 * 1024
+STRANGERS_WAITING_BYTES_LIMIT = 512 * 1024
 KERNEL_BYTES = 256 * 1024
 MESSAGES_AT_ONCE = 16
 # One who goes on although he was refused so often in a row is not listened to any more.
-REFUSED_MESSAGES_LIMIT = 100
+REFUSED_CALLS_LIMIT = 100
 # A connection is asked so often whether somebody is there, and has as long to say so.
 HEARTBEAT_S = 20.0
 # Nor is one spoken to any longer whose system does not say that it has received anything.
@@ -45,6 +47,7 @@ LOOK_EVERY_S = 0.02
 RECONNECT_SPREAD_MS = 5_000
 STOPPING_RETRY_AFTER_S = 1
 
+_log = logging.getLogger(__name__)
 _SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
 _CLOSED = Counter("feltro_edge_sockets_closed", "WebSockets that the gateway has closed, by code", ["code"])
 
@@ -63,6 +66,7 @@ class Socket:
         "_ping_at",
         "_pinged_at",
         "_refused_in_a_row",
+        "_unread",
         "_visitors",
         "_warned",
         "_work",
@@ -84,6 +88,7 @@ class Socket:
         conversation: Conversation,
         visitors: Visitors,
         allowance: Connection,
+        unread: Unread,
     ) -> None:
         self.wire = Wire.FRAMES
         self.transport = transport
@@ -96,6 +101,7 @@ class Socket:
         self._conversation = conversation
         self._visitors = visitors
         self._allowance = allowance
+        self._unread = unread
         self._refused_in_a_row = 0
         self._work: set[asyncio.Task[None]] = set()
         self._over: asyncio.Task[None] | None = None
@@ -118,21 +124,19 @@ class Socket:
             self.open = False
             self._note_end(endings.LOST)
             self._part()
+            self._unread.forget(self)
             self.transport.close()
             if self.transport.get_write_buffer_size() > 0:
                 # Closing waits for what is to be read, and he may never read it.
                 self._loop.call_later(CLOSED_WITHIN_S, self.transport.abort)
 
     def tell(self, payload: bytes) -> None:
-        if not self.open or self.transport.is_closing():
-            return
-        if self.transport.get_write_buffer_size() > WAITING_BYTES_LIMIT:
-            self.end(CloseCode.TOO_SLOW)
-        else:
+        if self._takes_more():
             self.transport.write(payload)
 
     def say(self, text: bytes) -> None:
-        self.tell(frames.text(text))
+        if self._takes_more():
+            self._unread.say(self, frames.text(text))
 
     def notice(self, kind: str, **said: object) -> None:
         """Tells him something about the connection itself."""
@@ -150,6 +154,7 @@ class Socket:
             self._over = None
         if visitor.caller is not None:
             self._over = asyncio.create_task(self._until_over(visitor))
+            self._over.add_done_callback(self._finished)
 
     def end(self, code: int, words: str = "") -> None:
         """Says why, and waits a moment for the other side to close, too. Nothing is said after it."""
@@ -163,6 +168,11 @@ class Socket:
         if not self.transport.is_closing():
             self.transport.write(frames.close(code, said))
         _CLOSED.labels(str(int(code))).inc()
+
+    def cut_off(self) -> None:
+        self.end(CloseCode.TOO_SLOW)
+        # He would read all that waits before he read why.
+        self.transport.abort()
 
     def attend(self, now: float) -> None:
         """From time to time: is somebody there, and may he be?"""
@@ -217,6 +227,14 @@ class Socket:
             if not self.transport.is_closing():
                 self.transport.write(frames.close(code))
 
+    def _takes_more(self) -> bool:
+        """Whether anything can be written; one who reads too slowly is not written to any more."""
+        if not self.open or self.transport.is_closing():
+            return False
+        if self.transport.get_write_buffer_size() > waiting_limit(self.visitor):
+            self.end(CloseCode.TOO_SLOW)
+        return self.open
+
     def _hear(self, text: str) -> None:
         try:
             self._allowance.message()
@@ -224,27 +242,35 @@ class Socket:
                 sentence = "Too many messages wait for their answers: wait for one of them."
                 raise GatewayRefused("OVERLOADED", sentence, limit=MESSAGES_AT_ONCE)
         except Refused as refused:
-            self._refused_in_a_row += 1
-            if self._refused_in_a_row > REFUSED_MESSAGES_LIMIT:
-                self.end(CloseCode.TOO_MANY)
-            else:
-                self._refuse(text, refused)
+            self._bear(self._conversation.refuse(self, text.encode(), refused))
             return
-        self._refused_in_a_row = 0
-        self._begin(self._conversation.answer(self, text.encode()))
+        answering = self._conversation.answer(self, text.encode())
+        if isinstance(answering, int):
+            self._bear(answering)
+        else:
+            self._refused_in_a_row = 0
+            self._begin(answering)
+
+    def _bear(self, refused: int) -> None:
+        """So many more calls were too many; one who goes on and on is not listened to any more."""
+        self._refused_in_a_row += refused
+        if self._refused_in_a_row > REFUSED_CALLS_LIMIT:
+            self.end(CloseCode.TOO_MANY)
 
     def _hear_bytes(self, _: bytes) -> None:
         self.end(1003, close_codes.STANDARD_WORDS[1003])
 
-    def _refuse(self, text: str, refused: Refused) -> None:
-        calls, together = rpc.read(text.encode())
-        said = [self._conversation.refuse(call, refused) for call in calls]
-        self.say(rpc.batch(said) if together else said[0])
-
     def _begin(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
         self._work.add(task)
-        task.add_done_callback(self._work.discard)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        """Whatever has failed, he does not wait in vain, and stays no longer than he may (G12)."""
+        self._work.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a connection has failed", exc_info=error)
+            self.end(CloseCode.FAILED)
 
     async def _until_over(self, visitor: Visitor) -> None:
         refused = await self._visitors.over(visitor)
@@ -274,14 +300,11 @@ class Sockets:
         self._rates = rates
         self._connections = connections
         self._open: dict[Socket, None] = {}
+        self._unread = Unread()
         self._draining = False
-        self._sweeping: asyncio.Task[None] | None = None
 
     def add_routes(self, application: web.Application) -> None:
         application.router.add_get(PATH, self.connect)
-
-    def start(self) -> None:
-        self._sweeping = asyncio.create_task(self._sweep())
 
     async def drain(self, within_s: float) -> None:
         """Takes no more connections, tells the others to go elsewhere, and ends them when their calls are answered."""
@@ -295,9 +318,7 @@ class Sockets:
             opened.end(CloseCode.RESTARTING)
         await self._wait_while(lambda: bool(self._open), min(within_s, CLOSED_WITHIN_S))
 
-    async def close(self) -> None:
-        if self._sweeping is not None:
-            await background.end([self._sweeping])
+    def close(self) -> None:
         for opened in list(self._open):
             opened.transport.abort()
 
@@ -323,7 +344,8 @@ class Sockets:
         if transport is None:
             return ws
         bound_waiting(transport)
-        opened = Socket(ws, transport, visitor, address, self._conversation, self._visitors, self._rates.connection())
+        allowance = self._rates.connection()
+        opened = Socket(ws, transport, visitor, address, self._conversation, self._visitors, allowance, self._unread)
         self._open[opened] = None
         _SOCKETS.set(len(self._open))
         try:
@@ -340,8 +362,8 @@ class Sockets:
                 return
             await asyncio.sleep(LOOK_EVERY_S)
 
-    async def _sweep(self) -> None:
-        """One look at all connections for all that is due: a timer for each would cost memory for nothing."""
+    async def sweep(self) -> None:
+        """For ever: one look at all connections for all that is due: a timer for each would cost memory for nothing."""
         while True:
             await asyncio.sleep(SWEEP_EVERY_S)
             now = asyncio.get_running_loop().time()
@@ -349,6 +371,11 @@ class Sockets:
                 opened.attend(now)
                 if number % SWEPT_TOGETHER == 0:
                     await asyncio.sleep(0)
+
+
+def waiting_limit(visitor: Visitor) -> int:
+    """How many bytes may wait for a reader before he is too slow."""
+    return STRANGERS_WAITING_BYTES_LIMIT if visitor.caller is None else WAITING_BYTES_LIMIT
 
 
 def stopping() -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncIterator, Iterator
 
@@ -216,6 +217,10 @@ async def test_g11_bodies_have_a_size_a_type_and_a_form(client: Client, desk: Fa
         assert (said["reason"], said["facts"]) == ("TOO_LARGE", {"limit": str(BODY_BYTES_LIMIT)})
     typed = await client.post("/v1/accounts", data=b"{}", headers=bearer("ana", **{"Content-Type": "text/plain"}))
     assert typed.status == 415
+    packed = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    refused = await client.post("/v1/accounts", data=gzip.compress(b"{}"), headers=bearer("ana", **packed))
+    assert (refused.status, (await refused.json())["reason"]) == (415, "INVALID")
+    assert refused.headers["Accept-Encoding"] == "identity"
     assert typed.headers["Accept"] == "application/json"
     for text in (b"{", b"{} {}", b"\xff"):
         assert (await client.post("/v1/accounts", data=text, headers=_json())).status == 400

@@ -255,7 +255,7 @@ async def test_one_who_asks_too_much_is_refused_and_in_the_end_not_listened_to(n
         answer = await client.call("ping")
         assert error(answer) == (-32008, "RATE_LIMITED")
         assert int(answer["error"]["data"]["facts"]["retry_after_ms"]) > 0
-        for _ in range(websocket.REFUSED_MESSAGES_LIMIT):
+        for _ in range(websocket.REFUSED_CALLS_LIMIT):
             await client.ws.send_str('{"jsonrpc":"2.0","id":1,"method":"ping"}')
         assert await client.closed() == CloseCode.TOO_MANY
 
@@ -371,7 +371,7 @@ async def test_private_facts_reach_their_player_alone(edge: Edge, nats_url: str)
             for one_of_them in (one, other, operator):
                 await one_of_them.result("ping")
             fact = events_pb2.PlayerFact(complaint_moved=events_pb2.ComplaintMoved(reference="r1"))
-            await bus.jetstream().publish(facts.player_subject(player_id), fact.SerializeToString())
+            await bus.jetstream(timeout=WITHIN_S).publish(facts.player_subject(player_id), fact.SerializeToString())
             for told in (await one.next("player"), await later.next("player")):
                 assert told["complaint_moved"]["reference"] == "r1"
             for untold in (other, operator):
@@ -388,14 +388,14 @@ async def test_players_are_told_when_private_facts_may_have_been_missed(edge: Ed
         async with live.connect(f"player:{player_id}") as player, live.connect() as nobody:
             for one in (player, nobody):
                 await one.result("ping")
-            await bus.jetstream().delete_stream(facts.STREAM)
+            await bus.jetstream(timeout=WITHIN_S).delete_stream(facts.STREAM)
             await wallet_stream(bus)
             notice = await player.next("notice")
             assert notice["kind"] == "facts_missed"
             # What is said from now on is heard.
             await until(lambda: live.facts.listening)
             fact = events_pb2.PlayerFact(complaint_moved=events_pb2.ComplaintMoved(reference="r2"))
-            await bus.jetstream().publish(facts.player_subject(player_id), fact.SerializeToString())
+            await bus.jetstream(timeout=WITHIN_S).publish(facts.player_subject(player_id), fact.SerializeToString())
             assert (await player.next("player"))["complaint_moved"]["reference"] == "r2"
             await nobody.result("ping")
             assert nobody.told == []

@@ -20,8 +20,8 @@ from services.kit.identity import Caller, TokenVerifier
 from services.kit.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.refusal import Refused
 from services.kit.relay_channel import RelayChannel
-from services.kit.table.bank import Bank, WalletSilent
-from services.kit.table.grpc_wallet import GrpcWallet, WalletFailed
+from services.kit.table.bank import Bank, WalletFailed, WalletSilent
+from services.kit.table.grpc_wallet import GrpcWallet
 from services.kit.table.journal import StaleOwner
 from stack.issuer import DevelopmentIssuer
 

@@ -17,7 +17,6 @@ from services.wallet import refusals
 from services.wallet.state import StakeState
 from services.wallet.statements import STAKES_PAGE
 from tests.simulation import ledger as ledger_in_memory
-from tests.simulation import verdict
 from tests.simulation.players import Player
 from tests.simulation.stage import HOUSE, MONEY_CENTS, Laid, Stage, placed, refused
 
@@ -230,16 +229,16 @@ def test_g9_a_round_that_cannot_be_ended_closes_no_table_but_its_own() -> None:
         ana, rui = await stage.open("ana", "rui")
         round_id = await ana.open_round()
         placed(await ana.bet(round_id, {"red": 500}))
+        other = await rui.open_round()
+        placed(await rui.bet(other, {"black": 100}))
         heal = refusing(stage, "SettleRound", lambda payload: round_id.encode() in payload)
         await ana.spin(round_id)
         await asyncio.sleep(20.0)
-        # Its number stands, and whoever runs the house tries again; everybody else plays.
+        # Its number stands, and it is tried again; everybody else plays on, in the very round that he had bet in.
         assert stage.written(round_id).drawn is not None
         assert stage.stakes(round_id) == [(500, StakeState.OPEN)]
         assert refused(await ana.enter_again()) == "UNAVAILABLE"
-        assert await rui.enter()
-        other = await rui.open_round()
-        placed(await rui.bet(other, {"black": 100}))
+        placed(await rui.bet(other, {"black": 200}))
         assert not refused(await rui.spin(other))
         assert stage.written(other).ended is not None
         heal()
@@ -250,9 +249,4 @@ def test_g9_a_round_that_cannot_be_ended_closes_no_table_but_its_own() -> None:
         assert await ana.enter()
         placed(await ana.bet(await ana.open_round(), {"red": 100}))
 
-    stage = Stage(individual=True)
-    stage.world.run(lambda: story(stage))
-    # The owner under whom it happened gave the house up, once; nothing else went wrong.
-    found = verdict.breaches(stage.world)
-    assert len(found) == 1, found
-    assert "could not go on" in found[0]
+    Stage(individual=True).tell(story)

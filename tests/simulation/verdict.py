@@ -12,6 +12,7 @@ from feltro.table.v1 import events_pb2
 from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
 from services.kit.randomness import Tape
 from services.kit.refusal import Refused
+from services.kit.table.closing import EMPTIED
 from services.kit.table.journal import Ending, Launch
 from services.kit.table.live_table import FAULT, SOURCE_FAILED
 from services.kit.table.settlement import OWNER_LOST
@@ -163,12 +164,15 @@ def _replayed(world: World, round_id: str, written: Written) -> Iterator[str]:
 
 
 def _voids(world: World) -> Iterator[str]:
-    """`804/2015:20`: only where a malfunction kept a number from being determined."""
+    """`804/2015:20`: only where a malfunction kept a number from being determined, or nobody has a bet on it."""
     for round_id, written in world.journal.rounds.items():
         if written.ended is None or written.ended.ending is not Ending.VOID:
             continue
         reason, house_id = written.ended.void_reason, written.opened.house_id
+        individual = world.catalogue.configured(house_id).configuration.play == PLAY_INDIVIDUAL
         excused = {
+            # There is no number to be determined for anybody.
+            EMPTIED: individual and not written.ended.returned_stakes,
             OWNER_LOST: house_id in world.deserted,
             SOURCE_FAILED: world.source_failed,
             FAULT: False,
