@@ -22,8 +22,8 @@ from services.wallet.audit_checks import CHECKS, Check
 
 HOLDS, VIOLATED, NOT_CHECKED = 0, 1, 2
 DEFAULT_OUTBOX_AGE_S = 60.0
-# A round takes minutes; at an individual table it waits for a player who has lost his connection with a bet on the felt,
-# for 90 days at most (`903-B/2015:6.3.2`). After a day somebody should look.
+# A round takes minutes; at an individual table it waits for a player who has lost his connection with a bet on the
+# felt, for 90 days at most (`903-B/2015:6.3.2`). After a day somebody should look.
 DEFAULT_ROUND_HOURS = 24.0
 # One statement may walk a ledger of hundreds of millions of entries (G11).
 STATEMENT_TIMEOUT_S = 3600.0

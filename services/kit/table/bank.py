@@ -17,6 +17,8 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 # How long the wallet is left alone after a silence; doubled each time up to the second (G11).
 SAY_AGAIN_S = 0.05
 SAY_AGAIN_AT_LEAST_EVERY_S = 1.0
+# Faults in answer to the same command before it is given up.
+FAULTS_LIMIT = 5
 # What the request that cancels a stake is called: the stake, and this.
 _BACK = ":back"
 
@@ -28,12 +30,22 @@ class WalletSilent(Exception):
     """There was no answer: it is not known whether anything was done."""
 
 
+class WalletFailed(Exception):
+    """There was an answer that none of ours is asked for: a fault of the wallet's, or of this service's.
+
+    It is not known whether anything was done. A fault may pass, so it is said again a few times; then it is seen.
+    """
+
+
 class OwnTokenRefused(WalletSilent):
     """The wallet does not take the token of this service: it has to be given another one. Nothing was done."""
 
 
 class Wallet(Protocol):
-    """One call, one answer. Raises `Refused` as the wallet said it, `StaleOwner` for STALE_EPOCH, or `WalletSilent`."""
+    """One call, one answer.
+
+    Raises `Refused` as the wallet said it, `StaleOwner` for STALE_EPOCH, `WalletSilent`, or `WalletFailed`.
+    """
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse: ...
 
@@ -171,12 +183,17 @@ async def whole_round(
 
 async def insist(say: Callable[[], Awaitable[_Answer]]) -> _Answer:
     """Says it until there is an answer. Whoever loses the table meanwhile learns it from the answer (G8)."""
-    wait_s = SAY_AGAIN_S
+    wait_s, faults = SAY_AGAIN_S, 0
     while True:
         try:
             return await say()
         except WalletSilent as silent:
             if wait_s == SAY_AGAIN_S:
                 _log.warning("the wallet does not answer", extra={"error": str(silent)})
-            await asyncio.sleep(wait_s)
-            wait_s = min(wait_s * 2, SAY_AGAIN_AT_LEAST_EVERY_S)
+        except WalletFailed as failed:
+            _log.warning("the wallet has failed", extra={"error": str(failed)})
+            faults += 1
+            if faults == FAULTS_LIMIT:
+                raise
+        await asyncio.sleep(wait_s)
+        wait_s = min(wait_s * 2, SAY_AGAIN_AT_LEAST_EVERY_S)

@@ -19,6 +19,7 @@ from services.kit.table.surroundings import Premises
 
 # At an individual table that is handed over: how long a player with a bet on it may still launch the ball himself.
 LAUNCH_WITHIN_S = 10.0
+EMPTIED = "every bet was taken back"
 
 
 class Closing(Generic[Bets, Outcome]):
@@ -45,6 +46,10 @@ class Closing(Generic[Bets, Outcome]):
             return True
         if self._untouched:
             return leaving or self._may_not_begin()
+        if self._emptied and (leaving or self._deserted):
+            # There is nobody and nothing to launch the ball for.
+            round_.void_reason = EMPTIED
+            return True
         round_.launch = self._on_whose_word(leaving=leaving)
         return bool(round_.launch)
 
@@ -61,6 +66,16 @@ class Closing(Generic[Bets, Outcome]):
         """Whether there is anything to end, once it is due."""
         return not self._untouched
 
+    @property
+    def _emptied(self) -> bool:
+        """An individual round from which every bet was taken back."""
+        return self._round.closes_at is None and self._round.felt.empty and self._round.begun
+
+    @property
+    def _deserted(self) -> bool:
+        """The player has left, or is about to."""
+        return self._seating.somebody_is_leaving or not self._seating
+
     def _may_not_begin(self) -> bool:
         return (
             not self._seating
@@ -72,9 +87,9 @@ class Closing(Generic[Bets, Outcome]):
         """Whose word it is that closes the round now, if it is anybody's."""
         if self._round.closes_at is not None:
             return Launch.CLOCK if self._clock.now() >= self._round.closes_at else Launch.UNKNOWN
-        if self._seating.somebody_is_leaving or not self._seating:
+        if self._deserted:
             return Launch.PLATFORM_SESSION_ENDED
-        if leaving and (self._round.felt.empty or self._given_up()):
+        if leaving and self._given_up():
             return Launch.PLATFORM_TABLE_HANDED_OVER
         return Launch.UNKNOWN
 

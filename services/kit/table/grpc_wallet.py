@@ -13,7 +13,7 @@ from services.kit import trace
 from services.kit.refusal import error_info, refused_from, status_of
 from services.kit.relay import fitting
 from services.kit.relay_channel import RelayChannel
-from services.kit.table.bank import OwnTokenRefused, WalletSilent
+from services.kit.table.bank import OwnTokenRefused, WalletFailed, WalletSilent
 from services.kit.table.journal import StaleOwner
 
 # After this a call counts as unanswered and is said again (G11).
@@ -29,13 +29,6 @@ _OF_OURS = frozenset({"ANSWER_TOO_LARGE"})
 _OF_OWN_TOKEN = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
-
-
-class WalletFailed(Exception):
-    """There was an answer that none of ours is asked for: a fault of the wallet's, or of this service's.
-
-    To say it again mends nothing, so it is seen and not insisted on. It is not known whether anything was done.
-    """
 
 
 class ServiceToken:

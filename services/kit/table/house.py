@@ -25,7 +25,7 @@ from services.kit.clock import Clock
 from services.kit.randomness import Randomness
 from services.kit.refusal import Refused
 from services.kit.table import appearance, refusals
-from services.kit.table.bank import Bank, Wallet, insist
+from services.kit.table.bank import Bank, Wallet, WalletFailed, insist
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import Journal, StakeTakenBack, StaleOwner, Unfinished
 from services.kit.table.live_table import PAST_SHOWN, LiveTable
@@ -36,7 +36,7 @@ from services.kit.table.surroundings import Configured, Surroundings, Voice
 # Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
 TABLES_LIMIT = 5_000
 SWEEP_EVERY_S = 30.0
-# How often it is tried once more to end a round that could not be ended.
+# How often it is tried once more to end a round that could not be ended, or whose table has failed.
 END_AGAIN_EVERY_S = 5.0
 # How long the last words of a table may take to reach the bus.
 HEARD_WITHIN_S = 1.0
@@ -111,6 +111,8 @@ class _Premises(Generic[Bets, Outcome]):
         except Refused as refused:
             # Such as a blocked player: that is between him and the wallet, and no reason to stop the table (G9).
             _log.info("no new credits", extra={"player_id": player_id, "reason": refused.reason})
+        except WalletFailed as failed:
+            _log.error("no new credits", extra={"player_id": player_id, "error": str(failed)})
 
 
 class LiveHouse(Generic[Bets, Outcome]):
@@ -125,11 +127,12 @@ class LiveHouse(Generic[Bets, Outcome]):
         self._voices: dict[str, Voice] = {}
         # What was heard of sessions at a table that is being opened, and may be newer than what was read of them.
         self._heard_meanwhile: dict[str, list[session_pb2.Session]] = {}
-        # Tables with a round of a former owner that cannot be ended.
+        # Tables with a round of a former owner that cannot be ended, and those that have failed since.
         self._stuck: set[str] = set()
         self._opening = asyncio.Lock()
         self._leaving = False
-        self._failed: asyncio.Event = asyncio.Event()
+        # Another process has taken the house.
+        self._overtaken: asyncio.Event = asyncio.Event()
         self.ready = asyncio.Event()
 
     # -- what the process asks of it ---------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ class LiveHouse(Generic[Bets, Outcome]):
             self._leaving = True
             for running in self._tables.values():
                 running.table.leave()
-            await asyncio.gather(*(running.task for running in self._tables.values()))
+            await self._until_left()
         finally:
             self.ready.clear()
             self._leaving = True
@@ -207,31 +210,47 @@ class LiveHouse(Generic[Bets, Outcome]):
             self._voices.clear()
 
     async def _until_asked(self, leave: asyncio.Event, lost: asyncio.Event) -> None:
-        waiting = [asyncio.create_task(event.wait()) for event in (leave, lost, self._failed)]
+        waiting = [asyncio.create_task(event.wait()) for event in (leave, lost, self._overtaken)]
+        loop = asyncio.get_running_loop()
+        swept_at = loop.time()
         try:
-            while not any(event.is_set() for event in (leave, lost, self._failed)):
-                pause_s = END_AGAIN_EVERY_S if self._stuck else SWEEP_EVERY_S
-                await asyncio.wait(waiting, timeout=pause_s, return_when=asyncio.FIRST_COMPLETED)
-                await self._sweep()
+            while not any(event.is_set() for event in (leave, lost, self._overtaken)):
+                await asyncio.wait(waiting, timeout=END_AGAIN_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+                if self._stuck:
+                    await self._end_what_is_stuck()
+                if loop.time() - swept_at >= SWEEP_EVERY_S:
+                    await self._sweep()
+                    swept_at = loop.time()
         finally:
             for task in waiting:
                 task.cancel()
 
+    async def _until_left(self) -> None:
+        """Returns when every round under way has ended; one table that fails takes no other's round with it (G9)."""
+        playing = {running.task for running in self._tables.values()}
+        while playing:
+            done, playing = await asyncio.wait(playing, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                if isinstance(task.exception(), StaleOwner):
+                    task.result()
+
     async def _sweep(self) -> None:
         """Frees seats whose players have gone unheard, and closes players' own tables that nobody sits at."""
-        if self._stuck:
-            await self._end_what_is_stuck()
         for running in list(self._tables.values()):
             if not running.task.done():
-                await running.table.look_around()
+                try:
+                    await running.table.look_around()
+                except WalletFailed as failed:
+                    # It is looked again; until then a seat stays taken that might be free.
+                    _log.error("a table could not be looked after", extra={"error": str(failed)})
         if not self.individual or self._leaving:
             return
         async with self._opening:
             for table_id, running in list(self._tables.items()):
                 if running.table.deserted and not running.task.done():
                     running.table.leave()
-                    await running.task
-                    del self._tables[table_id]
+                    await asyncio.wait([running.task])
+                    self._tables.pop(table_id, None)
                     await _hush(self._voices.pop(table_id))
 
     async def _opened(self, table_id: str) -> LiveTable[Bets, Outcome]:
@@ -271,7 +290,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         for session in heard:
             table.note_session(session)
         task = asyncio.create_task(table.run())
-        task.add_done_callback(self._look_at)
+        task.add_done_callback(partial(self._look_at, table_id))
         running = self._tables[table_id] = _Running(table, task)
         return running
 
@@ -280,9 +299,15 @@ class LiveHouse(Generic[Bets, Outcome]):
             self._voices[table_id] = await self._resources.voice_of(table_id, self._epoch)
         return self._voices[table_id]
 
-    def _look_at(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            self._failed.set()
+    def _look_at(self, table_id: str, task: asyncio.Task[None]) -> None:
+        failed = None if task.cancelled() else task.exception()
+        if isinstance(failed, StaleOwner):
+            self._overtaken.set()
+        elif failed is not None:
+            # Its round is ended like one that a former owner left, and the other tables play on (G9).
+            _log.error("a table has failed", exc_info=failed, extra={"table_id": table_id})
+            del self._tables[table_id]
+            self._note_stuck(self._stuck | {table_id})
 
     def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
         rules = self._premises.configured().rules
@@ -329,7 +354,8 @@ class LiveHouse(Generic[Bets, Outcome]):
             for event in events:
                 event.at.FromDatetime(self._resources.clock.now())
             (await self._voice(table_id)).say(*events)
-        self._note_stuck(stuck)
+        # Another table may have failed meanwhile.
+        self._note_stuck(stuck if at is None else (self._stuck - set(at)) | stuck)
 
     def _note_stuck(self, table_ids: set[str]) -> None:
         _STUCK.inc(len(table_ids) - len(self._stuck))

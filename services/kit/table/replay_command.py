@@ -29,7 +29,7 @@ from services.kit.clock import SystemClock
 from services.kit.refusal import Refused
 from services.kit.settings import ServiceSettings, WrongSettings, load
 from services.kit.table import replay_report
-from services.kit.table.bank import OwnTokenRefused, WalletSilent, whole_round
+from services.kit.table.bank import OwnTokenRefused, WalletFailed, WalletSilent, whole_round
 from services.kit.table.configurations import Configurations
 from services.kit.table.game import Game
 from services.kit.table.grpc_wallet import GrpcWallet, ServiceToken
@@ -150,6 +150,8 @@ class Replayer:
             raise CannotCheck(
                 f"the wallet refuses ({refused}). The token file needs a token of scope `game` that has not expired."
             ) from refused
+        except WalletFailed as failed:
+            raise CannotCheck(f"the wallet has failed ({failed}). Its log says why.") from failed
         except WalletSilent as silent:
             raise CannotCheck(
                 f"the wallet does not answer ({silent}). Start it, or name it in FELTRO_WALLET_ADDRESS."

@@ -105,6 +105,8 @@ class Round(Generic[Bets, Outcome]):
         # Each acts once (G3); how many there can be follows from what each player may place and take back (G11).
         self._commands: dict[tuple[str, str], tuple[object, asyncio.Future[object]]] = {}
         self._taking_back: set[asyncio.Task[object]] = set()
+        # Why it is not known whether a stake was taken back.
+        self._uncertain: Exception | None = None
         self._stakes_made = 0
         self._fair_share = FairShare(round_id, seats)
         # The message in which the game puts bets.
@@ -112,8 +114,8 @@ class Round(Generic[Bets, Outcome]):
 
     @property
     def stuck(self) -> bool:
-        """Stakes cannot be carried to the wallet any more."""
-        return self._carrier.stuck
+        """Stakes cannot be carried to the wallet any more, or it is not known which still lie there."""
+        return self._carrier.stuck or self._uncertain is not None
 
     async def opened(self) -> None:
         """Journals the opening before the first stake goes to the wallet."""
@@ -192,8 +194,7 @@ class Round(Generic[Bets, Outcome]):
             stake.going = True
         taken, balance = 0, wallet_types.Balance()
         for stake in stakes:
-            answer = await self._bank.cancel(self.round_id, stake.stake_id)
-            balance = answer.balance
+            balance = (await self._cancel(stake)).balance
             taken += stake.amount_cents
             self.felt.lift(stake)
             self.taken_back.append(StakeTakenBack(_as_journalled(stake), self._now()))
@@ -210,6 +211,17 @@ class Round(Generic[Bets, Outcome]):
                 taken -= stays.amount_cents
                 balance = said.balance
         return TakenBack(taken, balance, self.felt.bets_of(seat.player_id))
+
+    async def _cancel(self, stake: Stake[Bets]) -> wallet_pb2.CancelStakeResponse:
+        """A stake that may lie or not is none to draw for: the round is void, and the wallet returns what there is."""
+        try:
+            return await self._bank.cancel(self.round_id, stake.stake_id)
+        except Refused:
+            raise
+        except Exception as failed:
+            self._uncertain = failed
+            self._changed()
+            raise
 
     def _chosen(self, seat: Seat, bets: Bets | None) -> tuple[list[Stake[Bets]], Bets | None]:
         """The newest stakes that hold these bets, and what else they hold."""
@@ -243,8 +255,10 @@ class Round(Generic[Bets, Outcome]):
                     await asyncio.wait(self._taking_back)
                 raise
             if not self._taking_back:
-                return
+                break
             await asyncio.wait(self._taking_back)
+        if self._uncertain is not None:
+            raise self._uncertain
 
     def journal_stakes(self) -> list[JournalStake]:
         """The stakes that count, as the journal keeps them."""
