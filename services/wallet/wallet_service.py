@@ -14,7 +14,7 @@ from services.kit.wire import embedded
 from services.wallet import accounts, edge, refusals, session_rows, statements
 from services.wallet.group_commit import GroupCommit
 from services.wallet.ledger import commands
-from services.wallet.requests import Kept
+from services.wallet.requests import REQUEST_ID_CHARACTERS_LIMIT, Kept
 from services.wallet.state import Mode, Play
 
 ORDERS_LIMIT = 1_000
@@ -292,6 +292,7 @@ class WalletService:
         size, before = edge.page_size(request.page_size), edge.page_position(request.page_token)
         if sum(map(bool, (request.account_id, request.session_id, request.round_id))) != 1:
             raise refusals.invalid("account_id", "or `session_id` or `round_id`: exactly one of them has to be given.")
+        edge.size("round_id", request.round_id, REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
@@ -312,6 +313,7 @@ class WalletService:
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest, caller: Caller) -> wallet_pb2.GetRoundResponse:
         after, size = _stakes_page(request)
+        edge.size("round_id", request.round_id, REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
             found = await statements.round_by_id(connection, request.round_id)
             if found is None:
@@ -328,6 +330,7 @@ class WalletService:
     ) -> wallet_pb2.ListOpenRoundsResponse:
         if bool(request.account_id) == bool(request.table_id):
             raise refusals.invalid("account_id", "or `table_id`: exactly one of them has to be given.")
+        edge.size("table_id", request.table_id, REQUEST_ID_CHARACTERS_LIMIT)
         after, size = _stakes_page(request)
         async with self._engine.connect() as connection:
             if request.account_id:

@@ -192,3 +192,14 @@ async def test_a_nul_in_one_of_many_orders_harms_no_other(wallet: WalletClient) 
     said = [error_info(answer.refused) for answer in answers]
     assert [None if info is None else info.reason for info in said] == ["INVALID", "ACCOUNT_UNKNOWN", None]
     assert answers[2].placed.stake_id == "c"
+
+
+async def test_a_nul_in_what_is_asked_for_is_refused_by_its_name(wallet: WalletClient) -> None:
+    desk = wallet.wallet
+    asked: list[tuple[Call, Message, str]] = [
+        (desk.GetRound, wallet_pb2.GetRoundRequest(round_id="t1.1\0"), "round_id"),
+        (desk.ListTransactions, wallet_pb2.ListTransactionsRequest(round_id="t1.1\0"), "round_id"),
+        (desk.ListOpenRounds, wallet_pb2.ListOpenRoundsRequest(table_id="t1\0"), "table_id"),
+    ]
+    for call, request, field in asked:
+        assert await answered(wallet, call, request) == f"INVALID {field}"
