@@ -9,7 +9,7 @@ import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from services.kit.table.closing import LAUNCH_WITHIN_S
+from services.kit.table.closing import EMPTIED, LAUNCH_WITHIN_S
 from services.kit.table.journal import Ending, Launch
 from services.kit.table.live_table import SOURCE_FAILED
 from services.kit.table.settlement import OWNER_LOST
@@ -302,6 +302,28 @@ def test_the_platform_launches_the_ball_for_one_who_has_left() -> None:
         assert not stage.world.ledger.running(ana.table_id)
         (said,) = stage.heard("outcome_drawn", ana.table_id)
         assert said.launch == types_pb2.LAUNCH_BY_PLATFORM_SESSION_ENDED
+
+    Stage(individual=True).tell(story)
+
+
+def test_no_ball_is_thrown_where_every_bet_was_taken_back() -> None:
+    """Neither for one who leaves nor when the table moves to another process."""
+
+    async def story(stage: Stage) -> None:
+        ana, rui = await stage.open("ana", "rui")
+        for player, go in ((ana, ana.leave), (rui, stage.world.current[HOUSE].leave.set)):
+            round_id = await player.open_round()
+            placed(await player.bet(round_id, {"red": 500}))
+            assert not refused(await player.take_back(round_id))
+            go()
+            await asyncio.sleep(1.0)
+            written = stage.written(round_id)
+            assert written.drawn is None
+            assert written.ended is not None
+            assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, EMPTIED)
+            assert stage.free_cents(player.player_id) == MONEY_CENTS
+            assert not stage.heard("outcome_drawn", player.table_id)
+        assert not stage.world.ledger.running(ana.table_id)
 
     Stage(individual=True).tell(story)
 

@@ -126,9 +126,9 @@ def _draws_again(patch: pytest.MonkeyPatch) -> None:
 
     end_round = LiveHouse._end_round
 
-    async def anew(self: LiveHouse[Any, Any], left: Unfinished, bank: Bank) -> list[events_pb2.TableEvent]:
+    async def anew(self: LiveHouse[Any, Any], left: Unfinished, bank: Bank, why: str) -> list[events_pb2.TableEvent]:
         patch.setattr(Settlement, "settle", void)
-        return await end_round(self, left, bank)
+        return await end_round(self, left, bank, why)
 
     patch.setattr(LiveHouse, "_end_round", anew)
 

@@ -28,7 +28,7 @@ from services.kit.table import appearance, refusals
 from services.kit.table.bank import Bank, Wallet, WalletFailed, insist
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import Journal, StakeTakenBack, StaleOwner, Unfinished
-from services.kit.table.live_table import PAST_SHOWN, LiveTable
+from services.kit.table.live_table import FAULT, PAST_SHOWN, LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.settlement import OWNER_LOST, Settlement, stakes_in_ledger, taken_back_in_ledger
 from services.kit.table.surroundings import Configured, Surroundings, Voice
@@ -127,8 +127,9 @@ class LiveHouse(Generic[Bets, Outcome]):
         self._voices: dict[str, Voice] = {}
         # What was heard of sessions at a table that is being opened, and may be newer than what was read of them.
         self._heard_meanwhile: dict[str, list[session_pb2.Session]] = {}
-        # Tables with a round of a former owner that cannot be ended, and those that have failed since.
-        self._stuck: set[str] = set()
+        # Tables with a round of a former owner that cannot be ended, and those that have failed since; and why their
+        # rounds are void where nothing was drawn.
+        self._stuck: dict[str, str] = {}
         self._opening = asyncio.Lock()
         self._leaving = False
         # Another process has taken the house.
@@ -203,7 +204,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         finally:
             self.ready.clear()
             self._leaving = True
-            self._note_stuck(set())
+            self._note_stuck({})
             await background.end([running.task for running in self._tables.values()])
             self._tables.clear()
             await asyncio.gather(*(_hush(voice) for voice in self._voices.values()), return_exceptions=True)
@@ -307,7 +308,7 @@ class LiveHouse(Generic[Bets, Outcome]):
             # Its round is ended like one that a former owner left, and the other tables play on (G9).
             _log.error("a table has failed", exc_info=failed, extra={"table_id": table_id})
             del self._tables[table_id]
-            self._note_stuck(self._stuck | {table_id})
+            self._note_stuck({**self._stuck, table_id: FAULT})
 
     def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
         rules = self._premises.configured().rules
@@ -336,30 +337,32 @@ class LiveHouse(Generic[Bets, Outcome]):
         A table stays closed where that fails: somebody has to look why. Nobody else's table or money waits for it (G9).
         """
         banks: dict[str, Bank] = {}
-        stuck: set[str] = set()
+        stuck: dict[str, str] = {}
         for left in await self._resources.journal.unfinished(self.house_id):
             table_id, round_id = left.opened.table_id, left.opened.round_id
             if table_id in stuck or (at is not None and table_id not in at):
                 continue
+            reason = self._stuck.get(table_id, OWNER_LOST)
             try:
                 if table_id not in banks:
                     banks[table_id] = await self._admit(table_id)
-                events = await self._end_round(left, banks[table_id])
+                events = await self._end_round(left, banks[table_id], reason)
             except StaleOwner:
                 raise
             except Exception:  # noqa: BLE001 - whatever it was, it is of this round
                 _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
-                stuck.add(table_id)
+                stuck[table_id] = reason
                 continue
             for event in events:
                 event.at.FromDatetime(self._resources.clock.now())
             (await self._voice(table_id)).say(*events)
         # Another table may have failed meanwhile.
-        self._note_stuck(stuck if at is None else (self._stuck - set(at)) | stuck)
+        others = {} if at is None else {table: why for table, why in self._stuck.items() if table not in at}
+        self._note_stuck({**others, **stuck})
 
-    def _note_stuck(self, table_ids: set[str]) -> None:
-        _STUCK.inc(len(table_ids) - len(self._stuck))
-        self._stuck = table_ids
+    def _note_stuck(self, tables: dict[str, str]) -> None:
+        _STUCK.inc(len(tables) - len(self._stuck))
+        self._stuck = tables
 
     async def _end_what_is_stuck(self) -> None:
         """Tries once more: what was in the way may have been mended, or passed."""
@@ -372,7 +375,7 @@ class LiveHouse(Generic[Bets, Outcome]):
         if not self.individual and not self._tables and not self._stuck and not self._leaving:
             await self._opened(self.house_id)
 
-    async def _end_round(self, left: Unfinished, bank: Bank) -> list[events_pb2.TableEvent]:
+    async def _end_round(self, left: Unfinished, bank: Bank, reason: str) -> list[events_pb2.TableEvent]:
         settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
         round_id = left.opened.round_id
         if left.drawn is not None:
@@ -389,16 +392,16 @@ class LiveHouse(Generic[Bets, Outcome]):
                 appearance.round_settled(round_id, seats, result.entry, shown_until),
             ]
         # The money first: what is read for the record after that stands in no refund's way (G4).
-        returned = await settlement.give_back(round_id, OWNER_LOST)
+        returned = await settlement.give_back(round_id, reason)
         ledger = await bank.round_in_ledger(round_id)
         players = await self._players(ledger)
         taken_back: list[StakeTakenBack] = []
         if any(stake.state == wallet_types.STAKE_STATE_CANCELLED for stake in ledger.stakes):
             taken_back = taken_back_in_ledger(ledger, players, await bank.taken_back_at(round_id))
         stakes = stakes_in_ledger(ledger, players)
-        await settlement.note_void(round_id, OWNER_LOST, returned, stakes, taken_back)
+        await settlement.note_void(round_id, reason, returned, stakes, taken_back)
         _log.info("a round left behind is void", extra={"round_id": round_id})
-        return [appearance.round_void(round_id, OWNER_LOST)]
+        return [appearance.round_void(round_id, reason)]
 
     async def _players(self, ledger: wallet_pb2.Round) -> dict[str, str]:
         """Whose sessions they are that have stakes in a round."""

@@ -19,6 +19,7 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.randomness import SourceFailed, draw
 from services.kit.table import appearance, refusals
+from services.kit.table.bank import WalletFailed
 from services.kit.table.closing import Closing
 from services.kit.table.felt import Seat
 from services.kit.table.game import Bets, Outcome
@@ -313,7 +314,8 @@ class LiveTable(Generic[Bets, Outcome]):
             self._say(appearance.betting_closed(round_.round_id))
             await round_.all_arrived()
             drawn = await self._draw(round_) if not round_.void_reason else None
-        except StaleOwner:
+        except (StaleOwner, WalletFailed):
+            # What lies on the felt is the ledger's to say: whoever reads it there ends the round.
             raise
         except Exception:  # noqa: BLE001 - whatever it was, the stakes are not ours to keep
             # A fault of ours harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
