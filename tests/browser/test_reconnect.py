@@ -111,19 +111,18 @@ def test_chips_put_down_without_a_line_count_once_it_is_back(
 ) -> None:
     _expect_broken_lines(complaints)
     context = new_context("portrait")
-    witness.call_witness(context)
     page = context.new_page()
     table = TablePage(page, ALONE).open()
     player = Player.guest_of(platform, page)
     own_table = player.own_table(ALONE)
     table.put("red", 2)
     table.chips_count({"red": 200})
+    # The browser says that it is offline, and leaves the dead connection open.
     context.set_offline(offline=True)
-    # The line is dead, and a browser may not have noticed yet.
-    page.evaluate("() => window.witness.sockets.at(-1).close()")
     expect(table.part("line-notice")).to_contain_text(LOST)
     table.put("17")
     assert table.piles() == ({"red": 200}, {"17": 100})
+    expect(table.part("staked")).to_have_attribute("data-cents", "200")
     screenshot(page, "reconnect-offline")
     assert player.on_felt(own_table) == {"red": 200}
     context.set_offline(offline=False)

@@ -1,4 +1,4 @@
-"""A line that is dead without a word: the player is told so, his chips are not taken for bets, and it heals by itself."""
+"""A line that is dead without a word: the player is told, his chips are not taken for bets, and it heals by itself."""
 
 from __future__ import annotations
 
@@ -15,20 +15,29 @@ LOST = "A ligar de novo"
 
 
 class DeadLine:
-    """The line of a page, on which from a moment on nothing passes either way; the next one is whole."""
+    """The line of a page, on which from a moment on nothing passes either way, and which nobody closes."""
 
     def __init__(self, page: Page) -> None:
-        self.opened = 0
+        self._opened = 0
+        # So many were open when it died.
         self._dead = 0
+        self._reachable = True
         page.route_web_socket("**/v1/ws", self._line)
 
     def dies(self) -> None:
-        """The one that is open now; nobody closes it."""
-        self._dead = self.opened
+        """The one that is open now, and there is no other for the time being."""
+        self._dead, self._reachable = self._opened, False
+
+    def heals(self) -> None:
+        """The next one is whole."""
+        self._reachable = True
 
     def _line(self, socket: WebSocketRoute) -> None:
-        self.opened += 1
-        number, server = self.opened, socket.connect_to_server()
+        if not self._reachable:
+            socket.close(code=4000)
+            return
+        self._opened += 1
+        number, server = self._opened, socket.connect_to_server()
 
         def from_page(text: str | bytes) -> None:
             if number > self._dead:
@@ -64,13 +73,13 @@ def test_bets_that_nobody_answers(
     assert table.where() == places
     expect(table.part("line-notice")).to_contain_text(LOST)
     screenshot(page, f"silent-line-{device}")
+    line.heals()
     # It comes back by itself, and every bet counts once.
     table.chips_count({"red": 100, "17": 200})
     expect(table.part("line-notice")).to_be_empty()
     expect(table.part("staked")).to_have_attribute("data-cents", "300")
     expect(table.part("waiting")).to_have_count(0)
     assert player.on_felt(own_table) == {"red": 100, "17": 200}
-    assert line.opened == 2
 
 
 def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform) -> None:
@@ -84,9 +93,9 @@ def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform
     table.window_of(5)
     line.dies()
     expect(table.part("line-notice")).to_contain_text(LOST)
+    line.heals()
     # What happened meanwhile is shown as far as it has come.
     table.stage_is("rolling", "marked", "collected", "paid")
     table.stage_is("paid")
     expect(table.part("line-notice")).to_be_empty()
-    assert line.opened == 2
     Player.guest_of(platform, page).leave()

@@ -1,11 +1,13 @@
 // The one line to the platform: JSON-RPC 2.0 over a WebSocket that comes back by itself.
 //
 // Every call is sent again on the next connection until it is answered: reads change nothing, and commands act once,
-// however often they are sent (G3). Tables that are watched go on where they stood.
+// however often they are sent (G3). Tables that are watched go on where they stood. A line on which nothing is heard
+// any more is lost too, whether or not the browser has noticed.
 import { signal } from "@preact/signals";
 import type { MethodName, OwnSeat, Params, PlayerFact, Result, TableEvent, TableSnapshot } from "./messages";
 import { Abandoned, Refusal, UNSURE } from "./refusal";
 import { heardAt, sessionHeardAt } from "./server_clock";
+import { Silence } from "./silence";
 
 /** What is told of a table that is watched: everything anew, or what has happened since. */
 export interface TableListener {
@@ -63,6 +65,10 @@ export class Connection {
   private retry: ReturnType<typeof setTimeout> | undefined;
   private tokenRefused = false;
   private closed = false;
+  private readonly silence = new Silence(
+    () => void this.now("ping", {}).catch(() => undefined),
+    () => this.drop(),
+  );
 
   constructor(
     private readonly address: string,
@@ -70,6 +76,7 @@ export class Connection {
   ) {
     this.connect();
     addEventListener("online", this.hurry);
+    addEventListener("offline", this.drop);
     document.addEventListener("visibilitychange", this.hurry);
   }
 
@@ -102,12 +109,19 @@ export class Connection {
     return () => this.afresh.delete(listener);
   }
 
+  /** Something should have been heard by now: is anybody there? */
+  doubt(): void {
+    if (this.state.value === "open") this.silence.doubt();
+  }
+
   /** Hang up for good. */
   close(): void {
     this.closed = true;
     this.state.value = "lost";
     clearTimeout(this.retry);
+    this.silence.end();
     removeEventListener("online", this.hurry);
+    removeEventListener("offline", this.drop);
     document.removeEventListener("visibilitychange", this.hurry);
     for (const call of this.calls.values()) call.reject(new Abandoned());
     this.calls.clear();
@@ -129,6 +143,7 @@ export class Connection {
     call.tries += 1;
     const { id, method, params } = call;
     this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    if (this.state.value === "open") this.silence.awaits();
   }
 
   /** Calls that belong to one connection only are not sent again on the next. */
@@ -140,10 +155,21 @@ export class Connection {
     });
   }
 
+  /** Whoever has been away, or on another network, finds out at once how the line is. */
   private hurry = (): void => {
-    if (this.state.value !== "lost" || this.closed || document.visibilityState === "hidden") return;
+    if (this.closed || document.visibilityState === "hidden") return;
+    if (this.state.value === "open") this.doubt();
+    if (this.state.value !== "lost" || this.socket) return;
     clearTimeout(this.retry);
     this.connect();
+  };
+
+  /** Nothing comes over this connection any more. A browser may take minutes to close it, and is not waited for. */
+  private drop = (): void => {
+    const socket = this.socket;
+    if (!socket || this.closed) return;
+    this.lost(0);
+    socket.close(4000);
   };
 
   private connect(): void {
@@ -156,7 +182,9 @@ export class Connection {
         (error) => this.greetingFailed(socket, error),
       );
     };
-    socket.onmessage = ({ data }) => this.heard(JSON.parse(data));
+    socket.onmessage = ({ data }) => {
+      if (this.socket === socket) this.heard(JSON.parse(data));
+    };
     socket.onclose = ({ code }) => {
       clearTimeout(impatient);
       if (this.socket === socket && !this.closed) this.lost(code);
@@ -170,6 +198,7 @@ export class Connection {
     this.tokenRefused = false;
     this.pause_ms = FIRST_PAUSE_MS;
     this.state.value = "open";
+    this.silence.heard(false);
     const waiting = [...this.calls.values()].sort((one, other) => one.id - other.id);
     for (const [tableId, watched] of this.watched) void this.subscribe(tableId, watched);
     for (const call of waiting) this.send(call);
@@ -187,6 +216,7 @@ export class Connection {
   private lost(code: number): void {
     this.socket = null;
     this.state.value = "lost";
+    this.silence.end();
     if (code === CLOSE_TOKEN_EXPIRED) this.tokenRefused = true;
     if (code === CLOSE_LOGIN_NEEDED) this.bearer.shutOut("LOGIN_NEEDED");
     if (code === CLOSE_TOKEN_REVOKED) this.bearer.shutOut("TOKEN_REVOKED");
@@ -224,10 +254,12 @@ export class Connection {
   }
 
   private heard(said: Said): void {
-    if (said.method !== undefined) {
-      this.told(said.method, said.params);
-      return;
-    }
+    if (said.method !== undefined) this.told(said.method, said.params);
+    else this.answered(said);
+    if (this.state.value === "open") this.silence.heard(this.calls.size > 0);
+  }
+
+  private answered(said: Answer): void {
     const call = this.calls.get(said.id);
     if (!call) return;
     if (said.error) {
@@ -317,4 +349,11 @@ interface Notice {
 
 type Told = TableEvent | PlayerFact | Notice | { table_id: string; table: TableSnapshot };
 
-type Said = { method: string; params: Told } | { method?: undefined; id: number; result?: unknown; error?: Failure };
+interface Answer {
+  method?: undefined;
+  id: number;
+  result?: unknown;
+  error?: Failure;
+}
+
+type Said = { method: string; params: Told } | Answer;

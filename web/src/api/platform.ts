@@ -60,6 +60,11 @@ export function onFact(listener: (fact: PlayerFact) => void): () => void {
   return () => factListeners.delete(listener);
 }
 
+/** Something should have been heard by now: the line may be dead. */
+export function doubtLine(): void {
+  line.value?.doubt();
+}
+
 /** Private facts may have been missed: read again what they told. */
 export function onAfresh(listener: () => void): () => void {
   afreshListeners.add(listener);

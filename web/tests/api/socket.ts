@@ -53,6 +53,10 @@ export class FakeSocket {
     await this.says({ id: this.asked(method).id, error });
   }
 
+  all(method: string): object[] {
+    return this.sent.filter((one) => one.method === method);
+  }
+
   asked(method: string): { id: number; params: Record<string, unknown> } {
     const call = this.sent.findLast((one) => one.method === method);
     if (!call) throw new Error(`${method} was not asked: ${this.sent.map((one) => one.method)}`);
