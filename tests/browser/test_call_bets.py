@@ -37,11 +37,24 @@ def test_call_bets_put_their_components_down(
         words = button.locator("text")
         target = words if words.count() else button
         target.hover()
-        covered = {number for part in bet["components"] for number in places[part["place"]]["numbers"]}
+        prizes = _prizes(bet, places)
         lit, told = table.pointed()
-        assert {cell for cell in lit if cell.isdecimal()} == covered
-        assert cents_in(told) == [UNIT, UNIT * bet["units"]], told
-        assert f"{bet['units']} fichas" in told
+        assert {cell for cell in lit if cell.isdecimal()} == set(prizes)
+        # Before anything is bet: every number, what it costs, what it may bring, and how much a chip may be.
+        numbers = ", ".join(sorted(prizes, key=int))
+        least, most = min(prizes.values()), max(prizes.values())
+        span = (
+            f"{least // 100} a {most // 100} créditos, conforme o número" if least < most else f"{most // 100} créditos"
+        )
+        chip = min(
+            int(places[part["place"]]["maximum_cents"]) // int(part["amount_cents"]) for part in bet["components"]
+        )
+        terms = [f"{bet['units']} fichas", f"prémio de {span}", f"de 1 a {chip // 100} créditos por ficha"]
+        heard = button.get_attribute("aria-label") or ""
+        for said in (numbers, *terms):
+            assert said in told.replace("\u00a0", " "), told
+            assert said in heard.replace("\u00a0", " "), heard
+        assert cents_in(told)[:2] == [UNIT, UNIT * bet["units"]], told
         if called == "voisins":
             screenshot(page, "call-bet-pointed-at")
         target.click()
@@ -82,3 +95,14 @@ def test_american_tables_have_no_racetrack(new_context: NewContext) -> None:
     table = TablePage(new_context().new_page(), "american-00-solo-demo").open()
     expect(table.part("racetrack")).to_have_count(0)
     expect(table.part("turn-track")).to_have_count(0)
+
+
+def _prizes(bet: Said, places: dict[str, Said]) -> dict[str, int]:
+    """What each number that a call bet covers brings beyond the stakes that won, with a chip of `UNIT`."""
+    prizes: dict[str, int] = {}
+    for part in bet["components"]:
+        place = places[part["place"]]
+        prize = UNIT * int(part["amount_cents"]) * place["prize_halves"] // 2
+        for number in place["numbers"]:
+            prizes[number] = prizes.get(number, 0) + prize
+    return prizes
