@@ -59,7 +59,18 @@ def test_the_board_has_every_space(new_context: NewContext, screenshot: Screensh
     for box in BOXES:
         expect(table.cell(box)).to_be_visible()
     said = " ".join(table.part("board").locator(".cell-words").all_text_contents())
-    for words in ("1.ª dúzia", "2.ª dúzia", "3.ª dúzia", "Menor", "Par", "Encarnado", "Preto", "Ímpar", "Maior", "2 para 1"):
+    for words in (
+        "1.ª dúzia",
+        "2.ª dúzia",
+        "3.ª dúzia",
+        "Menor",
+        "Par",
+        "Encarnado",
+        "Preto",
+        "Ímpar",
+        "Maior",
+        "2 para 1",
+    ):
         assert words in said, said
     assert table.page.locator(".board [data-cell]").count() == len(zeros) + 36 + len(BOXES)
     _lies_in_three_columns_of_twelve(table)

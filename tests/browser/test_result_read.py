@@ -1,4 +1,4 @@
-"""What a round came to stays to be read: into the next window, for as long as the rules of the table say, on every device."""
+"""What a round came to stays to be read, into the next window, as long as the rules say and on every device."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _table(page: Page, office: BackOffice) -> Iterator[tuple[str, Page]]:
         track.click()
     table.choose_chip(50000)
     table.put("red")
-    expect(table.part("message").get_by_role("button")).to_be_visible()
+    expect(table.part("message-cashier")).to_be_visible()
     yield "table-too-little-money", page
     table.choose_chip(100)
     table.put("red")

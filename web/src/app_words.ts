@@ -26,7 +26,7 @@ export const appWords = dictionary(
     lost: "A ligar de novo…",
     lostAtTable: "A ligar de novo… o seu lugar fica guardado",
     back: "Ligação restabelecida",
-    shutOut: "A sua entrada terminou",
+    shutOut: "O seu acesso terminou",
     dismiss: "Fechar",
     complaintAnswered: (reference: string) => `A reclamação ${reference} tem resposta`,
     complaintMoved: (reference: string) => `A reclamação ${reference} avançou`,

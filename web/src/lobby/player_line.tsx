@@ -7,7 +7,7 @@ import { address } from "../routes";
 import { netWords } from "../table/session_summary";
 import { useSessionNow } from "../table/ticking";
 import { said } from "../words/language";
-import { moment, seconds, span } from "../words/moments";
+import { moment, seconds, spanSaid } from "../words/moments";
 import { amount, cents, signed } from "../words/money";
 import type { Own, Unfinished } from "./own";
 import { listedId, listedTable } from "./tables";
@@ -73,7 +73,7 @@ function UnfinishedRound({ round }: { round: Unfinished }) {
 function Running({ session }: { session: Session }) {
   const words = lobbyWords();
   const now = useSessionNow(1000);
-  const time = span((now - Date.parse(session.started_at ?? "")) / 1000);
+  const time = spanSaid((now - Date.parse(session.started_at ?? "")) / 1000);
   return (
     <li class="player-running" data-testid="running">
       <span>
@@ -97,7 +97,9 @@ function Last({ session, summary }: { session: Session; summary: SessionSummary 
       <h2>{words.last}</h2>
       <p>
         {nameOf(session.table_id)}{" "}
-        <span class="quiet figures">{words.lastLine(moment(session.started_at), span(seconds(summary?.played)))}</span>
+        <span class="quiet figures">
+          {words.lastLine(moment(session.started_at), spanSaid(seconds(summary?.played)))}
+        </span>
       </p>
       {summary && (
         <p class={net > 0 ? "good" : ""}>

@@ -4,7 +4,7 @@ import { dictionary } from "../words/language";
 export const lobbyWords = dictionary(
   {
     heroTitle: "A mesa está posta.",
-    heroText: "Roleta pelas regras da lei portuguesa: com outros à mesma mesa, ou ao seu ritmo numa só sua.",
+    heroText: "Roleta pelas regras da lei portuguesa: com outros à mesma mesa, ou ao seu ritmo, numa mesa só para si.",
     heroNow: "Jogar já, com créditos",
     heroHint: "Sem conta e sem dinheiro. Um clique, e está à mesa.",
     heroHintAlone: "Sem conta e sem dinheiro. Um clique, e está à mesa: aposta, e lança a bola quando quiser.",
@@ -28,13 +28,13 @@ export const lobbyWords = dictionary(
     many: "Para vários",
     limits: "Apostas",
     seats: (taken: string, all: string) => `${taken} de ${all} lugares ocupados`,
-    sit: "Sentar",
+    sit: "Sentar-se",
     goTo: (what: string, name: string) => `${what}: ${name}`,
     goOn: "Continuar",
     seated: "Está sentado aqui",
     rules: "Regras",
     rulesOf: (name: string) => `Regras: ${name}`,
-    off: "Mesa desligada",
+    off: "Mesa encerrada",
     offHint: "De momento não se joga aqui.",
     betsFor: (s: number) => `Apostas abertas · ${s} s`,
     bets: "Façam as vossas apostas",
@@ -57,7 +57,7 @@ export const lobbyWords = dictionary(
   {
     heroTitle: "The table is laid.",
     heroText:
-      "Roulette by the rules of Portuguese law: with others at one table, or at your own pace at one of your own.",
+      "Roulette by the rules of Portuguese law: with others at one table, or at your own pace, at a table of your own.",
     heroNow: "Play now, for credits",
     heroHint: "No account, no money. One click, and you are at the table.",
     heroHintAlone: "No account, no money. One click, and you are at the table: bet, and launch the ball when you like.",
@@ -87,7 +87,7 @@ export const lobbyWords = dictionary(
     seated: "You sit here",
     rules: "Rules",
     rulesOf: (name: string) => `Rules: ${name}`,
-    off: "Table switched off",
+    off: "Table closed",
     offHint: "Nothing is played here at the moment.",
     betsFor: (s: number) => `Bets open · ${s} s`,
     bets: "Place your bets",

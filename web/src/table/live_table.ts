@@ -4,6 +4,7 @@ import type { Mode, OwnSeat, Session, SessionEnded, SessionNotice, TableEvent, T
 import { call, enterAsGuest, newer, onAfresh, onFact, readBalance, requestId, watch, who } from "../api/platform";
 import { Refusal } from "../api/refusal";
 import { heardAt } from "../api/server_clock";
+import { heedOverdue } from "./overdue";
 import { after } from "./picture";
 
 export type Doing = "entering" | "playing" | "left" | "refused";
@@ -46,6 +47,7 @@ export class LiveTable {
     this.ends.push(
       onFact((fact) => this.fact(fact)),
       onAfresh(() => void this.readSession()),
+      heedOverdue(this.snapshot),
     );
     void this.enter();
   }

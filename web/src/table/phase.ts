@@ -14,7 +14,7 @@ const words = dictionary(
     resting: "À espera de jogadores",
     restingHint: "A jogada abre assim que alguém se senta",
     opening: "A abrir a jogada",
-    disabled: "Mesa desligada",
+    disabled: "Mesa encerrada",
     why: (reason: string) => `Motivo: ${reason}`,
     disabledHint: "Não se aceitam apostas nesta mesa",
     void: "Jogada nula",
@@ -30,7 +30,7 @@ const words = dictionary(
     resting: "Waiting for players",
     restingHint: "A round opens as soon as somebody sits down",
     opening: "The round is opening",
-    disabled: "Table switched off",
+    disabled: "Table closed",
     why: (reason: string) => `Reason: ${reason}`,
     disabledHint: "No bets are taken at this table",
     void: "Void round",
@@ -71,9 +71,7 @@ export function tell(table: TableSnapshot | null, beside: Beside): Telling {
     case "PHASE_SHOWN": {
       if (beside.voidWords) return { stage: "void", headline: say.void, detail: said(beside.voidWords) };
       if (beside.unfolding) return { stage: "closed", headline: say.noMore, detail: "" };
-      const at = beside.nextRoundAt ? Date.parse(beside.nextRoundAt) : Number.NaN;
-      const detail = Number.isNaN(at) ? "" : say.nextIn(Math.max(0, Math.ceil((at - beside.now) / 1000)));
-      return { stage: "shown", headline: say.shown, detail };
+      return { stage: "shown", headline: say.shown, detail: nextIn(table, beside) };
     }
     case "PHASE_DISABLED": {
       const detail = table.disabled_reason ? say.why(table.disabled_reason) : say.disabledHint;
@@ -83,6 +81,15 @@ export function tell(table: TableSnapshot | null, beside: Beside): Telling {
       if (beside.seated) return { stage: "resting", headline: say.opening, detail: "" };
       return { stage: "resting", headline: say.resting, detail: say.restingHint };
   }
+}
+
+/** Whoever came after the settlement was not told when the next round opens: soon after the draw it can be reckoned. */
+function nextIn(table: TableSnapshot, { nextRoundAt, now }: Beside): string {
+  const shown_ms = table.configuration?.result_shown_ms ?? 0;
+  const at = nextRoundAt ? Date.parse(nextRoundAt) : Date.parse(table.past[0]?.drawn_at ?? "") + shown_ms;
+  const left_s = Math.ceil((at - now) / 1000);
+  if (nextRoundAt || left_s > 0) return words().nextIn(Math.max(0, left_s));
+  return "";
 }
 
 function betting(table: TableSnapshot, beside: Beside): Telling {

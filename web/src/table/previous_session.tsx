@@ -1,7 +1,7 @@
 // When he was here before, as he has to be told: once, for as long as it takes to read it.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../design/icon";
-import { moment, span } from "../words/moments";
+import { moment, spanSaid } from "../words/moments";
 import type { LiveTable } from "./live_table";
 import { tableWords } from "./words";
 
@@ -29,7 +29,7 @@ export function PreviousSession({ table }: { table: LiveTable }) {
         <strong>{words.previously}</strong>
         <br />
         <span class="quiet figures">
-          {words.previousFrom(moment(previous.started_at), Number.isNaN(seconds) ? "" : span(seconds))}
+          {words.previousFrom(moment(previous.started_at), Number.isNaN(seconds) ? "" : spanSaid(seconds))}
         </span>
       </p>
       <button type="button" class="button plain icon" onClick={() => setRead(previous)} aria-label={words.ok}>

@@ -13,7 +13,7 @@ import { gameOf } from "../loaded_games";
 import { SoundSwitch } from "../sound/sound_switch";
 import { language, said } from "../words/language";
 import { LanguageSwitch } from "../words/language_switch";
-import { span } from "../words/moments";
+import { span, spanSaid } from "../words/moments";
 import { useSessionNow } from "./ticking";
 import { tableWords } from "./words";
 import "./table_bar.css";
@@ -59,7 +59,7 @@ export function TableBar({ configuration, mode, company, startedAt, held, seated
             {company !== undefined && (
               <span class="table-bar-company" data-testid="company">
                 {" "}
-                · {words.company(new Intl.NumberFormat(language.value).format(company))}
+                · {words.company(company, new Intl.NumberFormat(language.value).format(company))}
               </span>
             )}
           </p>
@@ -123,16 +123,17 @@ export function TableBar({ configuration, mode, company, startedAt, held, seated
 }
 
 function PlayedClock({ startedAt }: { startedAt: string }) {
-  const time = span((useSessionNow(1000) - Date.parse(startedAt)) / 1000);
+  const played_s = (useSessionNow(1000) - Date.parse(startedAt)) / 1000;
   const words = tableWords();
+  const heard = words.playedFor(spanSaid(played_s));
   return (
-    <span class="played" data-testid="played" role="timer" aria-label={words.playedFor(time)} title={words.played}>
+    <span class="played" data-testid="played" role="timer" aria-label={heard} title={words.played}>
       <span class="played-title" aria-hidden="true">
         {words.played}
       </span>
       <span class="figures" aria-hidden="true">
         <Icon name="clock" />
-        {time}
+        {span(played_s)}
       </span>
     </span>
   );

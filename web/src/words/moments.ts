@@ -31,6 +31,14 @@ export function span(seconds: number): string {
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
+/** Within a sentence: `9 s`, `3 min 5 s`, `1 h 07 min`. */
+export function spanSaid(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (h) return `${h} h ${String(m).padStart(2, "0")} min`;
+  return m ? `${m} min ${s} s` : `${s} s`;
+}
+
 /** Seconds of a protobuf duration, such as `12.5s`. */
 export function seconds(duration: string | undefined): number {
   return duration ? Number.parseFloat(duration) : 0;

@@ -46,6 +46,11 @@ export function bare(value: Cents, mode: Mode): string {
   return (mode === "MODE_DEMO" ? plain : full).format(value / 100);
 }
 
+/** Before a larger one whose unit holds for both: the `16,00` of `16,00 a 22,00 €`. */
+export function leading(value: Cents, mode: Mode): string {
+  return language.value === "en" && mode !== "MODE_DEMO" ? amount(value, mode) : bare(value, mode);
+}
+
 /** With its sign, for what was won or lost. */
 export function signed(value: Cents, mode: Mode, written = amount): string {
   return (value > 0 ? "+" : value < 0 ? "−" : "") + written(Math.abs(value), mode);

@@ -62,6 +62,14 @@ describe("the clock of a table", () => {
     expect(told).toMatchObject({ stage: "shown", detail: "Próxima jogada dentro de 4 s" });
   });
 
+  it("reckons when the next round opens for whoever came after that was told", () => {
+    const shown = (drawn_at: string) =>
+      table({ phase: "PHASE_SHOWN", configuration: { result_shown_ms: 8000 }, past: [{ round_id: "t.1", drawn_at }] });
+    expect(tell(shown(at(3)), beside()).detail).toBe("Próxima jogada dentro de 6 s");
+    // An older one says nothing of the round that is shown, which is void.
+    expect(tell(shown(at(-20)), beside())).toMatchObject({ stage: "shown", detail: "" });
+  });
+
   it("says a void round in the platform's own words", () => {
     const voidWords = { pt: "Ocorreu um erro.", en: "An error occurred." };
     const told = tell(table({ phase: "PHASE_SHOWN", round }), beside({ voidWords }));

@@ -3,7 +3,7 @@
 // A click lies at once, as pending. One command is under way at a time; what is clicked meanwhile goes with the next one.
 // What counts is what the platform says: the answers' `on_felt`, and the events of the own seat, which in the end hold
 // everything (another page of the same player may bet at the same seat).
-import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Balance, MethodName, Params, Result } from "../../api/messages";
 import { Abandoned, Refusal } from "../../api/refusal";
 import { type Cents, cents } from "../../words/money";
@@ -58,7 +58,9 @@ export class BetSlip {
   /** Placements that count, in their order: what undo goes back by. */
   private readonly steps = signal<readonly Laid[]>([]);
   private readonly takeBackForbidden = signal(false);
+  /** No round of his has ended here: there is none whose bets could be put again. */
   private readonly nothingBefore = signal(false);
+  private hasPlayed = false;
   private readonly places: ReadonlyMap<string, Place>;
   private readonly callBets: ReadonlyMap<string, CallBet>;
   private readonly totalMaximum: Cents;
@@ -102,10 +104,13 @@ export class BetSlip {
   /** Everything anew, after entering and when something was missed. `stakes` are his placements, oldest first. */
   restore(round: string | null, onFelt: Laid, stakes: readonly Laid[], takeBackForbidden: boolean): void {
     if (round !== this.round.value) this.returnQueued();
-    this.takeBackForbidden.value = takeBackForbidden;
-    this.round.value = round;
     this.seen = onFelt;
-    this.lies(onFelt, stakes);
+    // A round is never seen with the chips of the one before.
+    batch(() => {
+      this.takeBackForbidden.value = takeBackForbidden;
+      this.round.value = round;
+      this.lies(onFelt, stakes);
+    });
   }
 
   opened(round: string, takeBackForbidden: boolean): void {
@@ -115,6 +120,10 @@ export class BetSlip {
   /** Bets are taken no more; every event of a bet that counts has come before this. */
   closed(): void {
     this.round.value = null;
+    if (this.seen.size > 0) {
+      this.hasPlayed = true;
+      this.nothingBefore.value = false;
+    }
     this.returnQueued();
     this.lies(this.seen, []);
   }
@@ -125,9 +134,9 @@ export class BetSlip {
     this.lies(NOTHING, []);
   }
 
-  /** He has not taken part in a round here: there is nothing to repeat, unless he has bet meanwhile. */
+  /** He has not taken part in a round here: there is nothing to repeat, unless he has played meanwhile. */
   neverPlayed(): void {
-    if (this.everything.value.size === 0) this.nothingBefore.value = true;
+    this.nothingBefore.value = !this.hasPlayed;
   }
 
   ownPlaced(bets: Laid): void {
@@ -190,6 +199,7 @@ export class BetSlip {
         request_id,
       });
       if (stake?.balance) this.desk.newer(stake.balance);
+      this.nothingBefore.value = false;
       this.answered(round_id, laid(on_felt), [...this.steps.value, laid(stake?.bets)]);
     });
   }
@@ -313,7 +323,6 @@ export class BetSlip {
   private answered(round_id: string, onFelt: Laid, steps: readonly Laid[]): void {
     // Of a round that is over the events have said everything.
     if (this.round.value !== round_id) return;
-    this.nothingBefore.value = false;
     this.lies(onFelt, steps);
   }
 

@@ -61,7 +61,7 @@ export function BetsListed({ felt, onClose }: { felt: Felt; onClose: () => void 
         </button>
       </div>
       {shut && <p role="status">{say.bars.closed}</p>}
-      {felt.message.value && <p role="alert">{felt.message.value.text}</p>}
+      {felt.notice.shown.value && <p role="alert">{felt.notice.shown.value.text}</p>}
       <h3>{say.lying}</h3>
       {lying.length === 0 ? (
         <p class="quiet">{say.none}</p>

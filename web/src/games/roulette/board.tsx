@@ -113,7 +113,7 @@ function Spots({ felt, spots, radius }: { felt: Felt; spots: readonly Spot[]; ra
 /** A place as a button: one of them at a time is where the tab key comes to. */
 function SpotButton({ felt, spot, radius, first }: { felt: Felt; spot: Spot; radius: number; first: boolean }) {
   const { place, core } = spot;
-  const onFelt = useComputed(() => felt.shown.value.get(place) ?? 0);
+  const onFelt = useComputed(() => felt.counting.value.get(place) ?? 0);
   const pending = useComputed(() => felt.slip.pending.value.get(place) ?? 0);
   const tabbed = useComputed(() => (felt.tabbed.value === null ? first : felt.tabbed.value === place));
   const [halfWidth, halfHeight] = [Math.max(core.width / 2, radius), Math.max(core.height / 2, radius)];

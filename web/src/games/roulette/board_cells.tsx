@@ -1,9 +1,9 @@
 // The cloth: numbers, boxes and lines, and what is lit of them.
 import { useComputed } from "@preact/signals";
 import type { BoardPlaces, Cell, Measure } from "./board_places";
+import { BoxWords } from "./board_words";
 import type { Felt } from "./felt";
 import { colourOf } from "./pockets";
-import { words } from "./words";
 
 interface Props {
   felt: Felt;
@@ -39,7 +39,7 @@ function CellDrawn({ felt, cell, measure, french }: CellProps) {
   return (
     <g class={`cell ${tint}${lit.value ? " lit" : ""}`} data-cell={place}>
       <path class="cell-ground" d={zero ? zeroOutline(cell, measure, french) : outline(cell)} />
-      {isNumber ? <NumberDrawn cell={cell} measure={measure} /> : <Box cell={cell} measure={measure} />}
+      {isNumber ? <NumberDrawn cell={cell} measure={measure} /> : <BoxWords cell={cell} measure={measure} />}
     </g>
   );
 }
@@ -65,64 +65,6 @@ function NumberDrawn({ cell, measure }: { cell: Cell; measure: Measure }) {
         {cell.place}
       </text>
     </>
-  );
-}
-
-function Box({ cell, measure }: { cell: Cell; measure: Measure }) {
-  const [x, y] = middle(cell);
-  const { place } = cell;
-  // Words run along the boxes of a tall cloth, and across the columns' boxes of a wide one.
-  const upright = (measure.shape === "tall") !== place.startsWith("column");
-  if (place === "red" || place === "black") return <Diamond cell={cell} upright={upright} />;
-  const lines = boxWords(place);
-  const [length, breadth] = upright ? [cell.height, cell.width] : [cell.width, cell.height];
-  // The chips on a column lie at the left of its box on a tall cloth.
-  const aside = place.startsWith("column") && !upright ? length * 0.1 : 0;
-  const longest = Math.max(...lines.map((line) => line.length));
-  const size = Math.min(breadth * (lines.length > 1 ? 0.28 : 0.36), (length * 1.12) / longest, 22);
-  return (
-    <text
-      class="cell-words"
-      font-size={size}
-      transform={`translate(${x + aside} ${y})${upright ? " rotate(-90)" : ""}`}
-    >
-      {lines.map((line, index) => (
-        <tspan key={line} x="0" dy={index === 0 ? `${0.35 - (lines.length - 1) * 0.55}em` : "1.1em"}>
-          {line}
-        </tspan>
-      ))}
-    </text>
-  );
-}
-
-function boxWords(place: string): string[] {
-  const say = words();
-  if (place.startsWith("column")) return [say.column];
-  if (place.startsWith("dozen")) return [say.dozens[Number(place.slice(-1)) - 1] ?? ""];
-  if (place === "low") return [say.low, "1–18"];
-  if (place === "high") return [say.high, "19–36"];
-  return [place === "even" ? say.even : say.odd];
-}
-
-/** Encarnado and preto: as on the cloth, a lozenge; its name stands beneath it. */
-function Diamond({ cell, upright }: { cell: Cell; upright: boolean }) {
-  const [x, y] = middle(cell);
-  const [length, breadth] = upright ? [cell.height, cell.width] : [cell.width, cell.height];
-  const [rx, ry] = [Math.min(length * 0.32, breadth * 0.62), breadth * 0.25];
-  const size = Math.min(breadth * 0.22, length * 0.15, 15);
-  // Away from where the chips lie.
-  const aside = length * (upright ? 0.1 : -0.1);
-  return (
-    <g transform={`translate(${x} ${y})${upright ? " rotate(-90)" : ""} translate(${aside} 0)`}>
-      <path
-        class={`cell-diamond ${cell.place}`}
-        d={`M${-rx} 0L0 ${-ry}L${rx} 0L0 ${ry}Z`}
-        transform={`translate(0 ${-breadth * 0.13})`}
-      />
-      <text class="cell-words" font-size={size} y={breadth * 0.33} dy="0.35em">
-        {cell.place === "red" ? words().red : words().black}
-      </text>
-    </g>
   );
 }
 

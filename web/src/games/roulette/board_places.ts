@@ -215,12 +215,15 @@ class Cloth {
     return this.amongNumbers(numbers);
   }
 
-  /** Chips on boxes with words lie at the boxes' ends, so that one can still read them. */
+  /** Chips on boxes with words lie aside, so that one can still read them. */
   beside(kind: Place["kind"], { u, v }: Area): { u: number; v: number } {
-    const { along, across } = this.m;
+    const { shape, along, across, band, column } = this.m;
+    const wide = shape === "wide";
     if (kind === "KIND_DOZEN") return { u: u + along * 1.45, v };
-    if (kind === "KIND_COLUMN") return { u, v: v - across * 0.28 };
-    return SIMPLE.has(kind) ? { u: u + along * 0.7, v } : { u, v };
+    if (kind === "KIND_COLUMN") return wide ? { u: u + column * 0.26, v } : { u, v: v - across * 0.28 };
+    if (!SIMPLE.has(kind)) return { u, v };
+    // Below and to the right of the words, whichever way the cloth lies.
+    return wide ? { u: u + along * 0.7, v: v - band * 0.15 } : { u: u + along * 0.42, v: v + band * 0.32 };
   }
 
   private amongNumbers(numbers: readonly string[]): Area {

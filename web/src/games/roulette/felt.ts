@@ -3,6 +3,7 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { OwnSeat, TableEvent, TableSnapshot } from "../../api/messages";
 import { balances, call, newer, operator, requestId } from "../../api/platform";
 import type { Refusal } from "../../api/refusal";
+import { serverNow } from "../../api/server_clock";
 import { recall, remember } from "../../memory";
 import { heldBack } from "../../table/held_balance";
 import type { LiveTable } from "../../table/live_table";
@@ -12,14 +13,14 @@ import { BetSlip } from "./bet_slip";
 import { type CallBet, components, type Laid, type Layout, laid, NOTHING, type Place, sum } from "./bets";
 import { BetsOfOthers } from "./bets_of_others";
 import { type Chip, chipsOf } from "./chips";
+import { FeltNotice } from "./felt_notice";
+import { sayOwnBets } from "./felt_said";
 import { hearLastSeconds } from "./felt_seconds";
-import { FeltStory } from "./felt_story";
+import { FeltStory, type Told } from "./felt_story";
+import { ownRound } from "./own_round";
 import { chipDown, chipsCollected, noMoreBets, prize } from "./sounds";
 import { words } from "./words";
 
-const SHOWN_MS = 7000;
-// With a button beside it, there has to be time to reach that.
-const LEADS_ON_MS = 30_000;
 // Other players' chips need not fall one by one: a table of 200 is drawn a few times a second.
 const OTHERS_EVERY_MS = 150;
 
@@ -40,12 +41,17 @@ export class Felt {
   readonly litPlaces: ReadonlySignal<ReadonlySet<string>>;
   readonly litNumbers: ReadonlySignal<ReadonlySet<string>>;
   /** What the player has to be told; each time anew. */
-  readonly message = signal<{ text: string; wantsMoney: boolean } | null>(null);
+  readonly notice = new FeltNotice(later);
+  /** What a screen reader is told of his own bets, as they come to count. */
+  readonly said = signal("");
   /** Own chips as they are to be seen: those of the round that is being told, or of the one that is open. */
   readonly shown: ReadonlySignal<Laid>;
+  /** Own chips that count: once a round is paid, those of the next. */
+  readonly counting: ReadonlySignal<Laid>;
   readonly bettable: ReadonlySignal<boolean>;
 
-  private hush: () => void = () => undefined;
+  /** Bets are taken no more, and the outcome is not known yet. */
+  private readonly closed = signal(false);
 
   constructor(
     readonly table: LiveTable,
@@ -71,10 +77,16 @@ export class Felt {
     });
     this.story = new FeltStory(layout, {
       now: () => performance.now(),
+      platform: serverNow,
       later,
       still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
     });
     this.shown = computed(() => (this.story.told.value ? this.story.told.value.bets : this.slip.felt.value));
+    this.counting = computed(() => {
+      const told = this.story.told.value;
+      if (told && this.story.stage.value !== "paid") return told.bets;
+      return told && !this.slip.round.value ? NOTHING : this.slip.felt.value;
+    });
     this.bettable = computed(() => {
       const stage = this.story.stage.value;
       const told = stage === "quiet" || (stage === "paid" && table.individual.value);
@@ -109,18 +121,23 @@ export class Felt {
         const staked = (this.story.told.peek()?.staked_cents ?? 0) > 0;
         if (stage === "collected" && staked) chipsCollected();
         if (stage === "paid" && (this.story.told.peek()?.payout_cents ?? 0) > 0) prize();
-        if (stage === "paid" || stage === "quiet") heldBack.value = false;
       }),
+      effect(() => {
+        const stage = this.story.stage.value;
+        heldBack.value = stage === "quiet" ? this.closed.value : stage !== "paid";
+      }),
+      sayOwnBets(this),
     ];
     return () => {
       for (const end of ends) end();
       this.story.end();
-      this.hush();
-      heldBack.value = false;
+      this.notice.close();
+      heldBack.value = true;
     };
   }
 
   choose(chip: Chip): void {
+    this.notice.close();
     this.chosen.value = chip;
     remember("chip", String(chip.colour));
   }
@@ -144,11 +161,7 @@ export class Felt {
   }
 
   say(text: string, wantsMoney = false): void {
-    this.hush();
-    this.message.value = { text, wantsMoney };
-    this.hush = later(wantsMoney ? LEADS_ON_MS : SHOWN_MS, () => {
-      this.message.value = null;
-    });
+    this.notice.say(text, wantsMoney);
   }
 
   /** The amount that the next click on a place puts down. */
@@ -157,11 +170,11 @@ export class Felt {
     return units * this.chosen.value.value;
   }
 
-  /** What the bets of the round that is told won beyond their stakes. */
-  prize(): Cents {
+  /** What the bets of a round that is told won beyond their stakes. */
+  prize({ bets, number }: Told): Cents {
     let prize = 0;
-    for (const [place, value] of this.story.told.value?.bets ?? []) {
-      if (this.story.wins(place)) prize += (value * (this.places.get(place)?.prize_halves ?? 0)) / 2;
+    for (const [place, value] of bets) {
+      if (this.story.covers(place, number)) prize += (value * (this.places.get(place)?.prize_halves ?? 0)) / 2;
     }
     return prize;
   }
@@ -171,8 +184,7 @@ export class Felt {
     if (!this.bettable.value) return false;
     this.story.dismiss();
     // Whatever he had to be told is behind him.
-    this.hush();
-    this.message.value = null;
+    this.notice.close();
     return true;
   }
 
@@ -221,9 +233,18 @@ export class Felt {
     const mine = laid(table.bets.find(({ seat }) => seat === own?.seat)?.bets);
     const stakes = (own?.stakes ?? []).map(({ bets }) => laid(bets));
     this.others.picture(table.bets, own?.seat);
-    this.story.picture(table, mine);
+    const missed = this.story.picture(table, mine);
+    if (missed) this.ask(missed);
+    this.closed.value = table.phase === "PHASE_CLOSED" || table.phase === "PHASE_DRAWN";
     this.slip.restore(openRound(table), mine, stakes, takeBackForbidden(table));
-    if (this.story.stage.value === "quiet" && table.phase === "PHASE_BETTING") heldBack.value = false;
+  }
+
+  /** What a round came to whose end was not heard here. */
+  private ask(round_id: string): void {
+    ownRound(this.table.tableId.value, round_id).then(
+      (brought) => this.story.learns(round_id, brought),
+      () => this.story.learnsNothing(round_id),
+    );
   }
 
   private happened(event: TableEvent, table: TableSnapshot): void {
@@ -234,17 +255,15 @@ export class Felt {
     else if (bets_taken_back && bets_taken_back.seat === seat) this.slip.ownTakenBack(laid(bets_taken_back.bets));
     else if (betting_closed) {
       this.slip.closed();
-      heldBack.value = true;
+      this.closed.value = true;
       noMoreBets();
-    }
+    } else if (round_opened || round_void || table_resting) this.closed.value = false;
     this.story.happened(event, table, { seat, bets: this.slip.felt.value });
     if (round_void || table_resting) {
       this.slip.returned();
       this.others.clear();
-      heldBack.value = false;
     } else if (round_opened) {
       this.slip.opened(round_opened.round?.round_id ?? "", takeBackForbidden(table));
-      if (this.story.stage.value === "quiet") heldBack.value = false;
     }
   }
 }

@@ -20,11 +20,12 @@ export function FeltChips({ felt, board, measure }: Props) {
   const radius = chipRadius(measure);
   const dealer =
     measure.shape === "wide" ? { x: -radius * 2, y: board.height * 0.3 } : { x: board.width / 2, y: -radius * 2 };
+  const player = { x: board.width / 2, y: board.height + radius * 2 };
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing within can have the focus
     <g class="felt-chips" aria-hidden="true">
       <OthersMarks felt={felt} board={board} radius={radius} />
-      <OwnChips felt={felt} board={board} radius={radius} dealer={dealer} />
+      <OwnChips {...{ felt, board, radius, dealer, player }} />
       <PendingChips felt={felt} board={board} radius={radius} />
       <AimedChips felt={felt} board={board} radius={radius} />
       <Marker felt={felt} board={board} radius={radius} />
@@ -42,8 +43,14 @@ interface Layer {
   radius: number;
 }
 
-function OwnChips({ felt, board, radius, dealer }: Layer & { dealer: { x: number; y: number } }) {
+interface Point {
+  x: number;
+  y: number;
+}
+
+function OwnChips({ felt, board, radius, dealer, player }: Layer & { dealer: Point; player: Point }) {
   const stage = felt.story.stage.value;
+  const swept = felt.story.swept.value;
   const over = stage === "collected" || stage === "paid";
   const settled = felt.story.told.value?.settled ?? false;
   return (
@@ -55,8 +62,9 @@ function OwnChips({ felt, board, radius, dealer }: Layer & { dealer: { x: number
         const prize = (value * (felt.places.get(place)?.prize_halves ?? 0)) / 2;
         // Beside the stake, and within the board.
         const side = spot.x + radius * 2.6 > board.width ? -1 : 1;
-        const gone = over && settled && !won;
-        const at = gone ? dealer : spot;
+        const lost = over && settled && !won;
+        const gone = lost || swept;
+        const at = lost ? dealer : swept ? player : spot;
         return (
           <g key={place}>
             <g class={gone ? "pile gone" : "pile"} style={moved(at)} data-own={place} data-cents={value}>
@@ -64,11 +72,11 @@ function OwnChips({ felt, board, radius, dealer }: Layer & { dealer: { x: number
             </g>
             {stage === "paid" && settled && won && (
               <g
-                class="pile prize"
+                class={swept ? "pile prize gone" : "pile prize"}
                 data-prize={place}
                 data-cents={prize}
                 style={{
-                  ...moved({ x: spot.x + side * radius * 1.5, y: spot.y - radius * 0.5 }),
+                  ...moved(swept ? player : { x: spot.x + side * radius * 1.5, y: spot.y - radius * 0.5 }),
                   "--from-x": `${dealer.x}px`,
                   "--from-y": `${dealer.y}px`,
                 }}

@@ -53,6 +53,16 @@ export function verdict(staked: Cents, payout: Cents): Verdict {
   return payout === staked ? "even" : "won";
 }
 
+/** `Ganhou 30,00 €`. */
+export function resultInWords(staked: Cents, payout: Cents, mode: Mode): string {
+  const said = words();
+  const result = verdict(staked, payout);
+  if (result === "unstaked") return said.unstaked;
+  if (result === "even") return said.even;
+  const difference = amount(Math.abs(payout - staked), mode);
+  return result === "won" ? said.won(difference) : result === "less" ? said.less(difference) : said.lost(difference);
+}
+
 export function OutcomeCalled({ outcome, staked_cents, payout_cents, prize_cents, mode }: Props) {
   const number = numberOf(outcome);
   const result = verdict(staked_cents, payout_cents);
@@ -81,17 +91,11 @@ function Result(props: { result: Verdict; staked: Cents; payout: Cents; prize?: 
   const said = words();
   const told = (value: Cents) => amount(value, mode);
   if (result === "unstaked") return <span class="outcome-detail">{said.unstaked}</span>;
-  const headline = {
-    won: said.won(told(payout - staked)),
-    even: said.even,
-    less: said.less(told(staked - payout)),
-    lost: said.lost(told(staked)),
-  }[result];
   const back = prize ? said.prize(told(payout), told(prize), told(staked)) : said.back(told(payout), told(staked));
   return (
     <span class="outcome-result figures">
       <span class="outcome-headline" data-testid="outcome-result">
-        {headline}
+        {resultInWords(staked, payout, mode)}
       </span>
       <span class="outcome-detail">{result === "lost" ? said.nothing : back}</span>
     </span>

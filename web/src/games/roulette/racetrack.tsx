@@ -2,10 +2,9 @@
 // before, on the board too.
 import { useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
-import { amount } from "../../words/money";
+import { callBetHeard } from "./bet_told";
 import { useRoom } from "./board_room";
 import type { Felt } from "./felt";
-import { placeName } from "./place_words";
 import { colourOf } from "./pockets";
 import { type TrackArea, type TrackPocket, track } from "./racetrack_places";
 import { words } from "./words";
@@ -76,8 +75,9 @@ interface OvalProps {
 const MARGIN = 2;
 
 function Oval({ felt, width, height, neighbours }: OvalProps) {
-  const upright = height > width;
   const breadth = Math.min(width, height);
+  // Upright, or nearly as high as it is wide, its areas are too narrow for their names.
+  const broken = height > width || width < 2.4 * breadth;
   const band = Math.min(breadth * 0.27, 44);
   const { pockets, areas } = useMemo(
     () => track(felt.layout, width - 2 * MARGIN, height - 2 * MARGIN, band),
@@ -110,7 +110,7 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
       }}
     >
       {areas.map((area) => (
-        <Area key={area.place} felt={felt} area={area} upright={upright} size={Math.min(breadth * 0.105, 17)} />
+        <Area key={area.place} felt={felt} area={area} broken={broken} size={Math.min(breadth * 0.105, 17)} />
       ))}
       {pockets.map((pocket) => (
         <Pocket
@@ -129,10 +129,10 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
   );
 }
 
-function Area({ felt, area, upright, size }: { felt: Felt; area: TrackArea; upright: boolean; size: number }) {
+function Area({ felt, area, broken, size }: { felt: Felt; area: TrackArea; broken: boolean; size: number }) {
   const say = words();
   const name = area.place === "voisins" ? say.voisins : area.place === "tiers" ? say.tiers : say.orphelins;
-  const lines = upright || area.place === "voisins" ? name.split(/ (?=do|of|5)/) : [name];
+  const lines = broken || area.place === "voisins" ? name.split(/ (?=do|of|5)/) : [name];
   const lit = useComputed(() => felt.pointed.value === area.place);
   return (
     // biome-ignore lint/a11y/useSemanticElements: HTML buttons cannot be drawn within a picture
@@ -191,11 +191,10 @@ function Pocket({ felt, pocket, place, tabIndex, onFocus, size }: PocketProps) {
   );
 }
 
-/** What every call bet's button has in common: its name, its price, and that it is shown when one points at it. */
+/** What every call bet's button has in common: what it is called, and that it is shown when one points at it. */
 function called(felt: Felt, place: string) {
   const bet = felt.callBets.get(place);
-  const mode = felt.table.mode.value;
-  const price = words().unitsOf(bet?.units ?? 0, amount(felt.chosen.value.value, mode), amount(felt.cost(place), mode));
+  const heard = bet && callBetHeard(bet, felt.places, felt.chosen.value.value, felt.table.mode.value);
   const point = () => {
     felt.pointed.value = place;
   };
@@ -203,7 +202,7 @@ function called(felt: Felt, place: string) {
     if (felt.pointed.value === place) felt.pointed.value = null;
   };
   return {
-    "aria-label": `${placeName(place)}, ${price}`,
+    "aria-label": heard,
     "aria-disabled": !felt.bettable.value,
     "data-call": place,
     "data-testid": `call-${place}`,

@@ -1,17 +1,19 @@
 // A roulette table within its frame: wheel, board, clock, chips, and what a round came to.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { call, toCashier } from "../../api/platform";
-import { Icon } from "../../design/icon";
+import { call } from "../../api/platform";
+import { heldBack } from "../../table/held_balance";
 import type { LiveTable } from "../../table/live_table";
 import { PhaseClock } from "../../table/phase_clock";
-import { tableWords } from "../../table/words";
 import { said } from "../../words/language";
 import { betTold } from "./bet_told";
 import type { Layout } from "./bets";
 import { BetsListed } from "./bets_listed";
 import { Board } from "./board";
 import { Felt } from "./felt";
+import type { Told } from "./felt_story";
 import { LastNumbers } from "./last_numbers";
+import { LastResult } from "./last_result";
+import { NoticeShown } from "./notice_shown";
 import { OutcomeCalled } from "./outcome_called";
 import { OwnRounds } from "./own_rounds";
 import { Racetrack } from "./racetrack";
@@ -21,6 +23,7 @@ import { useShortcuts } from "./tray_shortcuts";
 import { Wheel } from "./wheel";
 import { words } from "./words";
 import "./roulette_table.css";
+import "./reflow.css";
 
 export function RouletteTable({ table }: { table: LiveTable }) {
   const tableId = table.tableId.value;
@@ -35,7 +38,12 @@ export function RouletteTable({ table }: { table: LiveTable }) {
     setFailed(false);
     call("RouletteService.GetLayout", { table_id: tableId }).then(
       (is) => wantedStill && setLayout({ of: `${tableId} ${version}`, is }),
-      () => wantedStill && setFailed(true),
+      () => {
+        if (!wantedStill) return;
+        setFailed(true);
+        // Nothing is shown happening here.
+        heldBack.value = false;
+      },
     );
     return () => {
       wantedStill = false;
@@ -70,6 +78,7 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
     `roulette-${stage}`,
     ...(callBets ? ["with-track"] : []),
     ...(track ? ["on-track"] : []),
+    ...(read(felt) ? ["roulette-read"] : []),
   ];
   return (
     <div ref={root} class={classes.join(" ")} data-testid="roulette" data-stage={stage}>
@@ -113,9 +122,12 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
         </div>
       </section>
       <section class="roulette-tray">
-        <Message felt={felt} />
+        <NoticeShown notice={felt.notice} />
         <Tray felt={felt} />
       </section>
+      <p class="unseen" role="status" data-testid="said">
+        {felt.said.value}
+      </p>
       {list && <BetsListed felt={felt} onClose={() => showList(false)} />}
     </div>
   );
@@ -134,9 +146,14 @@ function isTold(felt: Felt): boolean {
   return stage !== "quiet" && stage !== "rolling";
 }
 
+/** The round before, while it stays to be read. */
+function read(felt: Felt): Told | null {
+  return felt.story.stage.value === "quiet" ? felt.story.kept.value : null;
+}
+
 /** What the round came to; while there is nothing to tell, the rounds before it. */
 function Result({ felt }: { felt: Felt }) {
-  const told = isTold(felt) ? felt.story.told.value : null;
+  const told = isTold(felt) ? felt.story.told.value : read(felt);
   const voided = felt.story.voided.value;
   return (
     <div class="roulette-result">
@@ -149,7 +166,7 @@ function Result({ felt }: { felt: Felt }) {
           outcome={told?.settled ? told.outcome : null}
           staked_cents={told?.staked_cents ?? 0}
           payout_cents={told?.payout_cents ?? 0}
-          prize_cents={felt.prize()}
+          prize_cents={told ? felt.prize(told) : 0}
           mode={felt.table.mode.value}
         />
       )}
@@ -162,6 +179,7 @@ function Result({ felt }: { felt: Felt }) {
 function Pointed({ felt }: { felt: Felt }) {
   const name = felt.pointed.value;
   const told = name ? betTold(felt, name) : null;
+  const last = read(felt);
   return (
     <p class="roulette-pointed figures" data-testid="pointed">
       {told ? (
@@ -173,27 +191,11 @@ function Pointed({ felt }: { felt: Felt }) {
           ))}
         </>
       ) : (
-        <span class="quiet">{words().point}</span>
+        <>
+          {last && <LastResult told={last} mode={felt.table.mode.value} />}
+          <span class="roulette-point quiet">{words().point}</span>
+        </>
       )}
     </p>
-  );
-}
-
-function Message({ felt }: { felt: Felt }) {
-  const message = felt.message.value;
-  return (
-    <div class="roulette-message" role="alert" data-testid="message">
-      {message && (
-        <div class="roulette-told" key={message.text}>
-          <p>{message.text}</p>
-          {message.wantsMoney && (
-            <button type="button" class="button" onClick={toCashier} data-testid="message-cashier">
-              <Icon name="money" />
-              {tableWords().cashier}
-            </button>
-          )}
-        </div>
-      )}
-    </div>
   );
 }

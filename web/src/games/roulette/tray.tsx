@@ -1,4 +1,5 @@
 // The player's chips, what he has staked, and what he can do with it.
+import { useRef } from "preact/hooks";
 import { balances } from "../../api/platform";
 import { Icon, type IconName } from "../../design/icon";
 import { heldBack } from "../../table/held_balance";
@@ -9,6 +10,7 @@ import { ChipFace } from "./chips_drawn";
 import type { Felt } from "./felt";
 import { words } from "./words";
 import "./tray.css";
+import "./tray_waiting.css";
 
 export function Tray({ felt }: { felt: Felt }) {
   return (
@@ -23,15 +25,19 @@ export function Tray({ felt }: { felt: Felt }) {
 function Totals({ felt }: { felt: Felt }) {
   const say = words();
   const mode = felt.table.mode.value;
-  // While the last round is still told and the next one takes bets, it is the next one that counts.
-  const laid = felt.bettable.value ? felt.slip.felt.value : felt.shown.value;
-  const staked = total(laid) + total(felt.slip.pending.value);
+  const staked = total(felt.counting.value);
+  const waiting = total(felt.slip.pending.value);
   return (
     <dl class="tray-totals figures">
       <div>
         <dt>{say.staked}</dt>
         <dd data-testid="staked" data-cents={staked}>
           {amount(staked, mode)}
+          {waiting > 0 && (
+            <span class="tray-waiting" data-testid="waiting" data-cents={waiting}>
+              + {say.waiting(amount(waiting, mode))}
+            </span>
+          )}
         </dd>
       </div>
       <div class="tray-unit">
@@ -46,7 +52,10 @@ function Chips({ felt }: { felt: Felt }) {
   const say = words();
   const mode = felt.table.mode.value;
   const balance = balances.value[mode];
-  const free = balance && !heldBack.value ? Number(balance.free_cents) : Number.POSITIVE_INFINITY;
+  // While a result is being shown, what he can afford is what it was.
+  const afford = useRef(Number.POSITIVE_INFINITY);
+  if (balance && !heldBack.value) afford.current = Number(balance.free_cents);
+  const free = afford.current;
   return (
     <fieldset class="tray-chips">
       <legend class="unseen">{say.chips}</legend>

@@ -310,18 +310,34 @@ describe("repeat and double", () => {
     slip.put("17", 100);
     await settled();
     await platform.last.answer(placed({ 17: 100 }));
-    expect(slip.repeatBar.value).toBeNull();
+    expect(slip.repeatBar.value).toBe("none_before");
   });
 
-  test("one who has never played here is offered no repeat, until he has bet", async () => {
+  test("one who has never played here is offered no repeat until a round of his is over", async () => {
     slip.neverPlayed();
-    expect(slip.repeatBar.value).toBe("none_before");
     slip.put("17", 100);
     await settled();
     await platform.last.answer(placed({ 17: 100 }));
+    slip.ownPlaced(sum([["17", 100]]));
+    expect(slip.repeatBar.value).toBe("none_before");
+    slip.clear();
+    await settled();
+    await platform.last.answer(placed({}));
+    slip.ownTakenBack(sum([["17", 100]]));
+    expect(slip.repeatBar.value).toBe("none_before");
+    slip.ownPlaced(sum([["17", 100]]));
+    slip.closed();
+    slip.opened("french.8", false);
     // He was asked for, and found late, what is no longer so.
     slip.neverPlayed();
     expect(slip.repeatBar.value).toBeNull();
+  });
+
+  test("a round in which all bets were taken back leaves nothing to repeat", () => {
+    slip.neverPlayed();
+    slip.closed();
+    slip.opened("french.8", false);
+    expect(slip.repeatBar.value).toBe("none_before");
   });
 
   test("double puts the same again everywhere", async () => {
