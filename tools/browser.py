@@ -1,6 +1,8 @@
 """`make test-browser`: the tests of tests/browser, in the Chromium of this machine; root on Debian gets one.
 
-Playwright's own browsers are not used: they are another download, of another place.
+Playwright's own browsers are not used: they are another download, of another place. A round takes its time, and who
+waits for one needs no processor: several tests run side by side, each process with a platform of its own. A test that
+measures (marked `alone`) comes after them, when nothing else runs.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "browser-rules.json"
 VARIABLE = "CHROMIUM"
 DEBIAN = Path("/usr/bin/chromium")
+SIDE_BY_SIDE = 3
+NOTHING_CHOSEN = 5
 
 
 class NoChromium(Exception):
@@ -30,7 +34,14 @@ def main(arguments: list[str]) -> int:
         return 1
     # The report of an earlier run must not speak for one that does not come to its end.
     REPORT.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "tests/browser", "-n", "0", f"--rule-report={REPORT}", *arguments]
+    many = ["-n", str(SIDE_BY_SIDE), "-m", "not alone", f"--rule-report={REPORT}"]
+    statuses = [_pytest(chromium, [*options, *arguments]) for options in (many, ["-n", "0", "-m", "alone"])]
+    # What was asked for may be all in one of the two; where it is in neither, nothing was tested.
+    return next((status for status in statuses if status not in {0, NOTHING_CHOSEN}), min(statuses))
+
+
+def _pytest(chromium: Path, arguments: list[str]) -> int:
+    command = [sys.executable, "-m", "pytest", "tests/browser", *arguments]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, VARIABLE: str(chromium)}, check=False).returncode
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle, islice
 
+import pytest
 from playwright.sync_api import CDPSession, Page
 
 from tests.browser.back_office import BackOffice
@@ -79,6 +80,7 @@ class Meter:
         return Load(metrics["TaskDuration"], frames)
 
 
+@pytest.mark.alone
 def test_two_hundred_players_do_not_slow_a_page_down(
     new_context: NewContext, screenshot: Screenshot, platform: Platform
 ) -> None:
