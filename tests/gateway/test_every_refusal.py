@@ -252,7 +252,7 @@ async def _(house: House) -> Answer:
 async def _(house: House) -> Answer:
     seat = await house.seated()
     wanted = {"account_id": seat.player.account_id, "table_id": seat.table_id}
-    return await house.post("/v1/sessions", wanted, seat.player.token)
+    return await house.post("/v1/sessions", wanted, house.office)
 
 
 @provokes(WALLET, "RULE_VIOLATED")

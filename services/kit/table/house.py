@@ -170,11 +170,17 @@ class LiveHouse(Generic[Bets, Outcome]):
         return await self._opened(own_table_id(self.house_id, player_id) if self.individual else self.house_id)
 
     def note_session(self, session: session_pb2.Session) -> None:
+        if self._of_somebody_else(session):
+            return
         running = self._tables.get(session.table_id)
         if running is not None:
             running.table.note_session(session)
         elif session.table_id in self._heard_meanwhile:
             self._heard_meanwhile[session.table_id].append(session)
+
+    def _of_somebody_else(self, session: session_pb2.Session) -> bool:
+        """At a player's own table nobody else sits, whoever has started a session there (`804/2015:4`)."""
+        return self.individual and session.table_id != own_table_id(self.house_id, session.player_id)
 
     def wake(self) -> None:
         """Configurations or switches have changed."""
@@ -284,12 +290,12 @@ class LiveHouse(Generic[Bets, Outcome]):
         )
         self._heard_meanwhile[table_id] = []
         try:
-            for session in await bank.sessions():
-                table.note_session(session)
+            there = await bank.sessions()
         finally:
             heard = self._heard_meanwhile.pop(table_id)
-        for session in heard:
-            table.note_session(session)
+        for session in (*there, *heard):
+            if not self._of_somebody_else(session):
+                table.note_session(session)
         task = asyncio.create_task(table.run())
         task.add_done_callback(partial(self._look_at, table_id))
         running = self._tables[table_id] = _Running(table, task)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from uuid import uuid4
 
 import grpc
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2
 from tests.roulette_under_test import configuration
-from tests.service.roulette.casino import HOUSES, INDIVIDUAL, Guest, Room, refusal
+from tests.service.roulette.casino import HOUSES, INDIVIDUAL, LONG_MS, Guest, Room, refusal
 
 
 @pytest.mark.guarantee("G7")
@@ -44,6 +46,34 @@ async def test_an_individual_table_is_its_players_to_see(room: Room, guest: Gues
     (mine,) = (await room.roulette.tables.ListTableRounds(rounds, metadata=room.me(guest))).rounds
     assert mine.round_id == spun.round_id
     assert (await room.roulette.tables.ListTableRounds(rounds, metadata=room.roulette.operator)).rounds
+
+
+@pytest.mark.guarantee("G9")
+async def test_nobody_else_sits_at_a_players_own_table(room: Room, guest: Guest) -> None:
+    """Neither by a session of his own making, nor by one that an operator has started there for him."""
+    stranger = await room.player()
+    account_id = await room.wallet.open_account(stranger)
+    round_id = await room.open_round(guest)
+    await room.bet(guest, round_id, {"red": 100})
+    for_many = await room.table(window_ms=LONG_MS)
+    watch = await room.watch(for_many)
+    start, later = (
+        session_pb2.StartSessionRequest(request_id=str(uuid4()), account_id=account_id, table_id=table_id)
+        for table_id in (guest.table_id, for_many)
+    )
+    himself = room.wallet.bearer("player", stranger)
+
+    refused = await refusal(room.wallet.sessions.StartSession(start, metadata=himself))
+    await room.wallet.sessions.StartSession(start, metadata=room.wallet.operator)
+    await room.wallet.sessions.StartSession(later, metadata=room.wallet.operator)
+    # The wallet tells of sessions in their order: the first has been heard of, too.
+    await watch.until("seat_taken")
+
+    assert refused.reason == "SCOPE_MISSING"
+    looked = await refusal(room.roulette.table(stranger, guest.table_id))
+    launched = await refusal(room.roulette.spin(stranger, guest.table_id, round_id))
+    assert (looked.reason, launched.reason) == ("NOT_YOURS", "NOT_SEATED")
+    assert (await room.spin(guest, round_id)).round_id == round_id
 
 
 @pytest.mark.guarantee("G11")
