@@ -7,7 +7,7 @@ from services.wallet.ledger.attendance import count_round
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
 from services.wallet.ledger.wording import balance, sessions_after_round
-from services.wallet.state import Account, Play, RoundState, Table, TransferKind
+from services.wallet.state import Account, Play, RoundState, SessionState, Table, TransferKind
 
 
 def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
@@ -125,6 +125,10 @@ def _cave_of(book: Book, table: Table, seat: SeatResult) -> Account:
     account = book.player_account(key.account_no, seat.account_id)
     if account.account_id != seat.account_id or key.table_no != table.no:
         raise refusals.session_elsewhere(seat.session_id)
+    state = book.sessions[key.no].state
+    if state is SessionState.ENDED and (seat.staked_cents or seat.won_cents):
+        # What it came to has been told; the cave may be another session's by now.
+        raise refusals.session_ended(seat.session_id, state.name)
     cave = book.caves.get((account.no, table.no))
     held = 0 if cave is None else cave.free_cents
     if cave is None or held < seat.staked_cents:

@@ -399,6 +399,8 @@ class TransferHand(AtTable):
             sitting = world.sittings[seat.session]
             if (sitting.account, sitting.table) != (seat.account, self.table):
                 found["SESSION_ELSEWHERE"] = {}
+            elif sitting.state == ENDED:
+                found["SESSION_ENDED"] = {"state": ENDED}
             if seat.staked > world.caves.get((seat.account, self.table), 0):
                 found["CAVE_INSUFFICIENT"] = {}
         return found

@@ -157,6 +157,22 @@ async def test_who_leaves_with_a_cave_ends_when_it_is_cashed_out(desk: Desk, sea
     assert await free(desk, ana) == 20_090
 
 
+async def test_g1_a_hand_is_nobody_s_whose_session_has_been_told(desk: Desk, seats: list[Seat]) -> None:
+    ana, rui, _ = seats
+    await desk.cash_out(ana)
+    await desk.end(ana)
+    again = await desk.sit_down("ana", "holdem", 0)
+    await desk.buy_in(again, 5_000)
+
+    with pytest.raises(Refused) as refused:
+        await desk.hand("holdem", "hand-1", [(ana, 100, 190), (rui, 100, 0)])
+    assert (refused.value.reason, refused.value.facts["state"]) == ("SESSION_ENDED", "ENDED")
+
+    # The hand is not decided by that: it is said again of the session that plays.
+    await desk.hand("holdem", "hand-1", [(again, 100, 190), (rui, 100, 0)])
+    assert await cave(desk, again) == 5_090
+
+
 async def test_poker_and_banked_tables_know_their_own_commands_only(desk: Desk, seats: list[Seat]) -> None:
     await desk.open_table("roulette", MULTI_PLAYER)
     player = await desk.sit_down("ana", "roulette", 0)
