@@ -96,7 +96,7 @@ _LOCK_TABLES_OF = text(
 )
 _LOCK_TABLE = text(
     """
-    SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
+    SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no, rules_version,
            invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
     FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
     """
@@ -198,6 +198,7 @@ async def lock_table(connection: AsyncConnection, table_id: str) -> Table | None
         epoch=row.epoch,
         bank_no=row.bank_no,
         policy=_policy(row),
+        rules_version=row.rules_version,
     )
 
 

@@ -22,7 +22,7 @@ from services.wallet import (
 )
 from services.wallet.accounts import PlayerAccount
 from services.wallet.session_clock import SessionClock
-from services.wallet.session_facts import changed_fact, notice_fact, session_message, started_fact, timestamp
+from services.wallet.session_facts import changed_fact, session_message, started_fact, timestamp
 from services.wallet.state import (
     Device,
     EndCause,
@@ -50,6 +50,7 @@ _SIGN_OF_LIFE = text(
 )
 _ROUND = text("SELECT table_no, state FROM rounds WHERE round_id = :round_id")
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
+_NOTE_RULES = text("UPDATE tables SET rules_version = :version WHERE table_no = :table_no")
 _SET_POLICY = text(
     """
     UPDATE tables
@@ -136,9 +137,10 @@ class SessionService:
     ) -> session_pb2.EndPlayerSessionsResponse:
         player_id = edge.name("player_id", request.player_id)
         edge.may_see(caller, player_id)
+        cause = _cause(request.cause or EndCause.LOGOUT, caller)
         async with self._engine.begin() as connection:
             running = await session_rows.running_of_player(connection, player_id)
-            sessions = await self._end(connection, running, EndCause.LOGOUT)
+            sessions = await self._end(connection, running, cause)
         return session_pb2.EndPlayerSessionsResponse(sessions=[session_message(session) for session in sessions])
 
     async def _end(self, connection: AsyncConnection, session_nos: list[int], cause: EndCause) -> list[Session]:
@@ -182,13 +184,20 @@ class SessionService:
             if table is None:
                 raise refusals.table_unknown(table_id)
             await _verify_owner(connection, table, epoch)
-            await _verify_not_ended(connection, table, round_id)
-            told = await session_rows.at_table(connection, table.no, (SessionState.INVITED, SessionState.WARNED))
-            now = self._session_clock.now()
-            notices = [notice for session in told for notice in inactivity.announced(session, round_id, now)]
-            warned = [session for session in told if session.warned_round_id == round_id]
-            await session_changes.write_down(connection, warned, notices, {}, now=now, at=self._clock.now())
+            refused = await _over(connection, table, round_id)
+            warned = [] if refused else await self._warn(connection, table, round_id)
+        if refused:
+            # Only now: the epoch that came with it counts all the same.
+            raise refused
         return session_pb2.AnnounceRoundResponse(warned_session_ids=[session.session_id for session in warned])
+
+    async def _warn(self, connection: AsyncConnection, table: Table, round_id: str) -> list[Session]:
+        told = await session_rows.at_table(connection, table.no, (SessionState.INVITED, SessionState.WARNED))
+        now = self._session_clock.now()
+        notices = [notice for session in told for notice in inactivity.announced(session, round_id, now)]
+        warned = [session for session in told if session.warned_round_id == round_id]
+        await session_changes.write_down(connection, warned, notices, {}, now=now, at=self._clock.now())
+        return warned
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -245,13 +254,34 @@ class SessionService:
             if table is None:
                 raise refusals.table_unknown(table_id)
             policy = inactivity.validated_policy(table.play, table.regulation, _policy(request.policy))
-            await connection.execute(_SET_POLICY, _columns(policy) | {"table_no": table.no})
-            await self._apply(connection, table, policy)
-            if policy != table.policy:
-                # A game says the policy of its rules whenever it takes a table over: that is no change.
-                at = self._clock.now()
-                await policy_changes.log(connection, at, caller.subject, table_id, table.policy, policy)
+            await self._change_policy(connection, table, policy, caller)
         return session_pb2.SetInactivityPolicyResponse(policy=_policy_message(policy))
+
+    async def apply_specific_rules(
+        self, request: session_pb2.ApplySpecificRulesRequest, caller: Caller
+    ) -> session_pb2.ApplySpecificRulesResponse:
+        """Whoever takes a table over says its rules once more: that is no change, and undoes none of the operator's."""
+        table_id, epoch = edge.name("table_id", request.table.table_id), request.table.epoch
+        async with self._engine.begin() as connection:
+            table = await session_rows.lock_table(connection, table_id)
+            if table is None:
+                raise refusals.table_unknown(table_id)
+            await _verify_owner(connection, table, epoch)
+            policy = table.policy
+            if request.version > table.rules_version:
+                policy = inactivity.validated_policy(table.play, table.regulation, _policy(request.policy))
+                await self._change_policy(connection, table, policy, caller)
+                await connection.execute(_NOTE_RULES, {"version": request.version, "table_no": table.no})
+        return session_pb2.ApplySpecificRulesResponse(policy=_policy_message(policy))
+
+    async def _change_policy(
+        self, connection: AsyncConnection, table: Table, policy: InactivityPolicy, caller: Caller
+    ) -> None:
+        if policy == table.policy:
+            return
+        await connection.execute(_SET_POLICY, _columns(policy) | {"table_no": table.no})
+        await self._apply(connection, table, policy)
+        await policy_changes.log(connection, self._clock.now(), caller.subject, table.table_id, table.policy, policy)
 
     async def list_inactivity_policy_changes(
         self, request: session_pb2.ListInactivityPolicyChangesRequest, caller: Caller
@@ -272,8 +302,7 @@ class SessionService:
         sessions = await session_rows.at_table(connection, table.no, waiting)
         for session in sessions:
             notices += inactivity.policy_changed(session, policy, now)
-        await session_rows.save(connection, sessions)
-        await facts.put(connection, [notice_fact(notice) for notice in notices], self._clock.now())
+        await session_changes.write_down(connection, sessions, notices, {}, now=now, at=self._clock.now())
 
     async def advance_session_clock(
         self, request: session_pb2.AdvanceSessionClockRequest, caller: Caller
@@ -306,22 +335,21 @@ def _verify_welcome(account: PlayerAccount, table: Table) -> None:
 
 
 async def _verify_owner(connection: AsyncConnection, table: Table, epoch: int) -> None:
-    """Only the table's owner announces its rounds (G8); a higher epoch shuts out all lower ones from now on."""
+    """Only the table's owner speaks for it (G8); a higher epoch shuts out all lower ones from now on."""
     if epoch < table.epoch:
         raise refusals.stale_epoch(table.table_id, epoch, table.epoch)
     if epoch > table.epoch:
         await connection.execute(_RAISE_EPOCH, {"epoch": epoch, "table_no": table.no})
 
 
-async def _verify_not_ended(connection: AsyncConnection, table: Table, round_id: str) -> None:
-    """Nobody is warned of a round in which he cannot bet any more."""
+async def _over(connection: AsyncConnection, table: Table, round_id: str) -> refusals.WalletRefused | None:
+    """The refusal, if nobody can bet in the round any more: nobody is warned of it then."""
     known = (await connection.execute(_ROUND, {"round_id": round_id})).one_or_none()
     if known is None:
-        return
+        return None
     if known.table_no != table.no:
-        raise refusals.round_elsewhere(round_id, table.table_id)
-    if known.state != RoundState.OPEN:
-        raise refusals.round_ended(round_id, RoundState(known.state).name)
+        return refusals.round_elsewhere(round_id, table.table_id)
+    return None if known.state == RoundState.OPEN else refusals.round_ended(round_id, RoundState(known.state).name)
 
 
 def _cause(asked: int, caller: Caller) -> EndCause:

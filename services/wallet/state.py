@@ -115,6 +115,8 @@ class Table:
     epoch: int
     bank_no: int
     policy: InactivityPolicy
+    # The newest specific rules that it was told of.
+    rules_version: int = 0
 
 
 @dataclass(slots=True)

@@ -114,7 +114,7 @@ class Desk:
 
     start_session = end_session = end_player_sessions = record_activity = list_sessions = _nothing
     list_table_sessions = announce_round = set_inactivity_policy = list_inactivity_policy_changes = _nothing
-    advance_session_clock = _nothing
+    advance_session_clock = apply_specific_rules = _nothing
 
 
 @pytest.fixture

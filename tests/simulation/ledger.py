@@ -119,7 +119,7 @@ class Ledger:
             "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
             "RefillDemoAccount": (wallet_pb2.RefillDemoAccountRequest.FromString, self._refill),
             "AnnounceRound": (session_pb2.AnnounceRoundRequest.FromString, self._announce),
-            "SetInactivityPolicy": (session_pb2.SetInactivityPolicyRequest.FromString, self._set_policy),
+            "ApplySpecificRules": (session_pb2.ApplySpecificRulesRequest.FromString, self._apply_rules),
             "ListTableSessions": (session_pb2.ListTableSessionsRequest.FromString, self._list_sessions),
             "StartSession": (session_pb2.StartSessionRequest.FromString, self._start_session),
             "GetSession": (session_pb2.GetSessionRequest.FromString, self._get_session),
@@ -381,12 +381,7 @@ class Ledger:
         return session_pb2.ListTableSessionsResponse(sessions=shown, next_page_token=more)
 
     def _announce(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
-        table = self.tables.get(request.table.table_id)
-        if table is None:
-            raise refusals.table_unknown(request.table.table_id)
-        if request.table.epoch < table.epoch:
-            raise refusals.stale_epoch(table.table_id, request.table.epoch, table.epoch)
-        table.epoch = request.table.epoch
+        table = self._table_of_owner(request.table)
         known = self.rounds.get(request.round_id)
         if known is not None and known.round.state is not RoundState.OPEN:
             raise refusals.round_ended(request.round_id, known.round.state.name)
@@ -398,12 +393,21 @@ class Ledger:
         self._keep()
         return session_pb2.AnnounceRoundResponse(warned_session_ids=warned)
 
-    def _set_policy(self, request: session_pb2.SetInactivityPolicyRequest) -> session_pb2.SetInactivityPolicyResponse:
-        table = self.tables.get(request.table_id)
+    def _apply_rules(self, request: session_pb2.ApplySpecificRulesRequest) -> session_pb2.ApplySpecificRulesResponse:
+        table = self._table_of_owner(request.table)
+        if request.version > table.rules_version:
+            table.policy = inactivity.validated_policy(table.play, table.regulation, policy_asked(request.policy))
+            table.rules_version = request.version
+        return session_pb2.ApplySpecificRulesResponse()
+
+    def _table_of_owner(self, named: types_pb2.TableRef) -> Table:
+        table = self.tables.get(named.table_id)
         if table is None:
-            raise refusals.table_unknown(request.table_id)
-        table.policy = inactivity.validated_policy(table.play, table.regulation, policy_asked(request.policy))
-        return session_pb2.SetInactivityPolicyResponse()
+            raise refusals.table_unknown(named.table_id)
+        if named.epoch < table.epoch:
+            raise refusals.stale_epoch(table.table_id, named.epoch, table.epoch)
+        table.epoch = named.epoch
+        return table
 
 
 def _now(coroutine: Coroutine[Any, Any, _T]) -> _T:

@@ -69,9 +69,9 @@ class Wallet(Protocol):
 
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse: ...
 
-    async def set_inactivity_policy(
-        self, request: session_pb2.SetInactivityPolicyRequest
-    ) -> session_pb2.SetInactivityPolicyResponse: ...
+    async def apply_specific_rules(
+        self, request: session_pb2.ApplySpecificRulesRequest
+    ) -> session_pb2.ApplySpecificRulesResponse: ...
 
     async def table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
         """Those that have not ended, in the order of their start."""
@@ -159,9 +159,9 @@ class Bank:
         request = session_pb2.AnnounceRoundRequest(table=self.table, round_id=round_id)
         await insist(lambda: self.wallet.announce_round(request))
 
-    async def set_policy(self, policy: session_pb2.InactivityPolicy) -> None:
-        request = session_pb2.SetInactivityPolicyRequest(table_id=self.table.table_id, policy=policy)
-        await insist(lambda: self.wallet.set_inactivity_policy(request))
+    async def apply_rules(self, version: int, policy: session_pb2.InactivityPolicy) -> None:
+        request = session_pb2.ApplySpecificRulesRequest(table=self.table, version=version, policy=policy)
+        await insist(lambda: self.wallet.apply_specific_rules(request))
 
     async def sessions(self) -> Sequence[session_pb2.Session]:
         return await insist(lambda: self.wallet.table_sessions(self.table.table_id))

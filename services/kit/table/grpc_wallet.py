@@ -103,7 +103,7 @@ class GrpcWallet:
         return answer
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse:
-        return await self._ask(self._ledger.CancelStake, request)
+        return await self._ask_for_caller(self._ledger.CancelStake, request)
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest) -> wallet_pb2.SettleRoundResponse:
         return await self._ask(self._ledger.SettleRound, request)
@@ -125,10 +125,10 @@ class GrpcWallet:
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
         return await self._ask(self._sessions.AnnounceRound, request)
 
-    async def set_inactivity_policy(
-        self, request: session_pb2.SetInactivityPolicyRequest
-    ) -> session_pb2.SetInactivityPolicyResponse:
-        return await self._ask(self._sessions.SetInactivityPolicy, request)
+    async def apply_specific_rules(
+        self, request: session_pb2.ApplySpecificRulesRequest
+    ) -> session_pb2.ApplySpecificRulesResponse:
+        return await self._ask(self._sessions.ApplySpecificRules, request)
 
     async def table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
         request = session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE)

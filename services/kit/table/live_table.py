@@ -75,8 +75,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._announce_next = False
         # A round that players may have been told of and that takes no bets yet.
         self._opening = ""
-        # The version whose treatment of inactivity the wallet has been told.
-        self._policy_version = 0
+        # The version that the wallet has been told.
+        self._applied_version = 0
         self._leaving = False
         self._changed = asyncio.Event()
         self._betting = asyncio.Event()
@@ -363,9 +363,9 @@ class LiveTable(Generic[Bets, Outcome]):
             say=self._say,
             changed=self.wake,
         )
-        if self._policy_version != configured.version.version:
-            await self._bank.set_policy(_policy(configured.configuration))
-            self._policy_version = configured.version.version
+        if self._applied_version != configured.version.version:
+            await self._bank.apply_rules(configured.version.version, _policy(configured.configuration))
+            self._applied_version = configured.version.version
         if self._announce_next:
             self._opening = round_id
             await self._bank.announce(round_id)

@@ -148,6 +148,10 @@ async def test_a_nul_in_any_text_of_any_command_is_refused_by_its_name(wallet: W
             session_pb2.SetInactivityPolicyRequest(table_id="t1", policy=session_pb2.InactivityPolicy()),
         ),
         (
+            at_tables.ApplySpecificRules,
+            session_pb2.ApplySpecificRulesRequest(table=table, version=1, policy=session_pb2.InactivityPolicy()),
+        ),
+        (
             complaints.FileComplaint,
             complaint_pb2.FileComplaintRequest(account_id=seat.account_id, session_id=seat.session_id, text="why?"),
         ),

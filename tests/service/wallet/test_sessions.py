@@ -49,7 +49,7 @@ async def test_a_session_keeps_who_where_when_and_on_what(desk: Desk) -> None:
     await desk.open_table("wheel", INDIVIDUAL)
     account_id = await desk.open_account("ana")
 
-    started = await desk.start(account_id, "wheel", player("ana"))
+    started = await desk.start(account_id, "wheel")
 
     session = started.session
     assert (session.player_id, session.account_id, session.table_id, session.game) == (
@@ -108,9 +108,9 @@ async def test_g3_the_same_request_starts_one_session_and_gets_the_same_bytes(de
     account_id = await desk.open_account("ana")
     request = session_pb2.StartSessionRequest(request_id="start-1", account_id=account_id, table_id="one")
 
-    first = await asyncio.gather(*(desk.sessions.start_session(request, player("ana")) for _ in range(4)))
+    first = await asyncio.gather(*(desk.sessions.start_session(request, GAME) for _ in range(4)))
     desk.clock.turn(100)
-    later = await desk.sessions.start_session(request, player("ana"))
+    later = await desk.sessions.start_session(request, GAME)
 
     assert {*first, later} == {first[0]}
     assert await desk.words("ana") == ["started"]
@@ -198,7 +198,6 @@ async def test_a_player_sees_and_touches_his_own_only(desk: Desk) -> None:
     of_session = {"session_id": seat.session_id}
 
     for call in (
-        desk.start(seat.account_id, "one", rui),
         desk.end(seat, rui),
         sessions.get_session(session_pb2.GetSessionRequest(**of_session), rui),
         sessions.record_activity(session_pb2.RecordActivityRequest(**of_session), rui),
@@ -363,6 +362,21 @@ async def test_logging_out_ends_all_sessions(desk: Desk) -> None:
     assert states == {"one": ENDING, "two": ENDED, "three": ENDED}
     assert {session.end_cause for session in answer.sessions} == {session_pb2.END_CAUSE_LOGOUT}
     assert await desk.state(stays) == ACTIVE
+
+
+async def test_an_operator_who_ends_them_is_on_record_as_the_one_who_did(desk: Desk) -> None:
+    await desk.open_table("one", INDIVIDUAL)
+    await desk.open_table("two", INDIVIDUAL)
+    seat = await desk.sit_down("ana", "one")
+    await desk.start(seat.account_id, "two")
+    request = session_pb2.EndPlayerSessionsRequest(player_id="ana", cause=session_pb2.END_CAUSE_OPERATOR)
+
+    with pytest.raises(Refused) as refused:
+        await desk.sessions.end_player_sessions(request, player("ana"))
+    answer = await desk.sessions.end_player_sessions(request, OPERATOR)
+
+    assert refused.value.facts["field"] == "cause"
+    assert [session.end_cause for session in answer.sessions] == [session_pb2.END_CAUSE_OPERATOR] * 2
 
 
 # -- looking --------------------------------------------------------------------------------------------------------

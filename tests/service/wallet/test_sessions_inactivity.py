@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from feltro.wallet.v1 import session_pb2, wallet_pb2
+from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit import database
 from services.kit.refusal import Refused
 from services.wallet.inactivity_watch import OUTAGE, InactivityWatch
@@ -232,6 +232,17 @@ async def test_g8_a_stale_owner_announces_nothing(desk: Desk) -> None:
     await desk.announce("wheel", "r1", epoch=4)
     with pytest.raises(Refused):
         await desk.announce("wheel", "r1", epoch=3)
+
+
+@pytest.mark.guarantee("G8")
+async def test_g8_an_epoch_counts_whatever_becomes_of_the_announcement_that_brings_it(desk: Desk) -> None:
+    await desk.open_table("wheel", MULTI_PLAYER)
+    await desk.settle("wheel", "r1")
+
+    for epoch, reason in ((5, "ROUND_ENDED"), (4, "STALE_EPOCH")):
+        with pytest.raises(Refused) as refused:
+            await desk.announce("wheel", "r1", epoch=epoch)
+        assert refused.value.reason == reason
 
 
 async def test_a_round_that_has_ended_or_is_elsewhere_is_not_announced(desk: Desk) -> None:
@@ -524,6 +535,13 @@ def policy_of(table_id: str, **numbers: int) -> session_pb2.SetInactivityPolicyR
     return session_pb2.SetInactivityPolicyRequest(table_id=table_id, policy=policy)
 
 
+def rules_of(
+    table_id: str, version: int, policy: session_pb2.InactivityPolicy, epoch: int = 1
+) -> session_pb2.ApplySpecificRulesRequest:
+    table = types_pb2.TableRef(table_id=table_id, epoch=epoch)
+    return session_pb2.ApplySpecificRulesRequest(table=table, version=version, policy=policy)
+
+
 @pytest.mark.rule("804/2015:28")
 async def test_a_later_policy_holds_at_once_and_is_logged(desk: Desk) -> None:
     seat = await at_individual_table(desk)
@@ -562,9 +580,13 @@ async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(
     seat = await at_individual_table(desk)
     other = await desk.open_table("another", INDIVIDUAL)
     moments = []
-    for seconds, who in ((600, OPERATOR), (600, GAME), (700, GAME), (800, OPERATOR)):
-        # A game that says once more what holds already changes nothing.
-        await desk.sessions.set_inactivity_policy(policy_of(seat.table_id, idle_seconds=seconds), who)
+    for seconds, version in ((600, 0), (600, 1), (700, 2), (800, 0)):
+        # To say once more what holds already changes nothing.
+        asked = policy_of(seat.table_id, idle_seconds=seconds)
+        if version:
+            await desk.sessions.apply_specific_rules(rules_of(seat.table_id, version, asked.policy), GAME)
+        else:
+            await desk.sessions.set_inactivity_policy(asked, OPERATOR)
         moments.append(desk.clock.now())
         desk.clock.turn(1)
     numbers = {"idle_seconds": 900, "missed_rounds": 7, "warn_after_seconds": 21, "end_after_seconds": 61}
@@ -603,13 +625,41 @@ async def test_switching_invitations_off_withdraws_them(desk: Desk) -> None:
     await desk.turn(181)
     await desk.turn(21)
 
-    off = session_pb2.SetInactivityPolicyRequest(table_id=seat.table_id, policy=session_pb2.InactivityPolicy())
-    answer = await desk.sessions.set_inactivity_policy(off, GAME)
+    off = rules_of(seat.table_id, 1, session_pb2.InactivityPolicy())
+    answer = await desk.sessions.apply_specific_rules(off, GAME)
     await desk.turn(10_000)
 
     assert not answer.policy.invite
     assert await desk.words("ana") == ["started", "invitation", "warning", "withdrawn"]
     assert await desk.state(seat) == ACTIVE
+
+
+@pytest.mark.rule("804/2015:28")
+async def test_whoever_takes_a_table_over_undoes_nothing_that_an_operator_has_set(desk: Desk) -> None:
+    table_id = (await at_individual_table(desk)).table_id
+    law = session_pb2.InactivityPolicy(invite=True)
+    await desk.sessions.apply_specific_rules(rules_of(table_id, 1, law), GAME)
+    await desk.sessions.set_inactivity_policy(policy_of(table_id, idle_seconds=600), OPERATOR)
+
+    again = await desk.sessions.apply_specific_rules(rules_of(table_id, 1, law, epoch=2), GAME)
+    assert again.policy.idle_seconds == 600
+    # Other rules come into force.
+    changed = await desk.sessions.apply_specific_rules(rules_of(table_id, 2, law, epoch=2), GAME)
+    assert changed.policy.idle_seconds == 180
+    seconds = [each.after.idle_seconds for each in (await desk.policy_changes(table_id)).changes]
+    assert seconds == [180, 600]
+
+
+@pytest.mark.guarantee("G8")
+async def test_g8_a_stale_owner_s_rules_are_refused(desk: Desk) -> None:
+    table_id = await desk.open_table("wheel", MULTI_PLAYER, epoch=3)
+    late = rules_of(table_id, 7, session_pb2.InactivityPolicy(), epoch=2)
+
+    with pytest.raises(Refused) as refused:
+        await desk.sessions.apply_specific_rules(late, GAME)
+
+    assert refused.value.reason == "STALE_EPOCH"
+    assert not (await desk.policy_changes(table_id)).changes
 
 
 @pytest.mark.parametrize(
