@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import asyncpg
@@ -16,6 +17,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit import trace
 from services.kit.database import DATABASE_FAILURES, DirectConnection
 from services.wallet import refusals
 from services.wallet.ledger.commands import Command
@@ -59,6 +61,8 @@ _CROSSED = frozenset({"23505", "40P01", "40001"})
 class _Submission:
     commands: Sequence[Command]
     answers: asyncio.Future[list[Kept]]
+    # The call that it came with: it is written by nobody's task.
+    traceparent: str
 
 
 class Lane:
@@ -81,7 +85,7 @@ class Lane:
         """Answers when the commands are durable (G5)."""
         if self._waiting + len(commands) > WAITING_LIMIT:
             raise refusals.overloaded(f"{WAITING_LIMIT} waiting commands")
-        submission = _Submission(commands, asyncio.get_running_loop().create_future())
+        submission = _Submission(commands, asyncio.get_running_loop().create_future(), trace.traceparent())
         self._queue.append(submission)
         self._waiting += len(commands)
         self._arrived.set()
@@ -135,7 +139,8 @@ class Lane:
             _fail(group, refused)
         except Exception as failed:  # noqa: BLE001  # whatever it is, it must not reach the neighbours
             if len(group) == 1:
-                _log.exception("a command cannot be written")
+                with trace.read(group[0].traceparent) or nullcontext():
+                    _log.exception("a command cannot be written", extra={"request_id": commands[0].request_id})
                 _fail(group, failed)
                 return
             # One of them is more than the ledger can bear: it must not fail its neighbours.

@@ -1,12 +1,15 @@
 """The WalletService at its gRPC edge: checks what comes in, turns it into commands, and says what became of them."""
 
 import hashlib
+import logging
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 from google.protobuf.message import Message
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.kit import trace
 from services.kit.clock import Clock
 from services.kit.full_round import STAKES_LIMIT
 from services.kit.identity import Caller
@@ -31,6 +34,8 @@ PAYOUT_LIMIT_CENTS = edge.AMOUNT_LIMIT_CENTS * 1_000
 # StakeAnswer are the same bytes: both are a StakePlaced in field 1.
 _ANSWERS = 1
 _REFUSED = 2
+
+_log = logging.getLogger(__name__)
 
 
 class WalletService:
@@ -158,6 +163,7 @@ class WalletService:
         valid: list[commands.PlaceStake] = []
         answers: list[bytes] = []
         places: list[int] = []
+        traces = [order.traceparent for order in request.orders] if _log.isEnabledFor(logging.DEBUG) else []
         for place, order in enumerate(request.orders):
             try:
                 valid.append(_stake(order, round_id, table_id, epoch, caller.subject))
@@ -168,6 +174,8 @@ class WalletService:
         if valid:
             for place, kept in zip(places, await self._group_commit.submit(table_id, valid), strict=True):
                 answers[place] = embedded(_REFUSED, kept.answer) if kept.refused else kept.answer
+                if traces:
+                    _follow(traces[place], request.orders[place].request_id, round_id, refused=kept.refused)
         return b"".join([embedded(_ANSWERS, answer) for answer in answers])
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest, caller: Caller) -> bytes:
@@ -367,6 +375,8 @@ def _digest(request: Message, authority: types_pb2.TableRef | None = None) -> by
 def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:
     """The same digest whether it comes alone or with others: it may be sent again either way."""
     edge.size("detail", order.detail, DETAIL_BYTES_LIMIT)
+    # Whoever asks again asks in another trace.
+    order.ClearField("traceparent")
     content = f"stake\0{table_id}\0{round_id}\0".encode() + order.SerializeToString(deterministic=True)
     return commands.PlaceStake(
         edge.identifier("request_id", order.request_id),
@@ -380,6 +390,12 @@ def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: in
         edge.amount("amount_cents", order.amount_cents),
         order.detail,
     )
+
+
+def _follow(traceparent: str, stake_id: str, round_id: str, *, refused: bool) -> None:
+    """A line in the trace of the player's call: it ends here, where the money moved or did not."""
+    with trace.read(traceparent) or nullcontext():
+        _log.debug("a stake", extra={"stake_id": stake_id, "round_id": round_id, "refused": refused})
 
 
 def _mode(value: int) -> Mode:

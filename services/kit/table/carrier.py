@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background
+from services.kit import background, trace
 from services.kit.refusal import refused_from
 from services.kit.table import refusals
 from services.kit.table.bank import Bank
@@ -52,6 +52,7 @@ class Carrier(Generic[Bets, Outcome]):
         if len(self._waiting) >= WAITING_LIMIT:
             raise refusals.overloaded(WAITING_LIMIT)
         self._felt.put(stake)
+        stake.traceparent = trace.traceparent()
         answer: asyncio.Future[Answer[Bets]] = asyncio.get_running_loop().create_future()
         self._waiting.append((stake, answer))
         if self._task is None:
@@ -130,4 +131,5 @@ class Carrier(Generic[Bets, Outcome]):
             session_id=stake.seat.session_id,
             amount_cents=stake.amount_cents,
             detail=stake.message,
+            traceparent=stake.traceparent,
         )

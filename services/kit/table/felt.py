@@ -35,6 +35,8 @@ class Stake(Generic[Bets]):
     placed_at: datetime | None = None
     # Being taken back.
     going: bool = False
+    # The call that it came with.
+    traceparent: str = ""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ def casino(
     postgres.ensure_database(WALLET_DATABASE, OWNER, WALLET_USER, template=wallet_template)
     postgres.ensure_database(ROULETTE_DATABASE, OWNER, ROULETTE_USER, template=game_template)
     with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
+        telling = {"FELTRO_LOG_LEVEL": "debug"}
+        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home, environment=telling)
         roulette = RouletteProcess(
             postgres.url(ROULETTE_USER, ROULETTE_DATABASE), bus.url, home, wallet_address=wallet.address
         )

@@ -178,9 +178,12 @@ async def test_g3_a_stake_may_be_repeated_alone_or_among_others(wallet: WalletCl
     order = wallet_pb2.StakeOrder(
         request_id="s-1", account_id=ana.account_id, session_id=ana.session_id, amount_cents=100, detail=b"red"
     )
-    request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[order, order])
+    # In another trace it is the same.
+    traced = wallet_pb2.StakeOrder(traceparent=f"00-{'1' * 32}-{'2' * 16}-01")
+    traced.MergeFrom(order)
+    request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[order, order, traced])
     answers = (await wallet.wallet.PlaceStakes(request, metadata=wallet.game)).answers
-    assert [answer.placed for answer in answers] == [first, first]
+    assert [answer.placed for answer in answers] == [first, first, first]
 
 
 @pytest.mark.guarantee("G4")
