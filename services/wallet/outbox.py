@@ -47,6 +47,8 @@ _LEAD = "SELECT pg_try_advisory_lock($1)"
 _FIRST_CURSOR = """
 UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = $1 WHERE stream_seq IS NULL
 """
+# The stream has begun again: what it holds beyond the note could not be told from what it held before.
+_CURSOR_BACK = "UPDATE outbox_cursor SET stream_seq = $1"
 _CURSOR = "SELECT ledger_id::text, stream_seq FROM outbox_cursor"
 _NEXT = "SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT $1"
 _REMOVE = """
@@ -114,6 +116,7 @@ class OutboxPublisher:
         place = _Place(ledger_id, last, Tally())
         if last < noted:
             _log.error("the stream has lost messages that had left the outbox", extra={"noted": noted, "last": last})
+            await connection.fetch(_CURSOR_BACK, last)
         for seq in range(noted + 1, last + 1):
             message_id = await self._message_id(seq)
             if message_id.startswith(f"{ledger_id}."):

@@ -65,6 +65,20 @@ async def publish_all(desk: Desk, publisher: OutboxPublisher) -> None:
         await asyncio.gather(running, return_exceptions=True)
 
 
+async def publish_and_die(desk: Desk, bus: Nats) -> None:
+    """A publisher that is killed when its first batch is in the stream, and before it notes that."""
+    send = OutboxPublisher._send
+
+    async def send_and_die(publisher: OutboxPublisher, messages: list[tuple[str, facts.Fact]], place: object) -> None:
+        await send(publisher, messages, place)  # type: ignore[arg-type]
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as dying:
+        dying.setattr(OutboxPublisher, "_send", send_and_die)
+        with pytest.raises(Killed):
+            await OutboxPublisher(desk.engine, bus).run()
+
+
 async def waiting(desk: Desk) -> int:
     async with desk.engine.connect() as connection:
         return int((await connection.execute(text("SELECT count(*) FROM outbox"))).scalar_one())
@@ -145,18 +159,9 @@ async def test_g5_killed_after_publishing_and_before_noting_it_sends_nothing_twi
     desk: Desk, bus: Nats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await play(desk)
-    send = OutboxPublisher._send
-
-    async def send_and_die(publisher: OutboxPublisher, messages: list[tuple[str, facts.Fact]], place: object) -> None:
-        await send(publisher, messages, place)  # type: ignore[arg-type]
-        raise Killed
-
-    monkeypatch.setattr(OutboxPublisher, "_send", send_and_die)
-    with pytest.raises(Killed):
-        await OutboxPublisher(desk.engine, bus).run()
+    await publish_and_die(desk, bus)
     published = len(await stream(bus))
     assert published > 0
-    monkeypatch.setattr(OutboxPublisher, "_send", send)
     sent: list[str] = []
     publish = Nats.publish
 
@@ -171,6 +176,25 @@ async def test_g5_killed_after_publishing_and_before_noting_it_sends_nothing_twi
     assert sent == []
     assert len(await stream(bus)) == published
     await expect_everything_once(desk, bus)
+
+
+@pytest.mark.guarantee("G5")
+async def test_g5_killed_after_publishing_into_a_stream_that_was_lost_it_sends_nothing_twice(
+    desk: Desk, bus: Nats
+) -> None:
+    await play(desk)
+    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+    await bus.jetstream().delete_stream(facts.STREAM)
+    account_id = await desk.open_account("eva", 1_000)
+
+    await publish_and_die(desk, bus)
+    published = await stream(bus)
+    # So late that the stream has forgotten which ids it has had.
+    await bus.jetstream().update_stream(name=facts.STREAM, subjects=facts.SUBJECTS, duplicate_window=0.1)
+    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+
+    assert await stream(bus) == published
+    assert list(told_movements(published)) == [account_id]
 
 
 @pytest.mark.guarantee("G5")
