@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,6 +29,12 @@ USER = "feltro_wallet"
 # An example that takes long on a busy machine is no failure.
 settings.register_profile("whatever the machine does", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("whatever the machine does")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of the whole first: they take longest, and a worker that meets them last keeps the others waiting."""
+    whole = Path(__file__).parent / "system"
+    items.sort(key=lambda item: not item.path.is_relative_to(whole))
 
 
 @dataclass(frozen=True)

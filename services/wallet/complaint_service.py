@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from feltro.wallet.v1 import complaint_pb2 as pb
@@ -13,6 +12,7 @@ from services.kit.clock import Clock
 from services.kit.identity import Caller
 from services.wallet import complaints, edge, facts, refusals, requests
 from services.wallet.complaints import Complainant, Complaint, ComplaintState, Move, Step
+from services.wallet.session_facts import timestamp
 
 TEXT_CHARACTERS_LIMIT = 4000
 
@@ -220,7 +220,7 @@ async def _write_step(
 ) -> None:
     await complaints.add_step(connection, complaint_no, step)
     moved = events_pb2.ComplaintMoved(reference=reference, step=_step_message(step))
-    fact = events_pb2.PlayerFact(at=_timestamp(step.at), complaint_moved=moved)
+    fact = events_pb2.PlayerFact(at=timestamp(step.at), complaint_moved=moved)
     await facts.put(connection, [facts.player_fact(player_id, fact)], step.at)
 
 
@@ -234,7 +234,7 @@ def _message(complaint: Complaint, steps: list[Step]) -> pb.Complaint:
         round_id=complaint.round_id or "",
         session_id=str(complaint.session_id or ""),
         state=pb.ComplaintState.ValueType(state.value),
-        filed_at=_timestamp(complaint.filed_at),
+        filed_at=timestamp(complaint.filed_at),
         steps=[_step_message(step) for step in steps],
     )
 
@@ -246,14 +246,8 @@ def _step_message(step: Step) -> pb.ComplaintStep:
         by_operator=step.by_operator,
         state=pb.ComplaintState.ValueType(step.state.value),
         text=step.text,
-        at=_timestamp(step.at),
+        at=timestamp(step.at),
     )
-
-
-def _timestamp(at: datetime) -> Timestamp:
-    stamp = Timestamp()
-    stamp.FromDatetime(at)
-    return stamp
 
 
 def _complaint_unknown(reference: str) -> refusals.WalletRefused:
