@@ -1,11 +1,17 @@
 """Typed settings from environment variables; a wrong value stops the start with a sentence that names the variable."""
 
+import re
 import sys
 from enum import StrEnum
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# Where an address, even a misspelt one, may hold a name and a password.
+_CREDENTIALS = re.compile(r"^([\w+.-]*:?/+)?.*@", re.DOTALL)
+_PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 
 class Environment(StrEnum):
@@ -60,9 +66,20 @@ def load(settings: type[Settings]) -> Settings:
             field = str(error["loc"][0]) if error["loc"] else ""
             name = settings.variable(field) if field else ""
             problem = "is not set" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
-            given = "" if error["type"] == "missing" or not field else f" (it is {error['input']!r})"
+            given = _given(error) if field else ""
             sentences.append(f"{name} {problem}{given}.".strip())
         raise WrongSettings("\n".join(sentences)) from wrong
+
+
+def _given(error: ErrorDetails) -> str:
+    """What the variable holds, for the person who mistyped it; never a password, for a log will keep it."""
+    given = str(error["input"])
+    # An address that lost its @ may have a password where its port should be.
+    unsafe = error["type"] == "url_parsing" and "@" not in given
+    if error["type"] == "missing" or unsafe:
+        return ""
+    shown = _PASSWORD.sub("…", _CREDENTIALS.sub(r"\1…@", given))
+    return f" (it is {shown!r})"
 
 
 def load_or_exit(settings: type[Settings]) -> Settings:
