@@ -266,7 +266,8 @@ def _copy_open(source: Path, names: list[str], target: Path) -> None:
 def works_in(process: int, folder: Path) -> bool:
     """Whether a process lives and has the folder as its own, as every PostgreSQL process does with its data."""
     try:
-        return Path(psutil.Process(process).cwd()) == folder
+        # The system tells where it really is; a link may lead there.
+        return Path(psutil.Process(process).cwd()) == folder.resolve()
     except psutil.NoSuchProcess:
         return False
     except psutil.AccessDenied:

@@ -20,7 +20,8 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 class StackSettings(ServiceSettings):
     """Each field is an environment variable, `FELTRO_` and its name."""
 
-    data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = ROOT / ".feltro"
+    # By its one true name: what an earlier run left there is known by it, whatever link leads there today.
+    data: Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())] = ROOT / ".feltro"
     gateway_port: Port = 8700
     gateway_metrics_port: Port = 8701
     front_desk_port: Port = 8702

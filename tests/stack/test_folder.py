@@ -45,3 +45,12 @@ def test_a_relative_folder_is_where_the_command_was_given(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FELTRO_DATA", "here")
     assert StackSettings().data == tmp_path / "here"
+
+
+def test_a_folder_has_one_name_whatever_link_leads_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    # The second is yet to be made.
+    for given, meant in (("link", "disk"), ("link/data", "disk/data")):
+        monkeypatch.setenv("FELTRO_DATA", str(tmp_path / given))
+        assert StackSettings().data == tmp_path / meant

@@ -36,10 +36,21 @@ def test_one_that_will_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
         assert not psutil.pid_exists(left.pid)
 
 
+def test_what_works_in_the_database_is_found_though_a_link_leads_there(tmp_path: Path) -> None:
+    """As a PostgreSQL does, which has written over its mark."""
+    data = tmp_path / "disk" / "data"
+    data.mkdir(parents=True)
+    link = tmp_path / "link"
+    link.symlink_to("disk")
+    with _process(SLEEP, tmp_path / "other", data) as left:
+        found = leftovers.leftovers(link, link / "data")
+        assert [process.pid for process in found] == [left.pid]
+
+
 @contextmanager
-def _process(program: str, mark: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _process(program: str, mark: Path, folder: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
     started = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, MARK: str(mark)}
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=folder, env={**os.environ, MARK: str(mark)}
     )
     try:
         assert started.stdout is not None

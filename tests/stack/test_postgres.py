@@ -69,6 +69,18 @@ def test_only_a_lock_that_is_certainly_stale_is_forgotten(home: Path) -> None:
     assert not lock.exists()
 
 
+def test_the_lock_of_a_server_that_runs_is_kept_whatever_link_leads_to_it(home: Path) -> None:
+    server = EmbeddedPostgres(home / "link" / "postgres", 1)
+    (home / "disk").mkdir()
+    (home / "link").symlink_to("disk")
+    server.data.mkdir(parents=True)
+    lock = server.data / "postmaster.pid"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, cwd=server.data) as owner:
+        lock.write_text(f"{owner.pid}\n")
+        assert not server.forget_stale_lock()
+    assert lock.exists()
+
+
 def test_data_of_another_major_version_is_said(home: Path) -> None:
     server = EmbeddedPostgres(home, 1)
     server.data.mkdir(parents=True)

@@ -27,7 +27,8 @@ class Platform:
     """One `feltro run`, its output in a file."""
 
     def __init__(self, data: Path, settings: Mapping[str, str] | None = None) -> None:
-        self.data = data
+        # As its processes name it.
+        self.data = data.resolve()
         self.settings = dict(settings) if settings is not None else _free_ports()
         self.environment = {**os.environ, **self.settings, "FELTRO_DATA": str(data)}
         self._said = data.with_name(f"{data.name}.said")
