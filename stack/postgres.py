@@ -142,6 +142,8 @@ class EmbeddedPostgres:
             text=True,
             check=False,
             env={**os.environ, "PGPASSWORD": self.passwords[ADMIN], "PGCONNECT_TIMEOUT": "10"},
+            # Out of our process group: a Ctrl-C in the terminal would be a failure of PostgreSQL's to whoever asked.
+            start_new_session=True,
         )
         if answer.returncode:
             raise PostgresError(f"PostgreSQL refused: {answer.stderr.strip()}")
@@ -201,7 +203,16 @@ class EmbeddedPostgres:
             shutil.chown(path, self.user)
 
     def _run(self, command: list[str]) -> None:
-        answer = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, **identity_of(self.user))
+        answer = subprocess.run(
+            command,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+            # As in `sql`.
+            start_new_session=True,
+            **identity_of(self.user),
+        )
         if answer.returncode:
             raise PostgresError(f"{Path(command[0]).name} failed: {answer.stderr.strip() or answer.stdout.strip()}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,12 @@ def test_passwords_are_made_once_and_stay_private(home: Path) -> None:
     first = EmbeddedPostgres(home, 1).passwords["feltro_wallet"]
     assert EmbeddedPostgres(home, 1).passwords["feltro_wallet"] == first
     assert (home / "passwords.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_question_that_is_under_way_hears_no_ctrl_c(postgres: EmbeddedPostgres) -> None:
+    """It goes to all processes of the session that the terminal has in front."""
+    asked = shlex.join([sys.executable, "-c", "import os; print(os.getsid(0))"])
+    assert int(postgres.sql(f"\\! {asked}")) != os.getsid(0)
 
 
 def test_a_wrong_password_is_refused(postgres: EmbeddedPostgres) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -19,7 +19,9 @@ from stack import leftovers
 from stack.ephemeral import free_port
 from tests.sudden_death import kill
 
+ROOT = Path(__file__).resolve().parents[2]
 WITHIN_S = 120.0
+RUN = (sys.executable, "-m", "services.kit.command", "run")
 PARTS = ("postgres", "nats", "wallet", "roulette", "gateway", "desk")
 
 
@@ -60,26 +62,28 @@ class Platform:
         """What it printed."""
         return self._said.read_text(errors="replace")
 
-    def start(self, terminal: int = subprocess.DEVNULL) -> None:
+    def start(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN) -> None:
         """Start, and wait until it says that it is up."""
+        self.launch(terminal, command)
+        self.wait(lambda: "Feltro is up" in self.said or self.launcher.poll() is not None)
+        assert self.launcher.poll() is None, self.said
+
+    def launch(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN) -> None:
+        """Only begin to start."""
         with self._said.open("wb") as said:
             self._launcher = subprocess.Popen(
-                [sys.executable, "-m", "services.kit.command", "run"],
+                command,
+                cwd=ROOT,
                 env=self.environment,
                 stdin=terminal,
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self.wait(lambda: "Feltro is up" in self.said or self.launcher.poll() is not None)
-        assert self.launcher.poll() is None, self.said
 
     def again(self) -> subprocess.CompletedProcess[str]:
         """A second `feltro run` while this one is going on."""
-        command = [sys.executable, "-m", "services.kit.command", "run"]
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=False, timeout=WITHIN_S
-        )
+        return subprocess.run(RUN, env=self.environment, capture_output=True, text=True, check=False, timeout=WITHIN_S)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Ask it to stop, as Ctrl-C does; the exit status."""
