@@ -82,16 +82,6 @@ def test_a_day_of_use(platform: Platform) -> None:
     assert platform.stop(signal.SIGTERM) == 0
 
 
-@pytest.mark.guarantee("G5")
-def test_everything_killed_at_once_and_started_again(platform: Platform) -> None:
-    platform.start()
-    account = _rich_account(platform)
-    platform.kill_everything()
-    platform.start()
-    assert _balance(platform, account) == "5000"
-    assert platform.stop(signal.SIGHUP) == 0
-
-
 def test_a_killed_launcher_takes_everything_with_it(platform: Platform) -> None:
     platform.start()
     platform.launcher.kill()
