@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,8 @@ DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
 PGBENCH_CLIENTS = 16
 UNARY_CALLERS = 64
 TABLES, PLAYERS_PER_TABLE = 8, 250
+# Sessions start one by one, and each waits a few seconds for its turn: a busy machine would not get through them all.
+SIT_DOWN_AT_ONCE = 25
 # How a game service sends them: everybody's stakes of a moment together, the next moment's on their way.
 ORDERS_PER_CALL, CALLS_PER_TABLE = 250, 2
 SMALL_LEDGER, LARGE_LEDGER = 10_000, 5_000_000
@@ -60,7 +63,8 @@ class Measured:
         p50, p99 = self.percentile_ms(0.5), self.percentile_ms(0.99)
         print(f"  {self.name:<58}{self.rate:>9.0f}/s   p50 {p50:7.2f} ms   p99 {p99:7.2f} ms", flush=True)
         each = ", ".join(f"{who} {seconds / self.done * 1e6:.0f}" for who, seconds in self.cpu_s.items() if self.done)
-        print(f"      CPU µs each: {each}", flush=True)
+        if each:
+            print(f"      CPU µs each: {each}", flush=True)
 
 
 def cpu_seconds() -> dict[str, float]:
@@ -104,28 +108,34 @@ async def measure(name: str, callers: int, seconds: float, act: Callable[[int, i
     return measured
 
 
-def pgbench(postgres: EmbeddedPostgres, seconds: int) -> float:
-    """TPC-B-like transactions per second, prepared, 16 clients."""
+def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
+    """TPC-B-like transactions, prepared, 16 clients."""
     postgres.ensure_database("pgbench", OWNER, USER)
     address = ["-h", "127.0.0.1", "-p", str(postgres.port), "-U", OWNER, "pgbench"]
     environment = {**os.environ, "PGPASSWORD": postgres.passwords[OWNER]}
     binary = str(postgres.binaries / "pgbench")
 
-    def run(*options: str) -> str:
+    def run(folder: str, *options: str) -> str:
         return subprocess.run(
-            [binary, *options, *address], env=environment, check=True, capture_output=True, text=True
+            [binary, *options, *address], cwd=folder, env=environment, check=True, capture_output=True, text=True
         ).stdout
 
-    run("-i", "-q", "-s", str(PGBENCH_CLIENTS))
-    said = run("-M", "prepared", "-c", str(PGBENCH_CLIENTS), "-j", "2", "-T", str(seconds))
+    with tempfile.TemporaryDirectory() as folder:
+        run(folder, "-i", "-q", "-s", str(PGBENCH_CLIENTS))
+        said = run(folder, "-M", "prepared", "-c", str(PGBENCH_CLIENTS), "-j", "2", "-T", str(seconds), "--log")
+        # A line for each transaction, a file for each thread; the third word is how long it took.
+        logged = [line.split() for log in Path(folder).iterdir() for line in log.read_text().splitlines()]
     found = re.search(r"tps = ([0-9.]+)", said)
-    if found is None:
+    if found is None or not logged:
         raise RuntimeError(f"pgbench did not say how fast it was:\n{said}")
-    rate = float(found.group(1))
     # Its dead rows would be vacuumed while the wallet is measured.
     postgres.drop_database("pgbench")
-    print(f"  {'(a) pgbench TPC-B-like, prepared, 16 clients':<58}{rate:>9.0f}/s", flush=True)
-    return rate
+    latencies = [int(words[2]) / 1e6 for words in logged]
+    # By its own clock, which leaves out how long it took to connect.
+    took = len(latencies) / float(found.group(1))
+    measured = Measured("(a) pgbench TPC-B-like, prepared, 16 clients", took, len(latencies), latencies)
+    measured.say()
+    return measured
 
 
 async def plain_commits(url: str, seconds: float) -> Measured:
@@ -162,7 +172,11 @@ class Tables:
         for table in range(TABLES):
             await client.open_table(f"bench-{table}")
             players = [f"bench-{table}-{player}" for player in range(PLAYERS_PER_TABLE)]
-            seats.append(await client.sit_down_all(players, f"bench-{table}", 10**10))
+            seated: list[Seat] = []
+            for first in range(0, len(players), SIT_DOWN_AT_ONCE):
+                some = players[first : first + SIT_DOWN_AT_ONCE]
+                seated += await client.sit_down_all(some, f"bench-{table}", 10**10)
+            seats.append(seated)
         return cls(client, seats)
 
     async def one(self, caller: int, turn: int) -> int:
@@ -225,54 +239,73 @@ def migrate(owner_url: str) -> None:
     subprocess.run([sys.executable, "-m", "services.kit.command", "migrate"], check=True, env=environment)
 
 
-async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
-    """All phases in one run on one server."""
-    with ephemeral.postgres() as postgres, ephemeral.nats() as nats, tempfile.TemporaryDirectory() as home:
-        transactions = pgbench(postgres, int(seconds))
-        postgres.ensure_database(DATABASE, OWNER, USER)
-        owner_url = postgres.url(OWNER, DATABASE)
-        migrate(owner_url)
+@asynccontextmanager
+async def ledger(postgres: EmbeddedPostgres, database: str) -> AsyncIterator[tuple[Tables, str]]:
+    """A wallet on a new database, with players at its tables, and the address of that; gone afterwards."""
+    postgres.ensure_database(database, OWNER, USER)
+    owner_url = postgres.url(OWNER, database)
+    migrate(owner_url)
+    with ephemeral.nats() as nats, tempfile.TemporaryDirectory() as home:
         # The audit that the service makes of itself takes a core for a while; it must not fall into one phase alone.
         quiet = {"FELTRO_WALLET_AUDIT_EVERY_S": "86400"}
-        process = WalletProcess(postgres.url(USER, DATABASE), nats.url, Path(home), quiet)
+        process = WalletProcess(postgres.url(USER, database), nats.url, Path(home), quiet)
         process.start()
         try:
             await process.ready()
             async with process.client() as client:
-                tables = await Tables.open(client)
-                return await phases(tables, postgres, transactions, seconds, large_ledger)
+                yield await Tables.open(client), owner_url
         finally:
             process.kill()
+    postgres.drop_database(database)
 
 
-async def phases(
-    tables: Tables, postgres: EmbeddedPostgres, transactions: float, seconds: float, large_ledger: int
-) -> dict[str, float]:
-    owner_url = postgres.url(OWNER, DATABASE)
-    callers = TABLES * CALLS_PER_TABLE
+async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
+    """All phases in one run on one server."""
+    with ephemeral.postgres() as postgres:
+        transactions = pgbench(postgres, int(seconds))
+        async with ledger(postgres, DATABASE) as (tables, owner_url):
+            commit, lone, unary = await one_by_one(tables, owner_url, seconds)
+        # Another one, for this one has grown by now.
+        async with ledger(postgres, f"{DATABASE}_growing") as (tables, owner_url):
+            # Not a phase, which would leave more behind than a small ledger holds.
+            await asyncio.gather(*(tables.many(table, 0) for table in range(TABLES)))
+            small = await together(tables, postgres, owner_url, seconds, SMALL_LEDGER)
+            large = await together(tables, postgres, owner_url, seconds, large_ledger)
+    return {
+        "wallet-unary-to-tpcb": unary.rate / transactions.rate,
+        "wallet-batch-to-tpcb": small.rate / transactions.rate,
+        "wallet-lone-p99-to-commit-p99": lone.percentile_ms(0.99) / commit.percentile_ms(0.99),
+        "wallet-lone-p50-to-commit-p50": lone.percentile_ms(0.5) / commit.percentile_ms(0.5),
+        "wallet-batch-large-to-small-ledger": large.rate / small.rate,
+    }
+
+
+async def one_by_one(tables: Tables, owner_url: str, seconds: float) -> tuple[Measured, Measured, Measured]:
+    """Plain commits, lone stakes, and stakes of many callers, each with a call of its own."""
     await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.one)
     commit = await plain_commits(owner_url, seconds / 2)
     await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.nothing)
     lone = await measure("one stake at a time", 1, seconds / 2, tables.one)
     unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.one)
     await drained(owner_url)
-    await ledger_history.fill(owner_url, SMALL_LEDGER - await ledger_history.count(owner_url))
+    return commit, lone, unary
+
+
+async def together(
+    tables: Tables, postgres: EmbeddedPostgres, owner_url: str, seconds: float, entries: int
+) -> Measured:
+    """Stakes as a game service sends them, on a ledger that holds so many entries."""
+    await drained(owner_url)
+    await ledger_history.fill(owner_url, entries - await ledger_history.count(owner_url))
     # What loading leaves to be written is no part of what is measured.
     postgres.sql("CHECKPOINT")
+    before, callers = await ledger_history.count(owner_url), TABLES * CALLS_PER_TABLE
     name = f"(c) PlaceStakes, {callers} callers, {ORDERS_PER_CALL} stakes a call"
-    small = await measure(f"{name}", callers, seconds, tables.many)
-    print(f"      facts of it were delivered {await drained(owner_url):.1f} s after the last acknowledgement")
-    await ledger_history.fill(owner_url, large_ledger - await ledger_history.count(owner_url))
-    postgres.sql("CHECKPOINT")
-    large = await measure(f"(c) with {await ledger_history.count(owner_url)} entries", callers, seconds, tables.many)
-    await drained(owner_url)
-    return {
-        "wallet-unary-to-tpcb": unary.rate / transactions,
-        "wallet-batch-to-tpcb": small.rate / transactions,
-        "wallet-lone-p99-to-commit-p99": lone.percentile_ms(0.99) / commit.percentile_ms(0.99),
-        "wallet-lone-p50-to-commit-p50": lone.percentile_ms(0.5) / commit.percentile_ms(0.5),
-        "wallet-batch-large-to-small-ledger": large.rate / small.rate,
-    }
+    measured = await measure(name, callers, seconds, tables.many)
+    waited = await drained(owner_url)
+    print(f"      entries in the ledger: {before} before, {await ledger_history.count(owner_url)} after")
+    print(f"      facts of it were delivered {waited:.1f} s after the last acknowledgement", flush=True)
+    return measured
 
 
 def main() -> int:
