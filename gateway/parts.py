@@ -1,6 +1,7 @@
 """Which parts of the platform the gateway can reach right now.
 
-Looked at once a second, however many ask, so that a probe costs nobody anything (G11).
+Looked at once a second, however many ask, so that a probe costs nobody anything (G11). Anybody may ask what is up;
+where a part lives is for the log alone (G7).
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -19,7 +22,9 @@ from nats.errors import Error as NatsError
 LOOK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
 RECONNECT_AFTER_S = 1
+SILENT = "does not answer"
 
+_PASSWORDS = re.compile(r"[^,@]*@")
 _log = logging.getLogger(__name__)
 
 
@@ -42,9 +47,11 @@ class Part(Protocol):
 
     name: str
     does: str
+    where: str
+    """Its address, for the log: without what lets one in there."""
 
     async def problem(self) -> str:
-        """What is wrong with it, or nothing."""
+        """What is wrong with it, for everybody to know, or nothing."""
         ...
 
     async def close(self) -> None:
@@ -58,7 +65,7 @@ class GrpcPart:
     def __init__(self, name: str, does: str, address: str) -> None:
         self.name = name
         self.does = does
-        self._address = address
+        self.where = address
         # Asked every second: the channel's own pauses after a failure, up to two minutes, would hide its return.
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 1000)])
         self._health = health_pb2_grpc.HealthStub(self._channel)
@@ -67,11 +74,9 @@ class GrpcPart:
         """Not serving, or not there."""
         try:
             answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
-        except grpc.aio.AioRpcError as error:
-            return f"does not answer at {self._address} ({error.code().name})"
-        if answer.status != health_pb2.HealthCheckResponse.SERVING:
-            return f"answers at {self._address}, but is not serving"
-        return ""
+        except grpc.aio.AioRpcError:
+            return SILENT
+        return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else "answers, but is not serving"
 
     async def close(self) -> None:
         """Close the channel."""
@@ -85,6 +90,7 @@ class NatsPart:
     does = "carries what happens to whoever watches"
 
     def __init__(self, url: str) -> None:
+        self.where = _PASSWORDS.sub("", urlsplit(url).netloc)
         self._url = url
         self.client = Client()
         """For whoever speaks to the bus; it connects when the part is first looked at, and again when it is lost."""
@@ -94,7 +100,7 @@ class NatsPart:
         """Not connected; once started, the client itself tries again for ever."""
         if self._connecting is None:
             self._connecting = asyncio.create_task(self._connect())
-        return "" if self.client.is_connected else f"does not answer at {self._url} (NATS)"
+        return "" if self.client.is_connected else SILENT
 
     async def close(self) -> None:
         """Close the connection."""
@@ -136,7 +142,11 @@ class Lookout:
     async def watch(self) -> None:
         """Look until cancelled."""
         while True:
-            self._seen = await asyncio.gather(*(self._look(part) for part in self._parts))
+            seen = await asyncio.gather(*(self._look(part) for part in self._parts))
+            for part, before, now in zip(self._parts, self._seen, seen, strict=True):
+                if now.problem != before.problem:
+                    _note(part, now)
+            self._seen = seen
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def close(self) -> None:
@@ -149,6 +159,12 @@ class Lookout:
         except TimeoutError:
             problem = "does not answer in time"
         return Condition(part.name, part.does, problem)
+
+
+def _note(part: Part, seen: Condition) -> None:
+    """Once for each change: whoever operates has to know where to look."""
+    said = {"part": part.name, "address": part.where, "problem": seen.problem}
+    _log.log(logging.INFO if seen.up else logging.WARNING, "a part of the platform has changed", extra=said)
 
 
 async def _say_nats_error(error: Exception) -> None:

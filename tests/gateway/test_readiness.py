@@ -62,16 +62,22 @@ async def test_ready_while_everything_is_up(wallet: Wallet, nats_url: str, monke
         await gateway.until(200)
 
 
-async def test_what_is_missing_is_said_as_a_problem_document(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.guarantee("G7")
+async def test_what_is_missing_is_said_to_all_and_where_it_is_only_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(parts, "LOOK_EVERY_S", 0.02)
-    nobody, no_nats = f"127.0.0.1:{free_port()}", f"nats://127.0.0.1:{free_port()}"
-    async with _Gateway(nobody, no_nats) as gateway:
-        await gateway.until(503, said="UNAVAILABLE")
+    nobody, no_nats = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    async with _Gateway(nobody, f"nats://feltro:secret@{no_nats}") as gateway:
+        await gateway.until(503, said="wallet does not answer; events does not answer.")
         problem = await gateway.problem()
         assert problem["status"] == 503
-        assert nobody in str(problem["detail"])
-        assert no_nats in str(problem["detail"])
+        for inner in ("127.0.0.1", nobody.rpartition(":")[2], no_nats.rpartition(":")[2], "secret"):
+            assert inner not in str(problem)
         assert (await gateway.client.get("/healthz")).status == 200
+    logged = {record.__dict__["part"]: record.__dict__ for record in caplog.records if "part" in record.__dict__}
+    assert {part: said["address"] for part, said in logged.items()} == {"wallet": nobody, "events": no_nats}
+    assert "secret" not in str(logged)
 
 
 async def test_the_page_tells_how_to_log_in_only_in_development(nats_url: str) -> None:
