@@ -195,6 +195,7 @@ class Conversation:
             request = json_codec.from_json(call.params, method.request_class)
         except json_codec.WrongJson as wrong:
             raise rpc.invalid_params(str(wrong), wrong.path) from None
+        await self._visitors.verify(visitor)
         self._visitors.seen(visitor)
         answer = await self._desk.ask(method, request, visitor, trace.traceparent(), talker.address)
         return json_codec.encode(method.response_class.FromString(answer))
@@ -232,6 +233,7 @@ class Conversation:
         if table_id not in talker.watching and len(talker.watching) >= TABLES_LIMIT:
             sentence = "This connection watches as many tables as it may: unsubscribe from one first."
             raise GatewayRefused("OVERLOADED", sentence, limit=TABLES_LIMIT)
+        await self._visitors.verify(talker.visitor)
         opening = await self._hub.open(table_id, talker.visitor, from_seq)
 
         def watch() -> None:

@@ -78,6 +78,15 @@ class Visitors:
         self._revocations.verify(caller)
         return Visitor(token, caller, login_of(token, caller))
 
+    async def verify(self, visitor: Visitor) -> None:
+        """Whether one who was let in may still ask for anything; refused as by `let_in`.
+
+        For what is asked on a connection that stays, as often as it is asked: nothing is waited for while he is awake.
+        """
+        if visitor.caller is not None:
+            self._revocations.verify(visitor.caller)
+        await self._activity.verify(visitor.login)
+
     async def renew(self, visitor: Visitor, token: str) -> Visitor:
         """The same person with a new token, for a connection that stays."""
         renewed = await self.recognise(token)
