@@ -51,7 +51,7 @@ class Gateway:
         visitors = Visitors(settings.verifier(), self._revocations, self._activity)
         rates = Rates(settings.limits())
         desk = Desk(self._directory, self._upstream)
-        desk.offer(methods_here(self._service(contracts, desk), visitors))
+        desk.offer(methods_here(self._service(contracts, desk, rates), visitors))
         audited = OperatorAudit(desk)
         reasons = ReasonSets(contracts)
         front_end = FrontEnd(settings)
@@ -91,7 +91,7 @@ class Gateway:
         """Lets go of the services."""
         await self._upstream.close()
 
-    def _service(self, contracts: Contracts, desk: Desk) -> GatewayService:
+    def _service(self, contracts: Contracts, desk: Desk, rates: Rates) -> GatewayService:
         end = contracts.by_rpc_name["SessionService.EndPlayerSessions"]
 
         async def end_sessions(
@@ -101,4 +101,4 @@ class Gateway:
 
         key = self._settings.demo_key
         door = DemoDoor(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
-        return GatewayService(door, self._revocations, end_sessions)
+        return GatewayService(door, rates, self._revocations, end_sessions)

@@ -35,17 +35,19 @@ class Desk:
     def __init__(self, directory: Directory, upstream: Upstream) -> None:
         self._directory = directory
         self._upstream = upstream
-        self._here: dict[str, Callable[[Message, str], Awaitable[Message]]] = {}
+        self._here: dict[str, Callable[[Message, str, str], Awaitable[Message]]] = {}
 
-    def offer(self, methods: Mapping[str, Callable[[Message, str], Awaitable[Message]]]) -> None:
-        """These are answered here, by their paths, and passed on to nobody."""
+    def offer(self, methods: Mapping[str, Callable[[Message, str, str], Awaitable[Message]]]) -> None:
+        """These are answered here, by their paths, and passed on to nobody: a request, its token and its address."""
         self._here.update(methods)
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+    async def ask(
+        self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
+    ) -> bytes:
         """The answer's bytes; every failure is a `Refused`."""
         here = self._here.get(method.path)
         if here is not None:
-            return (await here(request, token)).SerializeToString()
+            return (await here(request, token, address)).SerializeToString()
         return await self._pass_on(method, request, token, traceparent or trace.traceparent())
 
     async def _pass_on(self, method: Method, request: Message, token: str, traceparent: str) -> bytes:

@@ -14,6 +14,7 @@ from feltro.gateway.v1 import gateway_pb2
 from feltro.wallet.v1 import session_pb2
 from gateway import refusals
 from gateway.demo import DemoDoor
+from gateway.rates import Rates
 from gateway.refusals import DOMAIN
 from gateway.revocations import Revocations
 from gateway.visitors import Visitor, Visitors
@@ -27,12 +28,12 @@ _log = logging.getLogger(__name__)
 
 # Asks the wallet on behalf of a visitor.
 EndSessions = Callable[[session_pb2.EndPlayerSessionsRequest, str], Awaitable[session_pb2.EndPlayerSessionsResponse]]
-Answer = Callable[[Message, str], Awaitable[Message]]
-_Implementation = Callable[[Message, Visitor], Awaitable[Message]]
+Answer = Callable[[Message, str, str], Awaitable[Message]]
+_Implementation = Callable[[Message, Visitor, str], Awaitable[Message]]
 
 
 class LocalService(Protocol):
-    """For each method `DoThing` of its descriptor an `async def do_thing(request, visitor)`."""
+    """For each method `DoThing` of its descriptor an `async def do_thing(request, visitor, address)`."""
 
     descriptor: ServiceDescriptor
 
@@ -42,23 +43,28 @@ class GatewayService:
 
     descriptor = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
 
-    def __init__(self, demo: DemoDoor, revocations: Revocations, end_sessions: EndSessions) -> None:
+    def __init__(self, demo: DemoDoor, rates: Rates, revocations: Revocations, end_sessions: EndSessions) -> None:
         self._demo = demo
+        self._rates = rates
         self._revocations = revocations
         self._end_sessions = end_sessions
 
     async def enter_demo(
-        self, request: gateway_pb2.EnterDemoRequest, visitor: Visitor
+        self, request: gateway_pb2.EnterDemoRequest, visitor: Visitor, address: str
     ) -> gateway_pb2.EnterDemoResponse:
         del request, visitor
+        self._rates.demo_visit(address)
         return self._demo.enter()
 
-    async def logout(self, request: gateway_pb2.LogoutRequest, visitor: Visitor) -> gateway_pb2.LogoutResponse:
+    async def logout(
+        self, request: gateway_pb2.LogoutRequest, visitor: Visitor, address: str
+    ) -> gateway_pb2.LogoutResponse:
         """The wallet is asked first, for afterwards he could not ask again; but it does not keep the token alive."""
-        del request
+        del request, address
         caller = visitor.caller
         if caller is None:
             raise without_token()
+        self._revocations.verify_room(caller)
         answer = gateway_pb2.LogoutResponse()
         if visitor.player_id is not None:
             wanted = session_pb2.EndPlayerSessionsRequest(player_id=visitor.player_id)
@@ -71,8 +77,9 @@ class GatewayService:
         return answer
 
     async def revoke_subject(
-        self, request: gateway_pb2.RevokeSubjectRequest, visitor: Visitor
+        self, request: gateway_pb2.RevokeSubjectRequest, visitor: Visitor, address: str
     ) -> gateway_pb2.RevokeSubjectResponse:
+        del address
         if not 0 < len(request.subject) <= SUBJECT_CHARACTERS_LIMIT:
             raise refusals.invalid("subject", f"has to be given, in at most {SUBJECT_CHARACTERS_LIMIT} characters.")
         if not 0 < len(request.reason.strip()) <= REASON_CHARACTERS_LIMIT:
@@ -95,14 +102,14 @@ class _Here:
         self._rule = AccessRule(method)
         self._visitors = visitors
 
-    async def answer(self, request: Message, token: str) -> Message:
+    async def answer(self, request: Message, token: str, address: str) -> Message:
         try:
             if not token and not self._rule.public:
                 raise without_token()
             visitor = await self._visitors.recognise(token)
             if visitor.caller is not None:
                 self._rule.verify(visitor.caller, self._visitors.now())
-            return await self._implemented(request, visitor)
+            return await self._implemented(request, visitor, address)
         except Refused as refused:
             if refused.domain == Refused.domain:
                 refused.domain = DOMAIN

@@ -44,7 +44,9 @@ _log = logging.getLogger(__name__)
 class PassesOn(Protocol):
     """What answers calls: `Desk`."""
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes: ...
+    async def ask(
+        self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
+    ) -> bytes: ...
 
 
 class OperatorAudit:
@@ -60,7 +62,7 @@ class OperatorAudit:
         """The answer's bytes; every failure is a `Refused`."""
         caller = visitor.caller
         if caller is None or OPERATOR not in caller.scopes or method.reads:
-            return await self._desk.ask(method, request, visitor.token, traceparent)
+            return await self._desk.ask(method, request, visitor.token, traceparent, address)
         if len(self._under_way) >= UNDER_WAY_LIMIT:
             sentence = "Too many commands of operators are under way: try again in a moment."
             raise GatewayRefused("OVERLOADED", sentence, limit=UNDER_WAY_LIMIT)
@@ -91,7 +93,7 @@ class OperatorAudit:
         )
         await self._intend(intent, visitor, begun.header)
         try:
-            answer = await self._desk.ask(method, request, visitor.token, begun.header)
+            answer = await self._desk.ask(method, request, visitor.token, begun.header, address)
         except Refused as refused:
             await self._end(action_id, refused.code.name, refused.reason, visitor, begun.header)
             raise

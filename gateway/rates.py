@@ -15,6 +15,7 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from gateway.refusals import GatewayRefused
 from gateway.visitors import Visitor
+from services.kit.identity import DEMO
 
 # Those of whom it is remembered what they used up; who has used nothing for longest is forgotten first (G11).
 REMEMBERED_LIMIT = 100_000
@@ -39,6 +40,9 @@ class Limits:
     address: Limit = Limit("calls without a token from one address", 10, 30)
     newcomers: Limit = Limit("tokens shown from one address", 100, 1_000)
     connection: Limit = Limit("messages on one connection", 30, 60)
+    # Whoever comes to try is somebody new as often as he likes: these are for all behind one address together.
+    demo_visits: Limit = Limit("visits to try from one address", 1, 60)
+    demo_calls: Limit = Limit("calls of those who try from one address", 100, 1_000)
 
 
 class Allowance:
@@ -80,7 +84,14 @@ class Rates:
         elif visitor.player_id is None:
             self._take(self._limits.operator, visitor.caller.subject)
         else:
+            # His own first: one who asks too much takes nothing from those who are behind the same address.
             self._take(self._limits.player, visitor.player_id)
+            if DEMO in visitor.caller.scopes:
+                self._take(self._limits.demo_calls, neighbourhood(address))
+
+    def demo_visit(self, address: str) -> None:
+        """Somebody comes in to try: he becomes one more who is remembered, here and everywhere."""
+        self._take(self._limits.demo_visits, neighbourhood(address))
 
     def newcomer(self, address: str) -> None:
         """Somebody shows a token, which has to be verified before anything is known of him."""

@@ -25,7 +25,7 @@ from nats.js.api import KeyValueConfig, StorageType
 from feltro.gateway.v1 import gateway_pb2
 from gateway import refusals
 from gateway.refusals import GatewayRefused
-from services.kit.identity import CLOCK_SKEW_S, Caller
+from services.kit.identity import CLOCK_SKEW_S, DEMO, Caller
 from services.kit.published_keys import HOLDS_FOR_S
 from services.kit.table.leases import Bucket, elapsed
 from services.kit.table.outages import BUS_FAILURES, Outage
@@ -37,7 +37,10 @@ BLIND_FOR_S = HOLDS_FOR_S
 TIDIED_EVERY_S = 1.0
 # A bucket that is full takes no more notes, and says so (G11): some hundred thousand.
 BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
+# Whoever comes to try may do so again and again: his logouts take a part of it and leave the rest to the operator.
+DEMO_NOTES_LIMIT = 20_000
 
+_DEMO = "demo."
 _log = logging.getLogger(__name__)
 
 
@@ -61,6 +64,7 @@ class Revocations:
         )
         self._bucket = Bucket(bus, config, self._noticed, clock)
         self._notes: dict[str, _Note] = {}
+        self._demo_notes = 0
         self._in_view_at: float | None = None
         self._look_for_lost = False
         self._outage = Outage(_log, "the revocations")
@@ -111,8 +115,15 @@ class Revocations:
 
     # -- taking back -------------------------------------------------------------------------------------------------
 
+    def verify_room(self, caller: Caller) -> None:
+        """Refused if his own token cannot be noted, for too many who came to try have taken theirs back."""
+        if DEMO in caller.scopes and self._demo_notes >= DEMO_NOTES_LIMIT:
+            sentence = "Too many who came to try have logged out of late: the token opens nothing when it has expired."
+            raise GatewayRefused("OVERLOADED", sentence, limit=DEMO_NOTES_LIMIT)
+
     async def revoke_token(self, caller: Caller, reason: str) -> None:
         """His own. When it returns every gateway that sees the bus will know."""
+        self.verify_room(caller)
         until = min(caller.expires_at + CLOCK_SKEW_S, self._wall_time() + KEPT_FOR_S)
         await self._write(_keys(caller)[0], until, caller.subject, reason)
 
@@ -163,6 +174,8 @@ class Revocations:
         known = self._notes.get(key)
         if not content or note.until <= self._wall_time() or (known and known.revoked_at >= note.revoked_at):
             return
+        if known is None and key.startswith(_DEMO):
+            self._demo_notes += 1
         self._notes[key] = note
         for future, caller in list(self._waiting.get(key, {}).items()):
             refused = self._refusal(caller)
@@ -177,6 +190,7 @@ class Revocations:
             now = self._wall_time()
             for key in [key for key, note in self._notes.items() if note.until <= now]:
                 del self._notes[key]
+                self._demo_notes -= key.startswith(_DEMO)
                 self._bucket.entries.pop(key, None)
             if self._look_for_lost:
                 await self._tell_again()
@@ -193,7 +207,8 @@ class Revocations:
 
 
 def _keys(caller: Caller) -> tuple[str, str]:
-    return f"token.{_digest(caller.token_id)}", _subject_key(caller.subject)
+    kind = _DEMO if DEMO in caller.scopes else "token."
+    return f"{kind}{_digest(caller.token_id)}", _subject_key(caller.subject)
 
 
 def _subject_key(subject: str) -> str:

@@ -45,6 +45,10 @@ class GatewaySettings(WebSettings):
     address_tokens_at_once: int = Field(1_000, ge=1, le=100_000)
     connection_messages_per_s: float = Field(30, gt=0, le=10_000)
     connection_messages_at_once: int = Field(60, ge=1, le=100_000)
+    demo_visits_per_s: float = Field(1, gt=0, le=10_000)
+    demo_visits_at_once: int = Field(60, ge=1, le=100_000)
+    demo_calls_per_s: float = Field(100, gt=0, le=100_000)
+    demo_calls_at_once: int = Field(1_000, ge=1, le=100_000)
     # Open at once, of all kinds; so many descriptors are asked of the system. And from one address: behind a proxy that
     # is trusted, how many WebSockets and streams of one client.
     connections: int = Field(50_000, ge=1, le=1_000_000)
@@ -68,6 +72,8 @@ class GatewaySettings(WebSettings):
             connection=Limit(
                 "messages on one connection", self.connection_messages_per_s, self.connection_messages_at_once
             ),
+            demo_visits=Limit("visits to try from one address", self.demo_visits_per_s, self.demo_visits_at_once),
+            demo_calls=Limit("calls of those who try from one address", self.demo_calls_per_s, self.demo_calls_at_once),
         )
 
     @property

@@ -32,7 +32,7 @@ OPEN_WITHIN_S = 60.0
 # Nobody is to be told to wait.
 LIMITS = {
     f"FELTRO_GATEWAY_{who}_{which}": number
-    for who in ("PLAYER_CALLS", "OPERATOR_CALLS", "ADDRESS_CALLS", "ADDRESS_TOKENS")
+    for who in ("PLAYER_CALLS", "OPERATOR_CALLS", "ADDRESS_CALLS", "ADDRESS_TOKENS", "DEMO_VISITS", "DEMO_CALLS")
     for which, number in (("PER_S", "9000"), ("AT_ONCE", "90000"))
 }
 

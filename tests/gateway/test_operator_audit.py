@@ -40,7 +40,9 @@ class Platform:
         self.answers: dict[str, Callable[[], Awaitable[bytes]]] = {}
         self.traces: set[str] = set()
 
-    async def ask(self, method: Method, request: Message, token: str, traceparent: str = "") -> bytes:
+    async def ask(
+        self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
+    ) -> bytes:
         self.asked.append((method.rpc_name, request, token))
         self.traces.add(traceparent)
         answer = self.answers.get(method.rpc_name)

@@ -19,6 +19,8 @@ LIMITS = Limits(
     address=Limit("calls without a token", 10, 5),
     newcomers=Limit("tokens", 1, 2),
     connection=Limit("messages", 10, 3),
+    demo_visits=Limit("visits to try", 1, 4),
+    demo_calls=Limit("calls of those who try", 10, 150),
 )
 
 
@@ -76,6 +78,22 @@ def test_everybody_has_his_own(known: Rates) -> None:
     assert calls(known, visitor("ana", "operator")) == 100
     assert calls(known, NOBODY, "192.0.2.1") == 5
     assert calls(known, NOBODY, "192.0.2.2") == 5
+
+
+def test_who_comes_to_try_again_and_again_gets_no_more_by_it(known: Rates, clock: Clock) -> None:
+    for _ in range(4):
+        known.demo_visit("192.0.2.1")
+    with pytest.raises(GatewayRefused) as refused:
+        known.demo_visit("192.0.2.1")
+    assert refused.value.facts["limit"] == "visits to try: 1 a second, 4 at once"
+    known.demo_visit("192.0.2.2")
+    guests = [visitor(f"demo-{number:08}", "demo") for number in range(4)]
+    assert [calls(known, guest) for guest in guests] == [60, 60, 30, 0]
+    # They take nothing from one who plays from there, nor from those who try elsewhere.
+    assert calls(known, visitor("ana")) == 60
+    assert calls(known, visitor("demo-elsewhere", "demo"), "192.0.2.2") == 60
+    clock.seconds += 1
+    assert [calls(known, guest) for guest in guests] == [10, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,12 @@ def caller(subject: str, of: str = "t", issued_s_ago: float = 60, holds_s: float
     return Caller(subject, frozenset({"player"}), now + holds_s, now - issued_s_ago, of)
 
 
+def guest(number: int, at: float | None = None) -> Caller:
+    """One who came to try."""
+    now = time.time() if at is None else at
+    return Caller(f"demo-{number:08}", frozenset({"demo"}), now + 3600, now - 60, f"guest {number}")
+
+
 def reason(known: Revocations, who: Caller) -> str:
     try:
         known.verify(who)
@@ -118,6 +124,31 @@ async def test_g11_a_note_is_kept_as_long_as_its_token_would_hold(
             assert len(here._notes) == 2
             wall.seconds = time.time() + 1
             await until(lambda: len(here._notes) == 1)
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_those_who_came_to_try_leave_room_for_the_operators_notes(
+    nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "DEMO_NOTES_LIMIT", 3)
+    monkeypatch.setattr(revocations, "TIDIED_EVERY_S", 0.05)
+    wall = Clock(time.time())
+    async with connected(nats.url) as bus:
+        here = Revocations(bus, wall)
+        async with running(here.run()):
+            await until(lambda: here._in_view_at is not None)
+            for number in range(3):
+                await done(lambda: here.revoke_token(guest(number), "logout"))  # noqa: B023 - waited for right here
+            with pytest.raises(GatewayRefused) as refused:
+                await here.revoke_token(guest(3), "logout")
+            assert (refused.value.reason, refused.value.facts) == ("OVERLOADED", {"limit": "3"})
+            assert [reason(here, guest(number)) for number in range(4)] == [*["TOKEN_REVOKED"] * 3, ""]
+            await done(lambda: here.revoke_token(caller("ana", "one"), "logout"))
+            await done(lambda: here.revoke_subject("demo-00000003", "back-office", "noise"))
+            assert reason(here, guest(3)) == "TOKEN_REVOKED"
+            wall.seconds += 4000
+            await until(lambda: here._demo_notes == 0)
+            await done(lambda: here.revoke_token(guest(4, wall.seconds), "logout"))
 
 
 async def test_while_the_bus_is_away_what_is_known_holds_and_then_nobody_is_let_in(nats: StoppableNats) -> None:

@@ -20,6 +20,7 @@ from gateway.demo import DemoDoor
 from gateway.desk import Desk
 from gateway.directory import Directory
 from gateway.local_service import GatewayService, methods_here
+from gateway.rates import Limit, Limits, Rates
 from gateway.revocations import Revocations
 from gateway.upstream import Upstream
 from gateway.visitors import NOBODY, Visitors
@@ -79,7 +80,14 @@ async def door(tmp_path: Path, nats_url: str, monkeypatch: pytest.MonkeyPatch) -
             upstream = Upstream()
             made = Door(issuer, visitors, taken_back, Desk(Directory(bus, {}), upstream), clock)
             demo = DemoDoor(SigningKey.read(issuer.demo.key_file), AUDIENCE, clock)
-            made.desk.offer(methods_here(GatewayService(demo, taken_back, made.end_sessions), visitors))
+            made.desk.offer(
+                methods_here(
+                    GatewayService(
+                        demo, Rates(Limits(demo_visits=Limit("visits to try", 0.001, 2))), taken_back, made.end_sessions
+                    ),
+                    visitors,
+                )
+            )
             yield made
             await upstream.close()
 
@@ -184,6 +192,21 @@ async def test_anybody_comes_in_to_try_and_leaves(door: Door) -> None:
     await door.logout(entered.token)
     assert door.ended == [entered.player_id]
     assert (await refusal(door.visitors.admit(entered.token))).reason == "TOKEN_REVOKED"
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_one_address_is_not_let_in_to_try_without_end(door: Door) -> None:
+    async def enter(address: str) -> None:
+        method = CONTRACTS.by_rpc_name["GatewayService.EnterDemo"]
+        await door.desk.ask(method, gateway_pb2.EnterDemoRequest(), "", address=address)
+
+    async def enter_for_ever() -> None:
+        while True:
+            await enter("192.0.2.1")
+
+    refused = await refusal(asyncio.wait_for(enter_for_ever(), WITHIN_S))
+    assert (refused.reason, refused.domain) == ("RATE_LIMITED", "gateway.feltro")
+    await enter("192.0.2.2")
 
 
 async def test_a_connection_ends_when_its_token_is_taken_back(door: Door) -> None:
