@@ -97,6 +97,8 @@ class Feed:
         """How often it was not certain that everything was heard."""
         self.opening = 0
         """How many are about to watch."""
+        self.shown = False
+        """Whether anybody was let see the table: until then there may be none."""
         self.idle_since: float | None = None
         self._late = late
         self._kept: deque[Event] = deque()

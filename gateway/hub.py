@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from nats.aio.client import Client as Nats
 from prometheus_client import Counter, Gauge
 
 from feltro.table.v1 import events_pb2, table_pb2
-from gateway import feeds, json_codec
+from gateway import bounds, feeds, json_codec, refusals
 from gateway.archive import Archive
 from gateway.asking import Asks
 from gateway.close_codes import CloseCode
@@ -41,6 +42,8 @@ PICTURES_AT_ONCE = 16
 LINGERS_FOR_S = 15.0
 FEEDS_LIMIT = 20_000
 
+# What a table may be called: what cannot be one is not looked for (G11).
+_TABLE_ID = re.compile(bounds.of(table_pb2.GetTableRequest.DESCRIPTOR.fields_by_name["table_id"]).form)
 _PREFIX = SUBJECTS[0].removesuffix("*")
 _log = logging.getLogger(__name__)
 _FEEDS = Gauge("feltro_edge_feeds", "Tables that are watched, or were a moment ago")
@@ -105,12 +108,15 @@ class Hub:
 
     async def open(self, table_id: str, visitor: Visitor, from_seq: int | None = None) -> Opening:
         """Prepares watching; `watch` right after it, without waiting in between. `Refused` if he may not see it."""
+        if _TABLE_ID.fullmatch(table_id) is None:
+            raise refusals.invalid("table_id", "is no name of a table.")
         feed = self._feed(table_id)
         feed.opening += 1
         try:
             for _ in range(ATTEMPTS):
                 breaks = feed.breaks
                 picture = await self._picture(table_id, visitor)
+                feed.shown = True
                 if from_seq is not None:
                     place, why = await self._place(feed, from_seq, picture.table.seq)
                     if not why and breaks == feed.breaks:
@@ -122,6 +128,10 @@ class Hub:
                     return Opening(feed, breaks, picture, seq, resumed=False, why=why)
         finally:
             feed.opening -= 1
+            if not feed.shown and not feed.opening:
+                # Names can be made up without end: what nobody was shown is not kept for anybody.
+                del self._feeds[table_id]
+                _FEEDS.set(len(self._feeds))
         raise unavailable("The table moves too fast to be shown at the moment: try again.")
 
     def watch(self, opening: Opening, outlet: Outlet) -> Watcher:

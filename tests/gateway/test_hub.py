@@ -51,6 +51,38 @@ async def test_a_picture_and_then_every_event_once(edge: tuple[LiveEdge, Tables,
         assert await client.seqs(1) == [25]
 
 
+@pytest.mark.guarantee("G11")
+async def test_g11_names_of_tables_that_are_made_up_leave_nothing_behind(edge: tuple[LiveEdge, Tables, Door]) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as client, live.connect() as other:
+        await client.result("subscribe", table_id=table.table_id)
+        for number in range(100):
+            made_up = [
+                {
+                    "jsonrpc": "2.0",
+                    "id": each,
+                    "method": "subscribe",
+                    "params": {"table_id": f"made-up-{number}-{each % 9}"},
+                }
+                for each in range(30)
+            ]
+            await other.ws.send_json(made_up)
+            said = json.dumps(await other.answer(number))
+            assert said.count('"TABLE_UNKNOWN"') == 30
+        asked = len(tables.asked)
+        for wrong in ("x" * 61, "x" * 60_000, "a.b", "a b", "*"):
+            answer = await other.call("subscribe", table_id=wrong)
+            assert answer["error"]["data"]["reason"] == "INVALID"
+            assert answer["error"]["data"]["facts"] == {"field": "table_id"}
+        assert len(tables.asked) == asked
+        tables.away = True
+        assert (await other.call("subscribe", table_id="away"))["error"]["data"]["reason"] == "UNAVAILABLE"
+        assert list(live.hub._feeds) == [table.table_id]
+        table.say()
+        assert await client.seqs(1) == [1]
+
+
 async def test_subscribing_while_much_happens(edge: tuple[LiveEdge, Tables, Door]) -> None:
     live, tables, _ = edge
     table = await table_of(tables)
