@@ -101,4 +101,4 @@ class Gateway:
 
         key = self._settings.demo_key
         door = DemoDoor(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
-        return GatewayService(door, rates, self._revocations, end_sessions)
+        return GatewayService(self._directory, door, rates, self._revocations, end_sessions)

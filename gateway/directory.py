@@ -71,6 +71,11 @@ class Directory:
         self.changed.set()
         self.changed = asyncio.Event()
 
+    @property
+    def in_view(self) -> bool:
+        """Whether it is known who is there."""
+        return self._tables.in_view and self._replicas.in_view
+
     def games(self) -> list[str]:
         """Every game that some process serves."""
         return sorted({replica.game for replica in self._alive()})
@@ -109,7 +114,7 @@ class Directory:
         serving = [replica for replica in self.replicas() if replica.game == game]
         ready = [replica for replica in serving if not replica.draining] or serving
         if not ready:
-            if game not in self._seen and self._tables.in_view and self._replicas.in_view:
+            if game not in self._seen and self.in_view:
                 raise refusals.game_unknown(game)
             raise NobodyAnswers(game)
         return ready[next(self._turn) % len(ready)].address

@@ -38,16 +38,38 @@ class LocalService(Protocol):
     descriptor: ServiceDescriptor
 
 
+class KnowsGames(Protocol):
+    """Who is there: `Directory`."""
+
+    @property
+    def in_view(self) -> bool: ...
+
+    def games(self) -> list[str]: ...
+
+
 class GatewayService:
     """One method per rpc; see gateway.proto for what each promises."""
 
     descriptor = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
 
-    def __init__(self, demo: DemoDoor, rates: Rates, revocations: Revocations, end_sessions: EndSessions) -> None:
+    def __init__(
+        self, games: KnowsGames, demo: DemoDoor, rates: Rates, revocations: Revocations, end_sessions: EndSessions
+    ) -> None:
+        self._games = games
         self._demo = demo
         self._rates = rates
         self._revocations = revocations
         self._end_sessions = end_sessions
+
+    async def list_games(
+        self, request: gateway_pb2.ListGamesRequest, visitor: Visitor, address: str
+    ) -> gateway_pb2.ListGamesResponse:
+        """While the bus is away those that were there; if none was ever seen it cannot be told that there is none."""
+        del request, visitor, address
+        names = self._games.games()
+        if not names and not self._games.in_view:
+            raise refusals.unavailable("It cannot be told which games are served: try again in a moment.")
+        return gateway_pb2.ListGamesResponse(games=[gateway_pb2.Game(game=name) for name in names])
 
     async def enter_demo(
         self, request: gateway_pb2.EnterDemoRequest, visitor: Visitor, address: str

@@ -89,7 +89,8 @@ class Player:
 async def test_a_program_from_outside_plays_alone(running: Platform, outside: Outside, regulation: str) -> None:
     player = Player(outside, running, f"alone_{regulation}")
     await player.fund(10_000)
-    listed = await outside.call("TableService_ListTables", game="roulette")
+    (game,) = (await outside.call("GatewayService_ListGames"))["games"]
+    listed = await outside.call("TableService_ListTables", game=game["game"])
     assert HOUSES[regulation] in [table["table_id"] for table in listed["tables"]]
     table_id = await player.enter(HOUSES[regulation])
     layout = await outside.call("RouletteService_GetLayout", table_id=table_id)

@@ -78,12 +78,17 @@ async def door(tmp_path: Path, nats_url: str, monkeypatch: pytest.MonkeyPatch) -
             await until(lambda: taken_back._in_view_at is not None)
             visitors = Visitors(TokenVerifier(sources, AUDIENCE, clock), taken_back, used)
             upstream = Upstream()
-            made = Door(issuer, visitors, taken_back, Desk(Directory(bus, {}), upstream), clock)
+            directory = Directory(bus, {})
+            made = Door(issuer, visitors, taken_back, Desk(directory, upstream), clock)
             demo = DemoDoor(SigningKey.read(issuer.demo.key_file), AUDIENCE, clock)
             made.desk.offer(
                 methods_here(
                     GatewayService(
-                        demo, Rates(Limits(demo_visits=Limit("visits to try", 0.001, 2))), taken_back, made.end_sessions
+                        directory,
+                        demo,
+                        Rates(Limits(demo_visits=Limit("visits to try", 0.001, 2))),
+                        taken_back,
+                        made.end_sessions,
                     ),
                     visitors,
                 )
@@ -192,6 +197,12 @@ async def test_anybody_comes_in_to_try_and_leaves(door: Door) -> None:
     await door.logout(entered.token)
     assert door.ended == [entered.player_id]
     assert (await refusal(door.visitors.admit(entered.token))).reason == "TOKEN_REVOKED"
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_gateway_that_has_seen_nobody_yet_does_not_say_that_there_is_no_game(door: Door) -> None:
+    refused = await refusal(door.call("ListGames", gateway_pb2.ListGamesRequest(), ""))
+    assert (refused.reason, refused.domain) == ("UNAVAILABLE", "gateway.feltro")
 
 
 @pytest.mark.guarantee("G11")
