@@ -22,6 +22,7 @@ from gateway.http_line import HttpLine
 from gateway.problems import PROBLEM, Problem
 from gateway.proxies import TrustedProxies
 from gateway.rates import neighbourhood
+from gateway.reasons import TOO_MANY_CONNECTIONS
 from services.kit import trace
 
 # So many more are heard before they are refused; those beyond them are told without being heard.
@@ -62,7 +63,9 @@ class Connections:
         """One more, or a `Problem`. No address is one that is not counted for itself."""
         if self._count >= self.in_all:
             _REFUSED.labels("in all").inc()
-            raise _too_many(503, "Too many connections are open here: try again in a moment.", self.in_all)
+            raise _too_many(
+                TOO_MANY_CONNECTIONS[0], "Too many connections are open here: try again in a moment.", self.in_all
+            )
         place = neighbourhood(address)
         if place and self._by_address[place] >= self.per_address:
             _REFUSED.labels("per address").inc()
@@ -257,4 +260,4 @@ def _unheard(problem: Problem) -> bytes:
 
 def _too_many(status: int, sentence: str, limit: int) -> Problem:
     headers: dict[str, str] = {hdrs.RETRY_AFTER: str(RETRY_AFTER_S)}
-    return Problem(status, sentence, "OVERLOADED", facts={"limit": str(limit)}, headers=headers)
+    return Problem(status, sentence, TOO_MANY_CONNECTIONS[1], facts={"limit": str(limit)}, headers=headers)

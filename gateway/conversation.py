@@ -18,7 +18,7 @@ from gateway.contracts import Contracts
 from gateway.feeds import Outlet, Watcher
 from gateway.hub import Hub, Opening
 from gateway.private_facts import PrivateFacts
-from gateway.problems import Problem, fault
+from gateway.problems import Problem, fault, method_unknown
 from gateway.rates import Rates
 from gateway.refusals import GatewayRefused, token_expired
 from gateway.visitors import Visitor, Visitors
@@ -188,7 +188,7 @@ class Conversation:
         method = self._methods.get(call.method)
         if method is None:
             sentence = "There is no such method: see /asyncapi.json."
-            raise rpc.CallFailed(rpc.METHOD_NOT_FOUND, Problem(404, sentence, "METHOD_UNKNOWN"))
+            raise rpc.CallFailed(rpc.METHOD_NOT_FOUND, method_unknown(sentence, call.method))
         if not method.public and visitor.caller is None:
             raise GatewayRefused("TOKEN_INVALID", "Say who you are first: `authenticate` with a token.")
         try:

@@ -13,8 +13,6 @@ from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER
 from services.kit.refusal import Refused
 from services.kit.trace import Trace, begin
 
-# What is said back of an address where nothing is (G11).
-ASKED_CHARACTERS_LIMIT = 200
 # Which program in which version answers is nobody's business outside.
 SERVER = "feltro"
 _TRACE = web.RequestKey("trace", Trace)
@@ -33,7 +31,7 @@ async def envelope(request: web.Request, handler: _Handler) -> web.StreamRespons
         except web.HTTPException as said:
             if said.status < HTTPStatus.BAD_REQUEST:
                 raise
-            problem = problem_of_http(said, f"{request.method} {request.rel_url.raw_path}"[:ASKED_CHARACTERS_LIMIT])
+            problem = problem_of_http(said, f"{request.method} {request.rel_url.raw_path}")
         except Exception as failed:  # noqa: BLE001 - whatever it was, the client is told
             problem = _problem(failed)
         _log_problem(request, problem)

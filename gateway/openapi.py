@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from gateway import bounds
@@ -51,12 +52,13 @@ _STATUSES: Mapping[int, str] = {
     403: "The token does not allow it, or the thing asked for is another player's.",
     404: "There is no such thing.",
     409: "As things stand it cannot be done, and nothing has changed; or the command's name was used for another one.",
+    408: "The rest of the body did not come in time: nothing was done.",
     413: f"The body is larger than {BODY_BYTES_LIMIT} bytes.",
     415: f"The body is not `{JSON}`.",
     429: "Too much at once: nothing was done, try again later.",
     500: "A fault of the platform: it is not known whether anything was done. Send the same request again.",
     501: "This platform does not offer the call.",
-    503: "What is needed to answer cannot be reached: send the same request again.",
+    503: "What is needed to answer cannot be reached, or too many are connected: send the same request again.",
 }
 # What comes without a reason: there is none to decide by.
 _WITHOUT_REASON = (500, 501)
@@ -247,8 +249,15 @@ def _refusal(status: int, reasons: Sequence[Reason]) -> Schema:
     narrowed: Schema = of_domains[0] if len(of_domains) == 1 else {"anyOf": of_domains}
     made = _response(status, {"allOf": [_ANY_PROBLEM, narrowed]}, f" Reasons: {names}.")
     (content,) = cast("dict[str, Schema]", made["content"]).values()
-    content["examples"] = {_example_name(each): {"$ref": _EXAMPLES + _example_name(each)} for each in reasons}
+    content["examples"] = {_example_name(each): _example_of(each, status) for each in reasons}
     return made
+
+
+def _example_of(reason: Reason, status: int) -> Schema:
+    """Described once, but where the reason comes with another status than its own."""
+    if status != reason.status:
+        return _example(replace(reason, status=status))
+    return {"$ref": _EXAMPLES + _example_name(reason)}
 
 
 def _response(status: int, schema: Schema, more: str = "") -> Schema:

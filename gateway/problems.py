@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from aiohttp import web
 
 from gateway import json_codec
-from gateway.reasons import OF_HTTP, STATUSES, title_of
+from gateway.reasons import OF_HTTP, status_of, title_of
 from gateway.refusals import DOMAIN
 from services.kit.refusal import Refused
 
 PROBLEM = "application/problem+json"
 PROBLEMS_PATH = "/problems"
 RETRY_AFTER_S = 1
+# What is said back of an address or a name where nothing is (G11).
+ASKED_CHARACTERS_LIMIT = 200
 
 # Where things are inside is nobody's business outside.
 _INTERNAL_FACTS = frozenset({"address"})
@@ -67,7 +69,7 @@ def invalid(sentence: str, field_path: str = "") -> Problem:
 
 def problem_of(refused: Refused) -> Problem:
     """A refusal, of a service or of our own."""
-    status = STATUSES.get(refused.code, 500)
+    status = status_of(refused.domain, refused.reason, refused.code)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         # Whatever it says, it was not written for a client (G7).
         return Problem(status, _INTERNAL)
@@ -81,8 +83,15 @@ def problem_of_http(error: web.HTTPException, asked: str) -> Problem:
     """What aiohttp itself refuses; `asked` is verb and path."""
     headers = {name: value for name, value in error.headers.items() if name in {"Allow", "Retry-After"}}
     reason = OF_HTTP.get(error.status, "INVALID" if error.status < HTTPStatus.INTERNAL_SERVER_ERROR else "")
-    facts = {"method": asked} if reason == "METHOD_UNKNOWN" else {}
-    return Problem(error.status, _SENTENCES.get(error.status, f"{error.reason}."), reason, facts=facts, headers=headers)
+    sentence = _SENTENCES.get(error.status, f"{error.reason}.")
+    if reason == "METHOD_UNKNOWN":
+        return replace(method_unknown(sentence, asked, error.status), headers=headers)
+    return Problem(error.status, sentence, reason, headers=headers)
+
+
+def method_unknown(sentence: str, asked: str, status: int = 404) -> Problem:
+    """There is no such call."""
+    return Problem(status, sentence, "METHOD_UNKNOWN", facts={"method": asked[:ASKED_CHARACTERS_LIMIT]})
 
 
 def fault() -> Problem:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from gateway import json_codec
 from gateway.contracts import Contracts
-from gateway.problems import PROBLEMS_PATH, Problem
+from gateway.problems import PROBLEMS_PATH, method_unknown
 from gateway.reasons import Reason, ReasonSets, title_of
 
 
@@ -37,7 +37,7 @@ class ReasonPages:
     async def _one(self, request: web.Request) -> web.Response:
         name = request.match_info["reason"]
         if name not in self._meanings:
-            raise Problem(404, "No error has this reason.", "METHOD_UNKNOWN")
+            raise method_unknown("No error has this reason.", f"{request.method} {request.rel_url.raw_path}")
         if _is_for_people(request):
             return _page(title_of(name), [self._section(name)])
         return _json(self._told(name))

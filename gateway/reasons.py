@@ -29,7 +29,15 @@ STATUSES: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 # What HTTP itself finds wrong has statuses of its own.
-OF_HTTP: Mapping[int, str] = {404: "METHOD_UNKNOWN", 405: "METHOD_UNKNOWN", 413: "TOO_LARGE", 415: "INVALID"}
+OF_HTTP: Mapping[int, str] = {
+    404: "METHOD_UNKNOWN",
+    405: "METHOD_UNKNOWN",
+    408: "INVALID",
+    413: "TOO_LARGE",
+    415: "INVALID",
+}
+# Of a connection that is one too many for the whole gateway: whoever balances the load asks another one.
+TOO_MANY_CONNECTIONS = 503, "OVERLOADED"
 _OWN_STATUSES = {(DOMAIN, "METHOD_UNKNOWN"): 404, (DOMAIN, "TOO_LARGE"): 413}
 _FACTS = re.compile(r"Facts: ([a-z_]+(?:, [a-z_]+)*)")
 
@@ -81,14 +89,21 @@ class ReasonSets:
         return sorted((self._known[one] for one in named), key=lambda one: (one.domain, one.name))
 
     def by_status(self, method: Method, binding: Binding) -> dict[int, list[Reason]]:
-        """The same over HTTP, where what cannot be taken as a body is refused by itself."""
+        """The same over HTTP, where what cannot be taken as a body, and one connection too many, have their own."""
         statuses: dict[int, list[Reason]] = {}
         for reason in self.of_call(method):
             statuses.setdefault(reason.status, []).append(reason)
         if binding.body:
-            for status in (413, 415):
+            for status in (408, 413, 415):
                 statuses[status] = [self._known[DOMAIN, OF_HTTP[status]]]
+        status, name = TOO_MANY_CONNECTIONS
+        statuses.setdefault(status, []).insert(0, self._known[DOMAIN, name])
         return dict(sorted(statuses.items()))
+
+
+def status_of(domain: str, reason: str, code: grpc.StatusCode) -> int:
+    """The status of a refusal over HTTP."""
+    return _OWN_STATUSES.get((domain, reason), STATUSES.get(code, 500))
 
 
 def title_of(reason: str) -> str:
@@ -102,8 +117,8 @@ def _reasons(enum: EnumDescriptor, contracts: Contracts) -> Iterator[Reason]:
         declared = value.GetOptions().Extensions[refusal_pb2.refusal]
         name = reason_of(value.name)
         code = grpc.StatusCode[code_pb2.Code.Name(declared.code)]
-        status = _OWN_STATUSES.get((domain, name), STATUSES[code])
-        yield Reason(domain, name, contracts.words(f"{enum.full_name}.{value.name}"), status, declared.any_call)
+        words = contracts.words(f"{enum.full_name}.{value.name}")
+        yield Reason(domain, name, words, status_of(domain, name, code), declared.any_call)
 
 
 def _files_of(contracts: Contracts) -> Iterator[FileDescriptor]:

@@ -381,7 +381,7 @@ def waiting_limit(visitor: Visitor) -> int:
 def stopping() -> Problem:
     """Whoever balances the load knows by now, and asks another gateway."""
     headers: dict[str, str] = {hdrs.RETRY_AFTER: str(STOPPING_RETRY_AFTER_S)}
-    return Problem(503, "This gateway stops: connect again in a moment.", "OVERLOADED", headers=headers)
+    return Problem(503, "This gateway stops: connect again in a moment.", "UNAVAILABLE", headers=headers)
 
 
 def bound_waiting(transport: asyncio.Transport) -> None:

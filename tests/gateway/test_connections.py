@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import resource
 from contextlib import AsyncExitStack, suppress
 from uuid import uuid4
@@ -10,14 +11,19 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from gateway import connections, sse
+from gateway import connections, json_codec, sse
 from gateway.connections import Connections, Entrance, room_for
+from gateway.openapi import document
 from gateway.problems import Problem
 from gateway.proxies import TrustedProxies, networks_of
-from tests.gateway.front import FakeDesk, bearer, front
+from gateway.reasons import ReasonSets
+from tests.gateway.documented import Documented
+from tests.gateway.front import CONTRACTS, FakeDesk, bearer, front
 from tests.gateway.sockets import WITHIN_S, Client, LiveEdge, live_edge, until
 
 pytestmark = pytest.mark.guarantee("G11")
+
+DOCUMENTED = Documented(json.loads(json_codec.dumps(document(CONTRACTS, ReasonSets(CONTRACTS)))))
 
 CLIENT = "X-Forwarded-For"
 
@@ -29,11 +35,13 @@ def test_so_many_from_an_address_and_so_many_in_all() -> None:
     with pytest.raises(Problem) as in_all:
         known.enter("192.0.2.9")
     assert (in_all.value.status, in_all.value.reason, in_all.value.headers) == (503, "OVERLOADED", {"Retry-After": "5"})
+    DOCUMENTED.verify("GET", "/v1/games", 503, in_all.value.document("/", ""))
     known.leave("192.0.2.2")
     for address in ("192.0.2.1", "2001:db8::3"):
         with pytest.raises(Problem) as per_address:
             known.enter(address)
         assert (per_address.value.status, per_address.value.facts) == (429, {"limit": "2"})
+        DOCUMENTED.verify("GET", "/v1/games", 429, per_address.value.document("/", ""))
     for address in ("192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2"):
         known.leave(address)
     assert not known._by_address
@@ -162,6 +170,8 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
             head = await reader.readuntil(b"\r\n\r\n")
             assert head.startswith(b"HTTP/1.1 408 ")
             assert b"application/problem+json" in head
+            size = int(head.lower().partition(b"content-length:")[2].split()[0])
+            DOCUMENTED.verify("POST", "/v1/accounts", 408, json.loads(await reader.readexactly(size)))
             with suppress(ConnectionResetError):
                 await reader.read()
         writer.close()

@@ -53,8 +53,16 @@ def test_every_operation_says_what_it_does_who_may_and_how_it_fails() -> None:
         assert operation["summary"], path
         assert ({} in operation["security"]) == (path in public)
         assert {"200", "400", "401", "403", "429", "500", "503"} <= set(operation["responses"])
-        assert ("413" in operation["responses"]) == ("requestBody" in operation)
+        for status in ("408", "413", "415"):
+            assert (status in operation["responses"]) == ("requestBody" in operation)
         assert verb != "get" or "requestBody" not in operation
+
+
+def test_every_example_of_an_error_has_the_status_that_it_is_shown_under() -> None:
+    for name, response in DOCUMENT["components"]["responses"].items():
+        for shown in response["content"]["application/problem+json"].get("examples", {}).values():
+            example = shown if "$ref" not in shown else DOCUMENT["components"]["examples"][shown["$ref"].split("/")[-1]]
+            assert name.startswith(f"Problem{example['value']['status']}"), name
 
 
 def test_commands_are_named_by_a_header() -> None:

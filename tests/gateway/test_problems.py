@@ -14,6 +14,7 @@ from gateway.reasons import STATUSES, ReasonSets
 from services.kit.refusal import Refused
 from services.kit.table import refusals as table_refusals
 from services.wallet import refusals as wallet_refusals
+from tests.gateway.documented import Documented
 from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
 
 BALANCE = "/v1/accounts/a/balance"
@@ -113,7 +114,9 @@ async def test_every_reason_has_a_page(client: Client) -> None:
     page = await client.get("/problems/TABLE_UNKNOWN", headers={"Accept": "text/html,*/*"})
     assert page.content_type == "text/html"
     assert "wallet.feltro" in await page.text()
-    assert (await client.get("/problems/NONE_SUCH")).status == 404
+    unknown = await client.get("/problems/NONE_SUCH")
+    assert unknown.status == 404
+    assert (await unknown.json())["facts"] == {"method": "GET /problems/NONE_SUCH"}
 
 
 def test_reasons_belong_to_the_domains_of_their_packages() -> None:
@@ -152,6 +155,16 @@ async def test_a_page_says_which_calls_are_refused_for_its_reason(client: Client
     assert said["statuses"] == {"wallet.feltro": 409}
     page = await client.get("/problems/INSUFFICIENT_FUNDS", headers={"Accept": "text/html"})
     assert "/docs#WalletService_Withdraw" in await page.text()
+
+
+async def test_a_command_too_large_to_be_recorded_has_the_status_of_what_is_too_large() -> None:
+    async with front(_refusing(gateway_refusals.GatewayRefused("TOO_LARGE", "It is too large.", limit=1))) as client:
+        headers = bearer("ana", **{"Idempotency-Key": "k"})
+        answer = await client.post("/v1/accounts", json={}, headers=headers)
+        said = await answer.json()
+        document = Documented(await (await client.get("/openapi.json")).json())
+    assert (answer.status, said["reason"], said["facts"]) == (413, "TOO_LARGE", {"limit": "1"})
+    document.verify("POST", "/v1/accounts", 413, said)
 
 
 async def test_what_is_refused_on_the_way_is_refused_by_the_gateway() -> None:

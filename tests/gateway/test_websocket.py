@@ -80,7 +80,10 @@ async def test_what_is_refused_says_why(edge: Edge) -> None:
         hidden = await client.call("WalletService.OpenAccount")
         assert error(hidden) == (-32603, "")
         assert error(await client.call("WalletService.GetBalance", nonsense=1)) == (-32602, "INVALID")
-        assert error(await client.call("Nobody.DoesThis")) == (-32601, "METHOD_UNKNOWN")
+        unknown = await client.call("Nobody.DoesThis")
+        assert error(unknown) == (-32601, "METHOD_UNKNOWN")
+        assert unknown["error"]["data"]["facts"] == {"method": "Nobody.DoesThis"}
+        assert len((await client.call("x" * 50_000))["error"]["data"]["facts"]["method"]) == 200
 
 
 @pytest.mark.parametrize(
