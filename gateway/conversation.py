@@ -285,6 +285,9 @@ def _failure(call: rpc.Call, failed: rpc.CallFailed, begun: trace.Trace) -> byte
 
 
 def _note_failure(problem: Problem, method: str, count: int = 1) -> None:
+    if problem.too_much:
+        _UNHEARD.labels(problem.reason).inc()
+        return
     said = {"method": method, "status": problem.status, "reason": problem.reason, "domain": problem.domain}
     level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
     _log.log(level, "a call was refused", extra=said | {"count": count})

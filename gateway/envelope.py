@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
+from prometheus_client import Counter
 
 from gateway.problems import Problem, fault, problem_of, problem_of_http
 from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER
@@ -18,6 +19,7 @@ SERVER = "feltro"
 _TRACE = web.RequestKey("trace", Trace)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+_TOO_MUCH = Counter("feltro_edge_requests_too_many", "Requests over HTTP that were one too many", ["reason"])
 _log = logging.getLogger(__name__)
 
 
@@ -49,6 +51,9 @@ def _problem(failed: Exception) -> Problem:
 
 
 def _log_problem(request: web.Request, problem: Problem) -> None:
+    if problem.too_much:
+        _TOO_MUCH.labels(problem.reason).inc()
+        return
     said = {"verb": request.method, "path": request.rel_url.raw_path, "status": problem.status}
     level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
     _log.log(level, "a request was refused", extra={**said, "reason": problem.reason, "domain": problem.domain})

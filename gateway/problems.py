@@ -21,6 +21,7 @@ ASKED_CHARACTERS_LIMIT = 200
 
 # Where things are inside is nobody's business outside.
 _INTERNAL_FACTS = frozenset({"address"})
+_TOO_MUCH = frozenset({"RATE_LIMITED", "OVERLOADED"})
 _INTERNAL = "The platform has failed and it is not known whether anything was done: send the same request again."
 
 
@@ -34,6 +35,11 @@ class Problem(Exception):
     domain: str = DOMAIN
     facts: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def too_much(self) -> bool:
+        """Nothing was done, for more was asked than is heard: whoever goes on would fill the log with it."""
+        return self.reason in _TOO_MUCH
 
     @property
     def title(self) -> str:

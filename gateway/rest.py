@@ -34,7 +34,11 @@ class Door(Protocol):
 
     def known(self, token: str) -> bool: ...
 
-    async def admit(self, token: str) -> Visitor: ...
+    async def recognise(self, token: str) -> Visitor: ...
+
+    async def verify(self, visitor: Visitor) -> None: ...
+
+    def seen(self, visitor: Visitor) -> None: ...
 
     def current(self, visitor: Visitor) -> bool: ...
 
@@ -82,8 +86,11 @@ class Rest:
         if token and not self._visitors.known(token):
             # To read a token costs more than to forge one: nobody may show new ones without end.
             self._rates.newcomer(address)
-        visitor = await self._visitors.admit(token)
+        visitor = await self._visitors.recognise(token)
+        # Before others are asked about him: whoever asks too much costs nobody but us anything.
         self._rates.call(visitor, address)
+        await self._visitors.verify(visitor)
+        self._visitors.seen(visitor)
         if not method.expired_token_accepted and not self._visitors.current(visitor):
             raise refusals.token_expired()
         return visitor

@@ -45,12 +45,6 @@ class Visitors:
         """Whether the token was verified before, so that to do it again costs nothing."""
         return self._verifier.remembers(token)
 
-    async def admit(self, token: str) -> Visitor:
-        """The bearer, who does something now; refused as by `let_in`."""
-        visitor = await self.let_in(token)
-        self.seen(visitor)
-        return visitor
-
     async def let_in(self, token: str) -> Visitor:
         """The bearer, whose program connects: that alone is nothing that he does.
 
@@ -79,9 +73,9 @@ class Visitors:
         return Visitor(token, caller, login_of(token, caller))
 
     async def verify(self, visitor: Visitor) -> None:
-        """Whether one who was let in may still ask for anything; refused as by `let_in`.
+        """Whether one who was recognised, perhaps long ago, may ask for anything; refused as by `let_in`.
 
-        For what is asked on a connection that stays, as often as it is asked: nothing is waited for while he is awake.
+        For every call: nothing is waited for while he is awake.
         """
         if visitor.caller is not None:
             self._revocations.verify(visitor.caller)

@@ -69,28 +69,39 @@ class FakeDesk:
 class FakeDoor:
     """Lets in whoever says his name; `late` comes too late."""
 
+    def __init__(self) -> None:
+        self.asked_about: list[str] = []
+
     def known(self, token: str) -> bool:
         return token != FORGED
 
-    async def admit(self, token: str) -> Visitor:
+    async def recognise(self, token: str) -> Visitor:
         if not token:
             return NOBODY
         if token == FORGED:
             raise GatewayRefused("TOKEN_INVALID", "The token is not authentic.")
         return Visitor(token, Caller(token, frozenset({"player"}), 0.0))
 
+    async def verify(self, visitor: Visitor) -> None:
+        self.asked_about.append(visitor.token)
+
+    def seen(self, _: Visitor) -> None:
+        """It is nothing here."""
+
     def current(self, visitor: Visitor) -> bool:
         return visitor.token != LATE
 
 
 @asynccontextmanager
-async def front(desk: FakeDesk, cors: Cors | None = None, limits: Limits | None = None) -> AsyncIterator[Client]:
+async def front(
+    desk: FakeDesk, cors: Cors | None = None, limits: Limits | None = None, door: FakeDoor | None = None
+) -> AsyncIterator[Client]:
     """A client of a front over this desk."""
     reasons = ReasonSets(CONTRACTS)
     pages = ReasonPages(CONTRACTS, reasons)
     openapi = json_codec.dumps(document(CONTRACTS, reasons))
     entrance = Entrance(10_000, 10_000, TrustedProxies(()))
-    rest = Rest(CONTRACTS, desk, FakeDoor(), Rates(limits or Limits()))
+    rest = Rest(CONTRACTS, desk, door or FakeDoor(), Rates(limits or Limits()))
     parts: list[Routed] = [entrance, rest, Reference(openapi), pages]
     edge = Edge(Lookout([]), Environment.PRODUCTION, parts=parts, cors=cors)
     async with TestClient(TestServer(edge.application())) as client:

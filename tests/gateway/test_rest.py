@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+from prometheus_client import REGISTRY
 from yarl import URL
 
 from feltro.roulette.v1 import roulette_pb2
@@ -19,7 +21,7 @@ from gateway.json_types import message_type
 from gateway.rates import Limit, Limits
 from gateway.rest import BODY_BYTES_LIMIT
 from gateway.routes import Routes
-from tests.gateway.front import CONTRACTS, Client, FakeDesk, bearer, front
+from tests.gateway.front import CONTRACTS, Client, FakeDesk, FakeDoor, bearer, front
 
 ANA = bearer("ana")
 COMMAND = bearer("ana", **{"Idempotency-Key": "k1"})
@@ -271,12 +273,23 @@ async def test_who_may_come_in(client: Client, desk: FakeDesk) -> None:
     assert (await client.get("/v1/tables/t", headers=bearer("forged"))).status == 401
 
 
-async def test_too_many_calls_are_too_many(desk: FakeDesk) -> None:
-    limits = Limits(player=Limit("calls of a player", 1, 2))
-    async with front(desk, limits=limits) as client:
+@pytest.mark.guarantee("G11")
+async def test_g11_too_many_calls_cost_nobody_anything(desk: FakeDesk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "gateway")
+    limits, door = Limits(player=Limit("calls of a player", 0.001, 2)), FakeDoor()
+    counted = _too_many()
+    async with front(desk, limits=limits, door=door) as client:
         answers = [await client.get("/v1/tables/t", headers=ANA) for _ in range(4)]
+        assert (await client.get("/v1/tables/t", headers=bearer("late"))).status == 401
     assert [answer.status for answer in answers] == [200, 200, 429, 429]
-    assert answers[-1].headers["Retry-After"] == "1"
+    assert int(answers[-1].headers["Retry-After"]) > 900
+    assert door.asked_about == ["ana", "ana", "late"]
+    assert [record.__dict__["reason"] for record in caplog.records if "reason" in record.__dict__] == ["TOKEN_EXPIRED"]
+    assert _too_many() == counted + 2
+
+
+def _too_many() -> float:
+    return REGISTRY.get_sample_value("feltro_edge_requests_too_many_total", {"reason": "RATE_LIMITED"}) or 0.0
 
 
 async def test_what_is_the_same_for_everybody_may_be_kept_for_a_moment(client: Client, desk: FakeDesk) -> None:

@@ -23,7 +23,7 @@ from gateway.local_service import GatewayService, methods_here
 from gateway.rates import Limit, Limits, Rates
 from gateway.revocations import Revocations
 from gateway.upstream import Upstream
-from gateway.visitors import NOBODY, Visitors
+from gateway.visitors import NOBODY, Visitor, Visitors
 from services.kit.identity import Source, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.signing_key import SigningKey
@@ -48,6 +48,13 @@ class Door:
 
     async def call(self, method: str, request: Message, token: str) -> bytes:
         return await self.desk.ask(CONTRACTS.by_rpc_name[f"GatewayService.{method}"], request, token)
+
+    async def admit(self, token: str) -> Visitor:
+        """Somebody who calls."""
+        visitor = await self.visitors.recognise(token)
+        await self.visitors.verify(visitor)
+        self.visitors.seen(visitor)
+        return visitor
 
     async def logout(self, token: str) -> gateway_pb2.LogoutResponse:
         return gateway_pb2.LogoutResponse.FromString(await self.call("Logout", gateway_pb2.LogoutRequest(), token))
@@ -106,20 +113,20 @@ async def refusal(call: object) -> Refused:
 async def test_who_shows_a_token_is_let_in(door: Door) -> None:
     token = door.issuer.token(["player"], "ana")
     assert not door.visitors.known(token)
-    player = await door.visitors.admit(token)
+    player = await door.admit(token)
     assert door.visitors.known(token)
-    operator = await door.visitors.admit(door.issuer.token(["operator"], "back-office"))
+    operator = await door.admit(door.issuer.token(["operator"], "back-office"))
     assert (player.player_id, operator.player_id) == ("ana", None)
-    assert await door.visitors.admit("") is NOBODY
-    refused = await refusal(door.visitors.admit("forged"))
+    assert await door.admit("") is NOBODY
+    refused = await refusal(door.admit("forged"))
     assert (refused.reason, refused.domain) == ("TOKEN_INVALID", "gateway.feltro")
 
 
 async def test_an_expired_token_is_known_to_be_expired(door: Door) -> None:
     token = door.issuer.token(["player"], "ana", minutes=10)
-    assert door.visitors.current(await door.visitors.admit(token))
+    assert door.visitors.current(await door.admit(token))
     door.clock.seconds += 11 * 60
-    visitor = await door.visitors.admit(token)
+    visitor = await door.admit(token)
     assert not door.visitors.current(visitor)
     assert door.visitors.expires_in(visitor) < 0
 
@@ -128,7 +135,7 @@ async def test_an_expired_token_is_known_to_be_expired(door: Door) -> None:
 async def test_g12_a_token_older_than_any_revocation_is_kept_opens_nothing(door: Door) -> None:
     token = door.issuer.token(["operator"], "back-office", minutes=60 * 24 * 365)
     door.clock.seconds += revocations.KEPT_FOR_S + 1
-    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_EXPIRED"
+    assert (await refusal(door.admit(token))).reason == "TOKEN_EXPIRED"
 
 
 @pytest.mark.rule("GLI-19 2.5.4")
@@ -136,13 +143,13 @@ async def test_after_thirty_idle_minutes_a_new_login_is_asked_for(door: Door) ->
     token = door.issuer.token(["player"], "ana")
     for _ in range(2):
         door.clock.seconds += IDLE_LIMIT_S - 1
-        await door.visitors.admit(token)
+        await door.admit(token)
     # What only looks at him is nothing that he does.
     door.clock.seconds += IDLE_LIMIT_S - 1
     await door.visitors.recognise(token)
     door.clock.seconds += 2
-    assert (await refusal(door.visitors.admit(token))).reason == "LOGIN_NEEDED"
-    assert (await refusal(door.visitors.admit(token))).reason == "LOGIN_NEEDED"
+    assert (await refusal(door.admit(token))).reason == "LOGIN_NEEDED"
+    assert (await refusal(door.admit(token))).reason == "LOGIN_NEEDED"
 
 
 async def test_a_logout_ends_the_token_and_the_players_sessions(door: Door) -> None:
@@ -150,22 +157,22 @@ async def test_a_logout_ends_the_token_and_the_players_sessions(door: Door) -> N
     answer = await door.logout(token)
     assert [session.session_id for session in answer.sessions] == ["s"]
     assert door.ended == ["ana"]
-    refused = await refusal(door.visitors.admit(token))
+    refused = await refusal(door.admit(token))
     assert (refused.reason, set(refused.facts)) == ("TOKEN_REVOKED", {"revoked_at"})
-    assert (await door.visitors.admit(other)).player_id == "ana"
+    assert (await door.admit(other)).player_id == "ana"
 
 
 async def test_a_logout_holds_though_the_wallet_is_away(door: Door) -> None:
     token, door.wallet_answers = door.issuer.token(["player"], "ana"), False
     assert (await door.logout(token)).sessions_left
-    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_REVOKED"
+    assert (await refusal(door.admit(token))).reason == "TOKEN_REVOKED"
 
 
 async def test_an_operator_logs_out_without_sessions(door: Door) -> None:
     token = door.issuer.token(["operator"], "back-office")
     await door.logout(token)
     assert not door.ended
-    assert (await refusal(door.visitors.admit(token))).reason == "TOKEN_REVOKED"
+    assert (await refusal(door.admit(token))).reason == "TOKEN_REVOKED"
 
 
 async def test_only_operators_take_others_tokens_back(door: Door, caplog: pytest.LogCaptureFixture) -> None:
@@ -179,11 +186,11 @@ async def test_only_operators_take_others_tokens_back(door: Door, caplog: pytest
         assert (refused.reason, refused.domain) == (reason, "gateway.feltro")
     for subject, why in (("", "stolen"), ("zita", ""), ("a" * 200, "stolen"), ("zita", "a" * 1000)):
         assert (await refusal(door.revoke(subject, operator, why))).reason == "INVALID"
-    await door.visitors.admit(victim)
+    await door.admit(victim)
     # The issuer's clock has gone on since the door's stood still.
     door.clock.seconds += 600
     await door.revoke("zita", operator)
-    assert (await refusal(door.visitors.admit(victim))).reason == "TOKEN_REVOKED"
+    assert (await refusal(door.admit(victim))).reason == "TOKEN_REVOKED"
     (said,) = [record.__dict__ for record in caplog.records if "operator" in record.message]
     assert (said["actor"], said["subject"], said["reason"]) == ("back-office", "zita", "stolen phone")
 
@@ -192,11 +199,11 @@ async def test_only_operators_take_others_tokens_back(door: Door, caplog: pytest
 async def test_anybody_comes_in_to_try_and_leaves(door: Door) -> None:
     answer = await door.call("EnterDemo", gateway_pb2.EnterDemoRequest(), "")
     entered = gateway_pb2.EnterDemoResponse.FromString(answer)
-    visitor = await door.visitors.admit(entered.token)
+    visitor = await door.admit(entered.token)
     assert visitor.player_id == entered.player_id
     await door.logout(entered.token)
     assert door.ended == [entered.player_id]
-    assert (await refusal(door.visitors.admit(entered.token))).reason == "TOKEN_REVOKED"
+    assert (await refusal(door.admit(entered.token))).reason == "TOKEN_REVOKED"
 
 
 @pytest.mark.guarantee("G12")
@@ -222,7 +229,7 @@ async def test_g11_one_address_is_not_let_in_to_try_without_end(door: Door) -> N
 
 async def test_a_connection_ends_when_its_token_is_taken_back(door: Door) -> None:
     token = door.issuer.token(["player"], "ana")
-    ending = asyncio.create_task(door.visitors.over(await door.visitors.admit(token)))
+    ending = asyncio.create_task(door.visitors.over(await door.admit(token)))
     await asyncio.sleep(0)
     await door.logout(token)
     assert (await asyncio.wait_for(ending, WITHIN_S)).reason == "TOKEN_REVOKED"
@@ -230,9 +237,9 @@ async def test_a_connection_ends_when_its_token_is_taken_back(door: Door) -> Non
 
 @pytest.mark.rule("GLI-19 2.5.4")
 async def test_a_connection_ends_when_nothing_is_done_or_its_token_expires(door: Door) -> None:
-    short = await door.visitors.admit(door.issuer.token(["player"], "ana", minutes=5))
-    idle = await door.visitors.admit(door.issuer.token(["player"], "ana"))
-    busy = await door.visitors.admit(door.issuer.token(["player"], "ana"))
+    short = await door.admit(door.issuer.token(["player"], "ana", minutes=5))
+    idle = await door.admit(door.issuer.token(["player"], "ana"))
+    busy = await door.admit(door.issuer.token(["player"], "ana"))
     door.clock.seconds += IDLE_LIMIT_S - 120
     door.visitors.seen(busy)
     # The issuer's clock has gone on since the door's stood still: tokens are younger than they seem.
@@ -245,7 +252,7 @@ async def test_a_connection_ends_when_nothing_is_done_or_its_token_expires(door:
 
 
 async def test_a_connection_is_renewed_by_the_same_person_only(door: Door) -> None:
-    visitor = await door.visitors.admit(door.issuer.token(["player"], "ana", minutes=5))
+    visitor = await door.admit(door.issuer.token(["player"], "ana", minutes=5))
     door.clock.seconds += 240
     renewed = await door.visitors.renew(visitor, door.issuer.token(["player"], "ana", minutes=10))
     assert door.visitors.expires_in(renewed) > 300
