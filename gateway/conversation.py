@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from prometheus_client import Counter
 
 from gateway import json_codec, rpc
 from gateway.asking import Asks
+from gateway.calls import Calls, Way
 from gateway.contracts import Contracts
 from gateway.feeds import Outlet, Watcher
 from gateway.hub import Hub, Opening
@@ -82,6 +84,7 @@ class Conversation:
         self._rates = rates
         self._hub = hub
         self._private_facts = private_facts
+        self._calls = Calls(Way.WEBSOCKET)
         self._own: dict[str, _Own] = {
             "authenticate": self._authenticate,
             "ping": self._ping,
@@ -169,19 +172,27 @@ class Conversation:
             self._hub.leave(watcher)
 
     async def _answer(self, talker: Talker, call: rpc.Call) -> Answer:
+        started = time.perf_counter()
         with trace.begin(call.traceparent) as begun:
             try:
                 own = self._own.get(call.method)
                 if own is not None:
-                    return await own(talker, call)
-                return Answer(rpc.success(call.id, await self._ask(talker, call)))
-            except rpc.CallFailed as failed:
-                return Answer(_failure(call, failed, begun))
+                    answer = await own(talker, call)
+                else:
+                    answer = Answer(rpc.success(call.id, await self._ask(talker, call)))
+            except rpc.CallFailed as said:
+                failed = said
             except Refused as refused:
-                return Answer(_failure(call, rpc.refused(refused), begun))
+                failed = rpc.refused(refused)
             except Exception:  # noqa: BLE001 - whatever it was, the caller is told
                 _log.exception("a call failed", extra={"method": call.method})
-                return Answer(_failure(call, rpc.CallFailed(rpc.INTERNAL_ERROR, fault()), begun))
+                failed = rpc.CallFailed(rpc.INTERNAL_ERROR, fault())
+            else:
+                self._calls.succeeded(call.method, started)
+                return answer
+            if call.method in self._methods or call.method in self._own:
+                self._calls.failed(call.method, failed.problem.status)
+            return Answer(_failure(call, failed, begun))
 
     async def _ask(self, talker: Talker, call: rpc.Call) -> bytes:
         visitor = talker.visitor

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
 from aiohttp import hdrs, web
 from prometheus_client import Counter
 
+from gateway.calls import Calls, Way
 from gateway.problems import Problem, fault, problem_of, problem_of_http
 from gateway.tracing import TRACE_HEADER, TRACE_ID_HEADER
 from services.kit.refusal import Refused
@@ -16,26 +18,36 @@ from services.kit.trace import Trace, begin
 
 # Which program in which version answers is nobody's business outside.
 SERVER = "feltro"
+# The method that is called, once it is known.
+CALLED = web.RequestKey("called", str)
 _TRACE = web.RequestKey("trace", Trace)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _TOO_MUCH = Counter("feltro_edge_requests_too_many", "Requests over HTTP that were one too many", ["reason"])
+_calls = Calls(Way.REST)
 _log = logging.getLogger(__name__)
 
 
 @web.middleware
 async def envelope(request: web.Request, handler: _Handler) -> web.StreamResponse:
     """Outermost: whatever is raised inside becomes a problem document, and what is logged inside knows its trace."""
+    started = time.perf_counter()
     with begin(request.headers.get(TRACE_HEADER, "")) as begun:
         request[_TRACE] = begun
         try:
-            return await handler(request)
+            answer = await handler(request)
         except web.HTTPException as said:
             if said.status < HTTPStatus.BAD_REQUEST:
                 raise
             problem = problem_of_http(said, f"{request.method} {request.rel_url.raw_path}")
         except Exception as failed:  # noqa: BLE001 - whatever it was, the client is told
             problem = _problem(failed)
+        else:
+            if CALLED in request:
+                _calls.succeeded(request[CALLED], started)
+            return answer
+        if CALLED in request:
+            _calls.failed(request[CALLED], problem.status)
         _log_problem(request, problem)
         return problem.response(request.rel_url.raw_path, begun.trace_id)
 

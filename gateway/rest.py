@@ -12,6 +12,7 @@ from gateway import json_codec, refusals
 from gateway.asking import Asks
 from gateway.bearer import token_of
 from gateway.contracts import Contracts, Method
+from gateway.envelope import CALLED
 from gateway.problems import Problem, invalid
 from gateway.rates import Rates
 from gateway.refusals import GatewayRefused
@@ -69,6 +70,7 @@ class Rest:
         if transcoder is None:
             return _other_verb(request, by_verb)
         method = transcoder.method
+        request[CALLED] = method.rpc_name
         visitor = await self._admit(request, method)
         key = request.headers.get(KEY_HEADER)
         body = await _body(request) if transcoder.takes_body else b""
