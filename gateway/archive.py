@@ -18,7 +18,15 @@ from services.kit.table.table_bus import STREAM, table_subject
 KEPT_FOR_S = 300
 MESSAGES_LIMIT = 500
 ANSWERED_WITHIN_S = 1.0
+# Where more has happened it is looked for where the last of it begins: so often, each time in half of the stream.
+LOOKS = 24
+# Messages for which room is left, because they are said between looking and reading.
+HAPPENING_MEANWHILE = 10
 READ_AT_ONCE = 8
+
+
+class _TooMany(Exception):
+    """More messages than are read."""
 
 
 class Archive:
@@ -34,12 +42,45 @@ class Archive:
         if not self._bus.is_connected:
             return []
         try:
-            async with self._reading, asyncio.timeout(2 * ANSWERED_WITHIN_S):
-                return await self._read(table_subject(table_id))
+            async with asyncio.timeout(2 * ANSWERED_WITHIN_S), self._reading:
+                return await self._latest(table_subject(table_id))
         except (*BUS_FAILURES, nats.js.errors.Error):
             return []
 
-    async def _read(self, subject: str) -> list[bytes]:
+    async def _latest(self, subject: str) -> list[bytes]:
+        since = datetime.now(UTC) - timedelta(seconds=KEPT_FOR_S)
+        try:
+            return await self._read(_consumer(subject, DeliverPolicy.BY_START_TIME, opt_start_time=since))
+        except _TooMany:
+            # A busy table: what was missed is most often among the last.
+            start = await self._start_of_the_last(subject)
+        try:
+            return await self._read(_consumer(subject, DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=start))
+        except _TooMany:
+            return []
+
+    async def _start_of_the_last(self, subject: str) -> int:
+        """From where in the stream no more than are read are this table's, and not much fewer.
+
+        A consumer that delivers nothing says how many there are, and nothing is read for it.
+        """
+        state = (await self._jetstream.stream_info(STREAM)).state
+        low, high = state.first_seq, state.last_seq + 1
+        for _ in range(LOOKS):
+            if high - low <= 1:
+                break
+            middle = (low + high) // 2
+            consumer = _consumer(subject, DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=middle)
+            pending = (await self._jetstream.add_consumer(STREAM, consumer)).num_pending or 0
+            if pending > MESSAGES_LIMIT - HAPPENING_MEANWHILE:
+                low = middle
+            else:
+                high = middle
+                if pending > MESSAGES_LIMIT // 2:
+                    break
+        return high
+
+    async def _read(self, consumer: ConsumerConfig) -> list[bytes]:
         found: list[bytes] = []
         more = asyncio.Event()
 
@@ -50,28 +91,31 @@ class Archive:
         inbox = self._bus.new_inbox()
         subscription = await self._bus.subscribe(inbox, cb=receive)
         try:
-            info = await self._jetstream.add_consumer(
-                STREAM,
-                ConsumerConfig(
-                    name=f"edge-{secrets.token_hex(8)}",
-                    deliver_subject=inbox,
-                    filter_subject=subject,
-                    deliver_policy=DeliverPolicy.BY_START_TIME,
-                    opt_start_time=datetime.now(UTC) - timedelta(seconds=KEPT_FOR_S),
-                    ack_policy=AckPolicy.NONE,
-                    max_deliver=1,
-                    inactive_threshold=ANSWERED_WITHIN_S,
-                    mem_storage=True,
-                    num_replicas=1,
-                ),
-            )
+            info = await self._jetstream.add_consumer(STREAM, consumer, deliver_subject=inbox)
             # Those on their way already are pending no more.
             wanted = (info.num_pending or 0) + (info.delivered.consumer_seq if info.delivered else 0)
             if wanted > MESSAGES_LIMIT:
-                return []
+                raise _TooMany
             while len(found) < wanted:
                 more.clear()
                 await more.wait()
             return found
         finally:
             await subscription.unsubscribe()
+
+
+def _consumer(
+    subject: str, policy: DeliverPolicy, opt_start_time: datetime | None = None, opt_start_seq: int | None = None
+) -> ConsumerConfig:
+    return ConsumerConfig(
+        name=f"edge-{secrets.token_hex(8)}",
+        filter_subject=subject,
+        deliver_policy=policy,
+        opt_start_time=opt_start_time,
+        opt_start_seq=opt_start_seq,
+        ack_policy=AckPolicy.NONE,
+        max_deliver=1,
+        inactive_threshold=ANSWERED_WITHIN_S,
+        mem_storage=True,
+        num_replicas=1,
+    )

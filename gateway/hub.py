@@ -90,6 +90,7 @@ class Hub:
         self._late: dict[Watcher, None] = {}
         self._someone_late = asyncio.Event()
         self._being_pictured: set[Feed] = set()
+        self._filling: dict[Feed, asyncio.Task[None]] = {}
         self._asking = asyncio.Semaphore(PICTURES_AT_ONCE)
         self._picturing: set[asyncio.Task[None]] = set()
         self._listener = Listener(bus, STREAM, SUBJECTS[0], self._heard, self._missed)
@@ -104,7 +105,7 @@ class Hub:
         return [self._listener.run(), self._mend(), self._tidy()]
 
     async def close(self) -> None:
-        await background.end(list(self._picturing))
+        await background.end([*self._picturing, *self._filling.values()])
 
     async def open(self, table_id: str, visitor: Visitor, from_seq: int | None = None) -> Opening:
         """Prepares watching; `watch` right after it, without waiting in between. `Refused` if he may not see it."""
@@ -157,11 +158,22 @@ class Hub:
             return seq, "The table counts otherwise now."
         known = feed.seq is not None and feed.seq <= from_seq
         if not known and from_seq != seq and not feed.covers(from_seq):
-            feed.fill(list(self._events(await self._archive.lately(feed.table_id))))
+            await self._fill(feed)
             known = feed.covers(from_seq)
             if not known:
                 return seq, "What has happened since is not kept any more."
         return from_seq, ""
+
+    async def _fill(self, feed: Feed) -> None:
+        """Takes over what was told lately: after an outage many come back to one table, and one reading is for all."""
+        filling = self._filling.get(feed)
+        if filling is None:
+            filling = self._filling[feed] = asyncio.create_task(self._read_back(feed))
+            filling.add_done_callback(lambda _: self._filling.pop(feed))
+        await asyncio.shield(filling)
+
+    async def _read_back(self, feed: Feed) -> None:
+        feed.fill(list(self._events(await self._archive.lately(feed.table_id))))
 
     async def _picture(self, table_id: str, visitor: Visitor) -> table_pb2.GetTableResponse:
         request = table_pb2.GetTableRequest(table_id=table_id)

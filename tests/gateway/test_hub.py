@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 import uvloop
 
-from gateway import feeds, hub, websocket
+from gateway import archive, feeds, hub, websocket
 from gateway.feeds import Feed, Watcher
 from gateway.wires import Event, Wire
 from stack import ephemeral
@@ -135,6 +135,46 @@ async def test_taking_up_at_a_gateway_that_did_not_hear_it(nats_url: str) -> Non
             assert opened["resumed"] is True
             table.say()
             assert await client.seqs(31) == list(range(11, 42))
+
+
+async def test_taking_up_at_a_busy_table_at_a_gateway_that_did_not_hear_it(
+    nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MESSAGES_LIMIT", 40)
+    async with live_edge(nats_url) as (_, tables, _):
+        busy, other = await table_of(tables), await table_of(tables)
+        for number in range(150):
+            # Each is a message of its own, and the tables' messages lie between each other.
+            busy.say()
+            await busy.voice.flush()
+            if number % 3:
+                other.say()
+                await other.voice.flush()
+        async with live_edge(nats_url, tables=tables) as (there, _, _):
+            read = _count_reads(there.hub._archive, monkeypatch)
+            async with AsyncExitStack() as stack:
+                clients = [await stack.enter_async_context(there.connect()) for _ in range(20)]
+                opened = await asyncio.gather(
+                    *(client.result("subscribe", table_id=busy.table_id, from_seq=140) for client in clients)
+                )
+                assert [one["resumed"] for one in opened] == [True] * 20
+                assert read == [busy.table_id]
+                busy.say()
+                assert [await client.seqs(11) for client in clients] == [list(range(141, 152))] * 20
+            async with there.connect() as client:
+                shown = await client.result("subscribe", table_id=other.table_id, from_seq=5)
+                assert shown["why"] == "What has happened since is not kept any more."
+
+
+def _count_reads(kept: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    read, lately = list[str](), kept.lately
+
+    async def counting(table_id: str) -> list[bytes]:
+        read.append(table_id)
+        return await lately(table_id)
+
+    monkeypatch.setattr(kept, "lately", counting)
+    return read
 
 
 async def test_what_is_not_kept_any_more_is_said(
