@@ -46,13 +46,14 @@ class Stream:
         self.cause = endings.LOST
         """Why it ended; a client that goes says nothing."""
 
-    def tell(self, payload: bytes) -> None:
+    def tell(self, *payloads: bytes) -> None:
         if self.ended.done() or self.transport.is_closing():
             return
         if self.transport.get_write_buffer_size() > waiting_limit(self.visitor):
             self.end(CloseCode.TOO_SLOW)
         else:
-            self.transport.write(payload)
+            for payload in payloads:
+                self.transport.write(payload)
 
     def drop(self, watcher: Watcher, why: str) -> None:
         self.notice("unsubscribed", table_id=watcher.feed.table_id, why=why)

@@ -130,9 +130,10 @@ class Socket:
                 # Closing waits for what is to be read, and he may never read it.
                 self._loop.call_later(CLOSED_WITHIN_S, self.transport.abort)
 
-    def tell(self, payload: bytes) -> None:
+    def tell(self, *payloads: bytes) -> None:
         if self._takes_more():
-            self.transport.write(payload)
+            for payload in payloads:
+                self.transport.write(payload)
 
     def say(self, text: bytes) -> None:
         if self._takes_more():

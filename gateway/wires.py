@@ -32,9 +32,9 @@ def on(wire: Wire, lines: bytes) -> bytes:
 
 
 class Event:
-    """One event of a table. Its frame is built here, once; the other wires' bytes are taken from it."""
+    """One event of a table. Its frame is built here, once; the other wires' bytes are made from it, once if ever."""
 
-    __slots__ = ("_params_at", "frame", "seq", "taken")
+    __slots__ = ("_on_others", "_params_at", "frame", "seq", "taken")
 
     def __init__(self, seq: int, params: bytes, *, taken: bool) -> None:
         """`taken`: it is a whole picture, to be believed whatever came before."""
@@ -42,8 +42,12 @@ class Event:
         self.taken = taken
         self.frame = told(Wire.FRAMES, "table", params)
         self._params_at = len(self.frame) - len(params) - 1
+        self._on_others: dict[Wire, bytes] = {}
 
     def bytes_on(self, wire: Wire) -> bytes:
         if wire is Wire.FRAMES:
             return self.frame
-        return told(wire, "table", self.frame[self._params_at : -1], self.seq)
+        made = self._on_others.get(wire)
+        if made is None:
+            made = self._on_others[wire] = told(wire, "table", self.frame[self._params_at : -1], self.seq)
+        return made

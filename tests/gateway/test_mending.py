@@ -119,9 +119,30 @@ class Ending:
         self._feed = feed
         self.watcher: Watcher | None = None
 
-    def tell(self, _: bytes) -> None:
+    def tell(self, *_: bytes) -> None:
         assert self.watcher is not None
         self._feed.let_go(self.watcher)
+
+    def drop(self, watcher: Watcher, why: str) -> None:
+        raise AssertionError(watcher, why)
+
+    def end(self, code: int) -> None:
+        raise AssertionError(code)
+
+
+class Keeping:
+    """A connection that keeps what it is told."""
+
+    transport: Transport
+    visitor: Visitor = NOBODY
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.transport = Quiet()
+        self.told: list[bytes] = []
+
+    def tell(self, *payloads: bytes) -> None:
+        self.told += payloads
 
     def drop(self, watcher: Watcher, why: str) -> None:
         raise AssertionError(watcher, why)
@@ -159,3 +180,16 @@ def test_g11_one_whose_connection_ends_while_he_is_told_is_watching_no_more(plac
     feed.hear([Event(3, b"{}", taken=False), Event(4, b"{}", taken=False)])
     assert not feed.watched
     assert not late
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize("wire", list(Wire))
+def test_g11_many_who_come_back_hold_one_copy_of_what_they_missed(wire: Wire) -> None:
+    feed = Feed("t", lambda _: None)
+    feed.hear(Event(seq, b'{"seq":%d}' % seq, taken=False) for seq in range(1, 9))
+    outlets = [Keeping(wire) for _ in range(3)]
+    for outlet in outlets:
+        feed.let_in(Watcher(outlet, feed, 2))
+    assert [len(outlet.told) for outlet in outlets] == [6] * 3
+    for number in range(6):
+        assert len({id(outlet.told[number]) for outlet in outlets}) == 1
