@@ -87,7 +87,8 @@ class Hub:
         self._desk = desk
         self._archive = Archive(bus)
         self._feeds: dict[str, Feed] = {}
-        self._late: dict[Watcher, None] = {}
+        # By table: a picture is for those of one table, and nobody looks through all others for them.
+        self._late: dict[Feed, dict[Watcher, None]] = {}
         self._someone_late = asyncio.Event()
         self._being_pictured: set[Feed] = set()
         self._filling: dict[Feed, asyncio.Task[None]] = {}
@@ -149,7 +150,7 @@ class Hub:
 
     def leave(self, watcher: Watcher) -> None:
         watcher.feed.let_go(watcher)
-        self._late.pop(watcher, None)
+        self._late_no_more(watcher)
         _WATCHERS.dec()
 
     async def _place(self, feed: Feed, from_seq: int, seq: int) -> tuple[int, str]:
@@ -205,44 +206,55 @@ class Hub:
 
     def _is_late(self, watcher: Watcher) -> None:
         watcher.late_since = asyncio.get_running_loop().time()
-        self._late[watcher] = None
+        self._late.setdefault(watcher.feed, {})[watcher] = None
         self._someone_late.set()
         _LATE.inc()
+
+    def _late_no_more(self, watcher: Watcher) -> None:
+        late = self._late.get(watcher.feed)
+        if late is not None:
+            late.pop(watcher, None)
+            if not late:
+                del self._late[watcher.feed]
 
     async def _mend(self) -> None:
         """Brings those who are late up to date as soon as they have read what they were sent."""
         while True:
             await self._someone_late.wait()
             now = asyncio.get_running_loop().time()
-            wanting: dict[Feed, list[Watcher]] = {}
-            for watcher in list(self._late):
-                if watcher not in self._late:
-                    # The end of a connection parts it from all its tables, not only the one that was looked at.
-                    continue
-                drained = watcher.transport.get_write_buffer_size() <= DRAINED_BYTES
-                if drained and watcher.can_catch_up:
-                    self._catch_up(watcher)
-                elif now - watcher.late_since > LATE_FOR_S:
-                    watcher.outlet.end(CloseCode.UNAVAILABLE if drained else CloseCode.TOO_SLOW)
-                elif drained:
-                    wanting.setdefault(watcher.feed, []).append(watcher)
-            for feed, watchers in wanting.items():
-                if feed not in self._being_pictured:
+            for feed, late in list(self._late.items()):
+                wanting = self._mend_those_of(feed, late, now)
+                if wanting is not None and feed not in self._being_pictured:
                     self._being_pictured.add(feed)
-                    showing = asyncio.create_task(self._show(feed, watchers[0].outlet.visitor))
+                    showing = asyncio.create_task(self._show(feed, wanting.outlet.visitor))
                     self._picturing.add(showing)
                     showing.add_done_callback(self._picturing.discard)
             if not self._late:
                 self._someone_late.clear()
             await asyncio.sleep(MEND_EVERY_S)
 
+    def _mend_those_of(self, feed: Feed, late: dict[Watcher, None], now: float) -> Watcher | None:
+        """One of those who can only get on with a picture, if there are any."""
+        wanting = None
+        for watcher in list(late):
+            if watcher not in late:
+                # The end of a connection parts it from all its tables, not only the one that was looked at.
+                continue
+            drained = watcher.transport.get_write_buffer_size() <= DRAINED_BYTES
+            if drained and watcher.can_catch_up:
+                self._catch_up(watcher)
+            elif now - watcher.late_since > LATE_FOR_S:
+                watcher.outlet.end(CloseCode.UNAVAILABLE if drained else CloseCode.TOO_SLOW)
+            elif drained and wanting is None:
+                wanting = watcher
+        return wanting if wanting in self._late.get(feed, {}) else None
+
     def _catch_up(self, watcher: Watcher) -> None:
-        del self._late[watcher]
         missed = sum(len(event.frame) for event in watcher.feed.since(watcher.place))
         if missed > feeds.WAITING_BYTES:
             watcher.breaks = -1
-            self._late[watcher] = None
             return
+        self._late_no_more(watcher)
         watcher.feed.let_in(watcher)
         _CAUGHT_UP.inc()
 
@@ -270,19 +282,19 @@ class Hub:
             {"table_id": feed.table_id, "seq": str(seq), "why": "Events were missed.", "table": _table(picture)}
         )
         built: dict[object, bytes] = {}
-        for watcher in [late for late in self._late if late.feed is feed]:
+        for watcher in list(self._late.get(feed, {})):
             if watcher.transport.get_write_buffer_size() > DRAINED_BYTES:
                 continue
             if watcher.wire not in built:
                 built[watcher.wire] = told(watcher.wire, "snapshot", params, seq)
-            del self._late[watcher]
+            self._late_no_more(watcher)
             watcher.outlet.tell(built[watcher.wire])
             watcher.place, watcher.breaks = seq, feed.breaks
             feed.let_in(watcher)
             _RESYNCS.inc()
 
     def _turn_away(self, feed: Feed, visitor: Visitor, refused: Refused) -> None:
-        for watcher in [late for late in self._late if late.feed is feed and late.outlet.visitor is visitor]:
+        for watcher in [late for late in self._late.get(feed, {}) if late.outlet.visitor is visitor]:
             watcher.outlet.drop(watcher, refused.sentence)
 
     async def _tidy(self) -> None:
@@ -290,9 +302,8 @@ class Hub:
         while True:
             await asyncio.sleep(LINGERS_FOR_S / 5)
             now = asyncio.get_running_loop().time()
-            late = {watcher.feed for watcher in self._late}
             for feed in list(self._feeds.values()):
-                if feed.watched or feed in late:
+                if feed.watched or feed in self._late:
                     feed.idle_since = None
                 elif feed.idle_since is None:
                     feed.idle_since = now

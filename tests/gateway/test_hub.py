@@ -272,7 +272,7 @@ async def test_a_slow_reader_delays_nobody_and_catches_up(
             table.say(padding="x" * 8_000)
             rounds += 1
             assert await quick.seqs(1) == [rounds]
-        waiting = next(iter(live.hub._late)).transport.get_write_buffer_size()
+        waiting = next(iter(live.hub._late[live.hub._feeds[table.table_id]])).transport.get_write_buffer_size()
         assert waiting < feeds.WAITING_BYTES + 16 * 1024
         transport.resume_reading()
         known = 0

@@ -182,7 +182,7 @@ async def test_a_reader_who_is_slow_gets_a_picture_and_one_who_never_reads_is_dr
         for _ in range(feeds.KEPT_BYTES // 8_000 + 1):
             table.say(padding="x" * 8_000)
         await table.voice.flush()
-        (late,) = live.hub._late
+        ((late,),) = live.hub._late.values()
         assert late.transport.get_write_buffer_size() < feeds.WAITING_BYTES + 16 * 1024
         transport.resume_reading()
         while (said := await reader.next())[0] == "table":
