@@ -20,6 +20,7 @@ from google.protobuf.message_factory import GetMessageClass
 from feltro.access.v1 import access_pb2, refusal_pb2
 from gateway.json_types import enum_type, message_type
 from gateway.matters import Matter, fits
+from services.kit.identity import GAME
 
 OURS = "feltro."
 
@@ -60,7 +61,8 @@ class Method:
         self.expired_token_accepted: bool = access.expired_token_accepted
         self.scopes = frozenset(
             access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in access.scopes if scope
-        )
+        ) - {GAME}
+        """Who may call it from outside."""
         route = options.Extensions[access_pb2.route]
         self.table_field: str = route.table
         self.game_field: str = route.game

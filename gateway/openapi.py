@@ -338,6 +338,5 @@ def _problem(reasons: ReasonSets) -> Schema:
 
 
 _TOKENS = (
-    "A token of the operator's issuer. Scopes: `player` (the subject is the player's id), `operator` (the back office),"
-    " `game` (a game service)."
+    "A token of the operator's issuer. Scopes: `player` (the subject is the player's id), `operator` (the back office)."
 )

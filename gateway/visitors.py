@@ -10,7 +10,7 @@ from gateway.activity import ASKED_AGAIN_AFTER_S, Activity
 from gateway.logins import Login, login_of
 from gateway.refusals import GatewayRefused
 from gateway.revocations import KEPT_FOR_S, Revocations
-from services.kit.identity import CLOCK_SKEW_S, Caller, TokenVerifier
+from services.kit.identity import CLOCK_SKEW_S, GAME, Caller, TokenVerifier
 from services.kit.methods import authenticated
 from services.kit.refusal import Refused
 
@@ -63,6 +63,9 @@ class Visitors:
             caller = await authenticated(self._verifier, token)
         except Refused as refused:
             raise GatewayRefused(refused.reason, refused.sentence) from None
+        # Game services speak with each other inside: one of their tokens that comes in here was stolen.
+        if GAME in caller.scopes:
+            raise GatewayRefused("TOKEN_INVALID", "The token is for services of the platform, and opens nothing here.")
         # Of one that does not say its age, or is too old, nobody could tell whether it was taken back.
         if not caller.issued_at:
             raise GatewayRefused("TOKEN_INVALID", "The token does not say when it was issued: `iat`.")

@@ -22,7 +22,7 @@ TOKEN_CHARACTERS_LIMIT = 8 * 1024
 SUBJECT_CHARACTERS_LIMIT = 128
 CLOCK_SKEW_S = 30
 
-PLAYER, DEMO, OPERATOR = "player", "demo", "operator"
+PLAYER, DEMO, OPERATOR, GAME = "player", "demo", "operator", "game"
 # What SCOPE_PLAYER in the protos stands for. For the ids of `demo` no account for money is ever opened.
 PLAYERS = frozenset({PLAYER, DEMO})
 DEMO_PREFIX = "demo-"

@@ -283,7 +283,14 @@ async def test_a_token_that_does_not_hold_opens_nothing_anywhere(
 @pytest.mark.guarantee("G12")
 async def test_what_is_between_services_is_not_offered_to_anybody(running: Platform, ana: Player) -> None:
     """Whatever token is shown: the way to the ledger's own commands does not lead through the gateway."""
-    stranger = running.gateway.issuer.token(["game"], "a game service whose token was stolen")
+    issuer, thief = running.gateway.issuer, "a game service whose token was stolen"
+    for scopes in (["game"], ["game", "operator"], ["player", "game"]):
+        stolen = {"Authorization": f"Bearer {issuer.token(scopes, thief)}"}
+        async with aiohttp.ClientSession(running.gateway.url, headers=stolen) as session:
+            for path in ("/v1/ws", f"/v1/tables/{MANY}/events", "/v1/games", f"/v1/accounts/{ana.account_id}/balance"):
+                async with session.get(path) as got:
+                    assert (got.status, (await got.json(content_type=None))["reason"]) == (401, "TOKEN_INVALID"), path
+    stranger = issuer.token(["operator"], thief)
     async with aiohttp.ClientSession(running.gateway.url) as session, session.ws_connect("/v1/ws") as ws:
         client = Client(ws)
         await client.show("authenticate", stranger)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,6 +57,7 @@ def test_every_operation_says_what_it_does_who_may_and_how_it_fails() -> None:
         for status in ("408", "413", "415"):
             assert (status in operation["responses"]) == ("requestBody" in operation)
         assert verb != "get" or "requestBody" not in operation
+        assert not re.search(r"[Ss]copes?:[^\n]*\b(game|nobody)\b", operation["description"]), path
 
 
 def test_every_example_of_an_error_has_the_status_that_it_is_shown_under() -> None:
