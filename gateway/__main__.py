@@ -40,7 +40,7 @@ async def serve(settings: GatewaySettings) -> int:
     lookout = Lookout([wallet, bus])
     vital = Vital(lookout)
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, vital.stopping.set)
+        asyncio.get_running_loop().add_signal_handler(number, vital.stop)
     try:
         gateway = Gateway(settings, lookout, bus.client)
     except (NoSigningKey, FrontEndUnusable) as unusable:
@@ -54,6 +54,7 @@ async def serve(settings: GatewaySettings) -> int:
         _log.info("the gateway listens", extra={"address": settings.listen})
         await vital.stopping.wait()
         _log.info("the gateway stops")
+        await vital.leave(settings.not_ready_s)
     except OSError as error:
         _log.error("cannot listen: free the address or set FELTRO_GATEWAY_LISTEN", extra={"error": str(error)})
         return 1

@@ -139,6 +139,10 @@ class Lookout:
         """The gateway itself has broken: it is not ready, however well the others are."""
         self._own = [Condition("gateway", "answers players", "has lost a part of itself and is started anew")]
 
+    def leave(self) -> None:
+        """It stops in a moment; if something has broken that is still what is wrong."""
+        self._own = self._own or [Condition("gateway", "answers players", "stops: ask another one")]
+
     async def watch(self) -> None:
         """Look until cancelled."""
         while True:

@@ -57,6 +57,8 @@ class GatewaySettings(WebSettings):
     trusted_proxies: Annotated[str, AfterValidator(_check_networks)] = ""
     # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
     cors: str = ""
+    # How long a gateway that is told to stop goes on answering, and says at /readyz that it is not ready.
+    not_ready_s: float = Field(0.2, ge=0, le=120)
     # How long a stopping gateway waits for requests under way.
     stop_grace_s: float = Field(5.0, ge=0, le=60)
 

@@ -24,6 +24,8 @@ class Vital:
         """Whether a part has ended by itself."""
         self.stopping = asyncio.Event()
         """It is time to stop: a part has ended, or somebody has said so."""
+        self.at_once = asyncio.Event()
+        """Somebody has said so again."""
         self._lookout = lookout
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -33,6 +35,17 @@ class Vital:
             task = asyncio.create_task(part, name=str(getattr(part, "__qualname__", part)))
             task.add_done_callback(self._ended)
             self._tasks.append(task)
+
+    def stop(self) -> None:
+        """Somebody says so."""
+        if self.stopping.is_set():
+            self.at_once.set()
+        self.stopping.set()
+
+    async def leave(self, within_s: float) -> None:
+        """Everything is answered as ever, but for whether this gateway is ready: nobody new is to be sent here."""
+        self._lookout.leave()
+        await background.set_within(self.at_once, within_s)
 
     async def end(self) -> None:
         """Ends them all."""

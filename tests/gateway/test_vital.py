@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -55,17 +59,52 @@ async def test_it_does_not_go_on_without_any_of_its_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: type, work: str
 ) -> None:
     monkeypatch.setattr(part, work, breaks)
-    issuer = DevelopmentIssuer(tmp_path / "issuer")
+    settings = alone(tmp_path, monkeypatch)
+    assert await asyncio.wait_for(serve(settings), WITHIN_S) == 1
+    assert "a part of the gateway has broken" in caplog.text
+
+
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch, **more: str) -> GatewaySettings:
+    """Settings of a gateway with nothing behind it; `more` are variables without their beginning."""
+    issuer = DevelopmentIssuer(home / "issuer")
     issuer.prepare()
     nowhere = f"127.0.0.1:{free_port()}"
     monkeypatch.setenv("FELTRO_ENVIRONMENT", "development")
     monkeypatch.setenv("FELTRO_NATS_URL", f"nats://{nowhere}")
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", str(issuer.jwks))
     monkeypatch.setenv("FELTRO_DEMO_JWKS", str(issuer.demo.jwks))
-    monkeypatch.setenv("FELTRO_GATEWAY_WALLET_ADDRESS", nowhere)
-    monkeypatch.setenv("FELTRO_GATEWAY_LISTEN", f"127.0.0.1:{free_port()}")
-    assert await asyncio.wait_for(serve(load_or_exit(GatewaySettings)), WITHIN_S) == 1
-    assert "a part of the gateway has broken" in caplog.text
+    given = {"WALLET_ADDRESS": nowhere, "LISTEN": f"127.0.0.1:{free_port()}", **more}
+    for name, value in given.items():
+        monkeypatch.setenv(f"FELTRO_GATEWAY_{name}", value)
+    return load_or_exit(GatewaySettings)
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_a_gateway_that_is_told_to_stop_says_so_before_it_listens_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = alone(tmp_path, monkeypatch, NOT_READY_S="120")
+    serving = asyncio.create_task(serve(settings))
+
+    async def said() -> str:
+        async with session.get("/readyz") as answer:
+            return str((await answer.json(content_type=None))["detail"])
+
+    async with aiohttp.ClientSession(f"http://{settings.listen}") as session, asyncio.timeout(WITHIN_S):
+        while True:
+            with suppress(aiohttp.ClientConnectorError):
+                assert "gateway" not in await said()
+                break
+            await asyncio.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+        while "gateway stops" not in await said():
+            await asyncio.sleep(0.01)
+        async with session.get("/healthz") as answer:
+            assert answer.status == 200
+        assert not serving.done()
+        # Who says so twice does not want to wait.
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert await serving == 0
 
 
 @pytest.mark.parametrize("part", [breaks, only_returns])
