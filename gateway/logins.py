@@ -12,10 +12,7 @@ from functools import lru_cache
 
 import jwt
 
-from services.kit.identity import Caller
-
-# Tokens of which it is remembered what they say (G11).
-REMEMBERED_LIMIT = 10_000
+from services.kit.identity import VERIFIED_TOKENS_LIMIT, Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ def login_of(token: str, caller: Caller) -> Login | None:
     return Login(f"login {caller.subject} {moment}", min(moment, caller.issued_at), named=True)
 
 
-@lru_cache(REMEMBERED_LIMIT)
+@lru_cache(VERIFIED_TOKENS_LIMIT)
 def _auth_time(token: str) -> float | None:
     try:
         moment = jwt.decode(token, options={"verify_signature": False}).get("auth_time")

@@ -16,8 +16,9 @@ import jwt
 
 from services.kit.published_keys import ALGORITHMS, PublishedKeys
 
-# A token that was verified once is remembered for as long as its key is published; the oldest is forgotten first (G11).
-VERIFIED_TOKENS_LIMIT = 10_000
+# A token that was verified once is remembered for as long as its key is published; the one that was used longest ago is
+# forgotten first (G11). More than a gateway has connections, or each that comes back would cost a signature.
+VERIFIED_TOKENS_LIMIT = 60_000
 TOKEN_CHARACTERS_LIMIT = 8 * 1024
 SUBJECT_CHARACTERS_LIMIT = 128
 CLOCK_SKEW_S = 30
@@ -121,6 +122,7 @@ class TokenVerifier:
             self._look_at = self._next_look()
         known = self._verified.get(token)
         if known is not None and self._keys_are_the_same():
+            self._verified.move_to_end(token)
             return known
         try:
             return self.verify(token)
@@ -145,6 +147,7 @@ class TokenVerifier:
             self._verified.clear()
         known = self._verified.get(token)
         if known is not None:
+            self._verified.move_to_end(token)
             return known
         caller = self._verify_signature(token)
         self._verified[token] = caller
