@@ -192,8 +192,14 @@ class Hub:
 
     def _heard(self, subject: str, payload: bytes) -> None:
         feed = self._feeds.get(subject.removeprefix(_PREFIX))
-        if feed is not None:
+        if feed is None:
+            return
+        try:
             feed.hear(self._events([payload]))
+        except Exception:
+            # Nobody knows who has heard what of it: all get a picture.
+            feed.break_off()
+            raise
 
     def _events(self, payloads: list[bytes]) -> Iterator[Event]:
         for payload in payloads:
