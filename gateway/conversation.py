@@ -50,6 +50,8 @@ class Talker(Outlet, Protocol):
     """The connection of somebody who talks."""
 
     watching: dict[str, Watcher]
+    opening: int
+    """How many tables he is about to watch."""
     open: bool
     address: str
     """Where he comes from."""
@@ -241,13 +243,20 @@ class Conversation:
             not isinstance(from_seq, int) or isinstance(from_seq, bool) or not 0 <= from_seq < _SEQ_LIMIT
         ):
             raise rpc.invalid_params("`from_seq` has to be the number of an event.", "from_seq")
-        if table_id not in talker.watching and len(talker.watching) >= TABLES_LIMIT:
+        if table_id not in talker.watching and len(talker.watching) + talker.opening >= TABLES_LIMIT:
             sentence = "This connection watches as many tables as it may: unsubscribe from one first."
             raise GatewayRefused("OVERLOADED", sentence, limit=TABLES_LIMIT)
-        await self._visitors.verify(talker.visitor)
-        opening = await self._hub.open(table_id, talker.visitor, from_seq)
+        # Calls of one batch, or of several messages, wait side by side: each has its place from here on.
+        talker.opening += 1
+        try:
+            await self._visitors.verify(talker.visitor)
+            opening = await self._hub.open(table_id, talker.visitor, from_seq)
+        except BaseException:
+            talker.opening -= 1
+            raise
 
         def watch() -> None:
+            talker.opening -= 1
             if talker.open:
                 self._watch(talker, opening)
 

@@ -73,6 +73,7 @@ class Socket:
         "_ws",
         "address",
         "open",
+        "opening",
         "transport",
         "visitor",
         "watching",
@@ -95,6 +96,7 @@ class Socket:
         self.visitor = visitor
         self.address = address
         self.watching: dict[str, Watcher] = {}
+        self.opening = 0
         self.open = True
         """Whether anything may still be said."""
         self._ws = ws

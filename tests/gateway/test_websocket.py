@@ -289,6 +289,28 @@ async def test_one_message_may_not_be_too_large_or_binary(edge: Edge) -> None:
         assert await client.closed() == 1003
 
 
+@pytest.mark.guarantee("G11")
+async def test_g11_nor_when_it_asks_for_all_at_once(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "TABLES_LIMIT", 3)
+    live, tables, _ = edge
+    ids = [(await tables.open(f"t{uuid4().hex[:12]}")).table_id for _ in range(8)]
+    async with live.connect() as client:
+        for _ in range(2):
+            # What is refused takes nobody's place for long.
+            assert error(await client.call("subscribe", table_id="nowhere")) == (-32005, "TABLE_UNKNOWN")
+        calls = [
+            {"jsonrpc": "2.0", "id": number, "method": "subscribe", "params": {"table_id": table_id}}
+            for number, table_id in enumerate(ids)
+        ]
+        await client.ws.send_json(calls)
+        said = json.dumps(await client.answer(0))
+        assert (said.count('"result"'), said.count('"OVERLOADED"')) == (3, 5)
+        (opened,) = live.sockets._open
+        assert (len(opened.watching), opened.opening) == (3, 0)
+        await client.result("unsubscribe", table_id=ids[0])
+        await client.result("subscribe", table_id=ids[7])
+
+
 async def test_no_connection_watches_more_tables_than_it_may(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation, "TABLES_LIMIT", 2)
     live, tables, _ = edge
