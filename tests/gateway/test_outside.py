@@ -1,23 +1,35 @@
-"""The real platform through its front door: a program that knows only the OpenAPI document plays both roulettes."""
+"""The real platform through its front door: a program that knows only the documents plays both roulettes."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from services.kit import database
+from services.wallet.audit import Auditor
 from stack.postgres import EmbeddedPostgres
 from tests.gateway.outside import Outside
 from tests.gateway.platform import Platform, platform
+from tests.gateway.spoken import Document, Said, Spoken
 from tests.roulette_under_test import configuration
 from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS
 from tests.service.table.conftest import game_template
+from tests.wallet_under_test import DEMO, REAL
 
 __all__ = ["game_template"]
 
 WITHIN_S = 60.0
+MODES = {"MODE_REAL": REAL, "MODE_DEMO": DEMO}
+CROWD, CROWD_OF, CROWD_CENTS, CROWD_BET_CENTS = "crowd", 50, 10_000, 200
+# Time for all of them to bet, on a slow machine too; whoever is too late tries the next round.
+CROWD_WINDOW_MS = 5_000
+# Of so many it is read word for word what they were told: the same is told to all.
+READ_WORD_FOR_WORD = 3
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +43,18 @@ def running(
 
 async def _open_tables(running: Platform) -> None:
     async with running.roulette.client() as roulette:
-        for regulation, house in HOUSES.items():
-            await roulette.configure(house, configuration(wheel=REGULATIONS[regulation], play=INDIVIDUAL))
-            await roulette.configure(f"multi_{regulation}", configuration(wheel=REGULATIONS[regulation]))
+        for regulation, wheel in REGULATIONS.items():
+            for name, mode in MODES.items():
+                house, many = _tables(regulation, name)
+                await roulette.configure(house, configuration(wheel=wheel, play=INDIVIDUAL, mode=mode))
+                await roulette.configure(many, configuration(wheel=wheel, mode=mode))
+        await roulette.configure(CROWD, configuration(window_ms=CROWD_WINDOW_MS))
+
+
+def _tables(regulation: str, mode: str) -> tuple[str, str]:
+    """The individual one, and the one for many."""
+    real = HOUSES[regulation], f"multi_{regulation}"
+    return real if mode == "MODE_REAL" else (f"{real[0]}_demo", f"{real[1]}_demo")
 
 
 @pytest.fixture
@@ -43,14 +64,28 @@ async def outside(running: Platform) -> AsyncIterator[Outside]:
 
 
 class Player:
-    """Somebody with money, and his token."""
+    """Somebody with money, and his token; or one who came to try."""
 
-    def __init__(self, outside: Outside, running: Platform, name: str) -> None:
+    def __init__(self, outside: Outside, running: Platform, name: str, mode: str = "MODE_REAL") -> None:
         self.name = name
+        self.mode = mode
         self._outside = outside
         self.token = running.gateway.issuer.token(["player"], name)
         self.office = running.gateway.issuer.token(["operator"], "back-office")
         self.account_id = ""
+
+    async def come(self, cents: int) -> None:
+        """With money, or as one who has none here."""
+        if self.mode == "MODE_REAL":
+            await self.fund(cents)
+            return
+        entered = await self._outside.call("GatewayService_EnterDemo")
+        self.token, self.name = entered["token"], entered["player_id"]
+
+    async def find_account(self) -> None:
+        """His own, as soon as he has sat down."""
+        found = await self._outside.call("WalletService_FindAccount", self.token, player_id=self.name, mode=self.mode)
+        self.account_id = found["balance"]["account_id"]
 
     async def fund(self, cents: int) -> None:
         opened = await self._outside.call(
@@ -85,14 +120,19 @@ class Player:
                 await asyncio.sleep(0.1)
 
 
+@pytest.mark.parametrize("mode", list(MODES))
 @pytest.mark.parametrize("regulation", list(HOUSES))
-async def test_a_program_from_outside_plays_alone(running: Platform, outside: Outside, regulation: str) -> None:
-    player = Player(outside, running, f"alone_{regulation}")
-    await player.fund(10_000)
+async def test_a_program_from_outside_plays_alone(
+    running: Platform, outside: Outside, regulation: str, mode: str
+) -> None:
+    player, (house, _) = Player(outside, running, f"alone_{regulation}", mode), _tables(regulation, mode)
+    await player.come(10_000)
     (game,) = (await outside.call("GatewayService_ListGames"))["games"]
-    listed = await outside.call("TableService_ListTables", game=game["game"])
-    assert HOUSES[regulation] in [table["table_id"] for table in listed["tables"]]
-    table_id = await player.enter(HOUSES[regulation])
+    listed = await outside.call("TableService_ListTables", game=game["game"], mode=mode)
+    assert house in [table["table_id"] for table in listed["tables"]]
+    table_id = await player.enter(house)
+    await player.find_account()
+    before = await player.free_cents()
     layout = await outside.call("RouletteService_GetLayout", table_id=table_id)
     places = {place["place"] for place in layout["places"]}
     bets = [{"place": place, "amount_cents": 200} for place in ("red", "17") if place in places]
@@ -104,8 +144,9 @@ async def test_a_program_from_outside_plays_alone(running: Platform, outside: Ou
     spun = await outside.call("RouletteService_Spin", player.token, {"round_id": round_id}, table_id=table_id)
 
     assert again["stake"] == placed["stake"]
+    assert placed["stake"]["balance"]["mode"] == mode
     assert spun["staked_cents"] == "400"
-    assert await player.free_cents() == 10_000 - 400 + int(spun["payout_cents"])
+    assert await player.free_cents() == before - 400 + int(spun["payout_cents"])
     lived = await outside.call(
         "TableService_ListPlayerRounds", player.token, game="roulette", player_id=player.name, page_size="1"
     )
@@ -113,11 +154,16 @@ async def test_a_program_from_outside_plays_alone(running: Platform, outside: Ou
     assert lived["rounds"][0]["stakes"][0]["bets"]["@type"].endswith("/feltro.roulette.v1.Bets")
 
 
+@pytest.mark.parametrize("mode", list(MODES))
 @pytest.mark.parametrize("regulation", list(HOUSES))
-async def test_a_program_from_outside_plays_with_others(running: Platform, outside: Outside, regulation: str) -> None:
-    player = Player(outside, running, f"among_{regulation}")
-    await player.fund(10_000)
-    table_id = await player.enter(f"multi_{regulation}")
+async def test_a_program_from_outside_plays_with_others(
+    running: Platform, outside: Outside, regulation: str, mode: str
+) -> None:
+    player, (_, many) = Player(outside, running, f"among_{regulation}", mode), _tables(regulation, mode)
+    await player.come(10_000)
+    table_id = await player.enter(many)
+    await player.find_account()
+    before = await player.free_cents()
     async with asyncio.timeout(WITHIN_S):
         status, round_id = 0, ""
         while status != 200:
@@ -134,7 +180,108 @@ async def test_a_program_from_outside_plays_with_others(running: Platform, outsi
         "TableService_ListPlayerRounds", player.token, game="roulette", player_id=player.name, table_id=table_id
     )
     assert lived["rounds"][0]["payout_cents"] in {"0", "600"}
-    assert await player.free_cents() == 10_000 - 300 + int(lived["rounds"][0]["payout_cents"])
+    assert await player.free_cents() == before - 300 + int(lived["rounds"][0]["payout_cents"])
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_fifty_play_a_round_over_websockets_and_the_ledger_agrees(running: Platform, outside: Outside) -> None:
+    async with outside.session.get("/asyncapi.json") as got:
+        document = Document(await got.json())
+    async with AsyncExitStack() as stack:
+        sockets = [
+            Spoken(await stack.enter_async_context(outside.session.ws_connect("/v1/ws"))) for _ in range(CROWD_OF)
+        ]
+        office = Spoken(await stack.enter_async_context(outside.session.ws_connect("/v1/ws")))
+        await office.client.result("authenticate", token=running.gateway.issuer.token(["operator"], "back-office"))
+        crowd = [_Guest(spoken, f"crowd_{number}") for number, spoken in enumerate(sockets)]
+        for guest in crowd:
+            await guest.come(office, running)
+        # Those who were too late for a round all try the next one together.
+        played: set[str] = set()
+        while not any(all(round_id in guest.bets for guest in crowd) for round_id in played):
+            round_id = await crowd[0].round()
+            if round_id not in played:
+                played.add(round_id)
+                await asyncio.gather(*(guest.bet(round_id) for guest in crowd))
+        told = await crowd[0].results()
+        for guest in crowd:
+            results = await guest.results()
+            # Everybody is told the same of everybody.
+            assert all(told.get(round_id, of_round) == of_round for round_id, of_round in results.items())
+            mine = [result for of_round in results.values() for result in of_round if result["seat"] == guest.seat]
+            assert sum(int(result["staked_cents"]) for result in mine) == CROWD_BET_CENTS * len(guest.bets)
+            paid = sum(int(result["payout_cents"]) for result in mine)
+            assert await guest.free_cents() == CROWD_CENTS - CROWD_BET_CENTS * len(guest.bets) + paid
+        seats = {guest.seat for guest in crowd}
+        assert any({result["seat"] for result in of_round} == seats for of_round in told.values())
+        for spoken in (office, *sockets[:READ_WORD_FOR_WORD]):
+            document.verify(spoken)
+    assert await _violations(running) == []
+
+
+class _Guest:
+    """One of many at one table."""
+
+    def __init__(self, spoken: Spoken, name: str) -> None:
+        self.client = spoken.client
+        self._spoken = spoken
+        self._name = name
+        self.account_id = ""
+        self.seat = 0
+        self.bets: set[str] = set()
+        """The rounds in which he has one."""
+
+    async def come(self, office: Spoken, running: Platform) -> None:
+        opened = await office.client.result("WalletService.OpenAccount", player_id=self._name, mode="MODE_REAL")
+        self.account_id = opened["balance"]["account_id"]
+        deposit = {"account_id": self.account_id, "amount_cents": CROWD_CENTS, "request_id": str(uuid4())}
+        await office.client.result("WalletService.Deposit", **deposit)
+        await self.client.result("authenticate", token=running.gateway.issuer.token(["player"], self._name))
+        await self.client.result("subscribe", table_id=CROWD)
+        entered = await self.client.result("TableService.EnterTable", table_id=CROWD, request_id=str(uuid4()))
+        self.seat = entered["own"]["seat"]
+
+    async def round(self) -> str:
+        """The one that takes bets, as soon as one does."""
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                table = (await self.client.result("TableService.GetTable", table_id=CROWD))["table"]
+                if table["phase"] == "PHASE_BETTING":
+                    return str(table["round"]["round_id"])
+                await asyncio.sleep(0.1)
+
+    async def bet(self, round_id: str) -> None:
+        bets = [{"place": "red", "amount_cents": CROWD_BET_CENTS}]
+        said = {"table_id": CROWD, "round_id": round_id, "bets": bets, "request_id": str(uuid4())}
+        answer = await self.client.call("RouletteService.PlaceBets", **said)
+        if "result" in answer:
+            self.bets.add(round_id)
+        else:
+            assert answer["error"]["data"]["reason"] == "BETTING_CLOSED", answer
+
+    async def results(self) -> dict[str, list[Said]]:
+        """What he was told that the rounds he had bets in came to."""
+        while not self.bets <= set(self._told()):
+            await self.client.next("table")
+        return {round_id: results for round_id, results in self._told().items() if round_id in self.bets}
+
+    def _told(self) -> dict[str, list[Said]]:
+        events = [said["params"] for said in self._spoken.heard if said.get("method") == "table"]
+        settled = [event["round_settled"] for event in events if "round_settled" in event]
+        return {one["round_id"]: one["results"] for one in settled}
+
+    async def free_cents(self) -> int:
+        said = await self.client.result("WalletService.GetBalance", account_id=self.account_id)
+        return int(said["balance"]["free_cents"])
+
+
+async def _violations(running: Platform) -> list[str]:
+    """What the ledger's own audit finds."""
+    engine = database.connect(running.wallet.database_url, "test", connections=1)
+    found: list[str] = []
+    await Auditor(engine).run(lambda check, sentence: found.append(f"{check.name}: {sentence}"))
+    await engine.dispose()
+    return found
 
 
 async def test_errors_come_with_their_reasons(running: Platform, outside: Outside) -> None:
