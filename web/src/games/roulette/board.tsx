@@ -6,8 +6,9 @@ import { isArrow, stepped } from "./board_arrows";
 import { BoardCells } from "./board_cells";
 import { boardPlaces, fitting, type Spot, spotAt } from "./board_places";
 import { type Room, useRoom } from "./board_room";
+import { chipRadius } from "./chips_placed";
 import type { Felt } from "./felt";
-import { chipRadius, FeltChips } from "./felt_chips";
+import { FeltChips } from "./felt_chips";
 import { words } from "./words";
 import "./board.css";
 

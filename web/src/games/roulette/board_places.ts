@@ -4,6 +4,7 @@
 // from the numbers' outer edge, beyond which the dozens and the simple chances are). A wide board runs `u` to the right
 // with 3 above 1; a tall one runs it downwards with 1 left of 3.
 import type { Layout, Place } from "./bets";
+import { chipRadius, within } from "./chips_placed";
 
 export type Shape = "wide" | "tall";
 
@@ -98,7 +99,12 @@ export function fitting(width: number, height: number): Measure {
   return wide.along * wide.across >= tall.along * tall.across ? wide : tall;
 }
 
-export function boardPlaces(layout: Pick<Layout, "places">, measure: Measure): BoardPlaces {
+/** `radius` is how much room a chip takes. */
+export function boardPlaces(
+  layout: Pick<Layout, "places">,
+  measure: Measure,
+  radius = chipRadius(measure),
+): BoardPlaces {
   const zeros = layout.places.some(({ place }) => place === "00") ? 2 : 1;
   const cloth = new Cloth(measure, zeros);
   const cells = new Map<string, Cell>();
@@ -108,7 +114,9 @@ export function boardPlaces(layout: Pick<Layout, "places">, measure: Measure): B
   }
   const spots = layout.places.map((place): Spot => {
     const area = cloth.spot(place);
-    const chips = cloth.drawn({ ...cloth.beside(place.kind, area), du: 0, dv: 0 });
+    const beside = cloth.drawn({ ...cloth.beside(place.kind, area), du: 0, dv: 0 });
+    const cell = cells.get(place.place);
+    const chips = cell && isBox(place.place) ? within(cell, beside, radius) : beside;
     return {
       place: place.place,
       kind: place.kind,
@@ -119,6 +127,11 @@ export function boardPlaces(layout: Pick<Layout, "places">, measure: Measure): B
     };
   });
   return { ...cloth.size, cells, spots, bySpot: new Map(spots.map((spot) => [spot.place, spot])) };
+}
+
+/** A box with words, and no number. */
+export function isBox(place: string): boolean {
+  return !/^\d/.test(place);
 }
 
 /** The place that a pointer means: the nearest one; none beyond the board. */
@@ -223,7 +236,7 @@ class Cloth {
     if (kind === "KIND_COLUMN") return wide ? { u: u + column * 0.26, v } : { u, v: v - across * 0.28 };
     if (!SIMPLE.has(kind)) return { u, v };
     // Below and to the right of the words, whichever way the cloth lies.
-    return wide ? { u: u + along * 0.7, v: v - band * 0.15 } : { u: u + along * 0.42, v: v + band * 0.32 };
+    return wide ? { u: u + along * 0.7, v: v - band * 0.3 } : { u: u + along * 0.42, v: v + band * 0.32 };
   }
 
   private amongNumbers(numbers: readonly string[]): Area {

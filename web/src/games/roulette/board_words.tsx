@@ -100,12 +100,12 @@ function Coloured({ cell, colour }: { cell: Cell; colour: "red" | "black" }) {
   // Both names as large as the longer of them.
   const longest = Math.max(words().red.length, words().black.length);
   const size = Math.min(height * 0.32, (width * 0.96) / (longest * LETTER), 16);
-  const room = height - size * 1.3;
+  const room = height - size * 1.14;
   const ry = room * 0.42;
   const rx = Math.min(width * 0.26, ry * 1.9);
   return (
     <Turned cell={cell}>
-      <text class="cell-words" font-size={size} y={size * 0.82 - height / 2} dy="0.35em">
+      <text class="cell-words" font-size={size} y={size * 0.66 - height / 2} dy="0.35em">
         {name}
       </text>
       <path

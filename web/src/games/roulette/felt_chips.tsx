@@ -1,9 +1,10 @@
 // What lies on the board: own chips, those on their way, other players' marks, and the marker of the drawn number.
 import { useComputed } from "@preact/signals";
 import type { Cents } from "../../words/money";
-import type { BoardPlaces, Cell, Measure, Spot } from "./board_places";
+import { type BoardPlaces, type Cell, isBox, type Measure, type Spot } from "./board_places";
 import { stacked } from "./chips";
 import { ChipFace } from "./chips_drawn";
+import { chipRadius, type Point, prizeBeside } from "./chips_placed";
 import type { Felt } from "./felt";
 import "./felt_chips.css";
 
@@ -33,19 +34,10 @@ export function FeltChips({ felt, board, measure }: Props) {
   );
 }
 
-export function chipRadius({ along, across }: Measure): number {
-  return Math.max(9, Math.min(Math.min(along, across) * 0.3, 20));
-}
-
 interface Layer {
   felt: Felt;
   board: BoardPlaces;
   radius: number;
-}
-
-interface Point {
-  x: number;
-  y: number;
 }
 
 function OwnChips({ felt, board, radius, dealer, player }: Layer & { dealer: Point; player: Point }) {
@@ -60,8 +52,8 @@ function OwnChips({ felt, board, radius, dealer, player }: Layer & { dealer: Poi
         if (!spot) return null;
         const won = felt.story.wins(place);
         const prize = (value * (felt.places.get(place)?.prize_halves ?? 0)) / 2;
-        // Beside the stake, and within the board.
-        const side = spot.x + radius * 2.6 > board.width ? -1 : 1;
+        const box = isBox(place) ? board.cells.get(place) : undefined;
+        const paid = prizeBeside(spot, box, board.width, radius);
         const lost = over && settled && !won;
         const gone = lost || swept;
         const at = lost ? dealer : swept ? player : spot;
@@ -76,7 +68,7 @@ function OwnChips({ felt, board, radius, dealer, player }: Layer & { dealer: Poi
                 data-prize={place}
                 data-cents={prize}
                 style={{
-                  ...moved(swept ? player : { x: spot.x + side * radius * 1.5, y: spot.y - radius * 0.5 }),
+                  ...moved(swept ? player : paid),
                   "--from-x": `${dealer.x}px`,
                   "--from-y": `${dealer.y}px`,
                 }}

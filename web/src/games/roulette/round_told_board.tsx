@@ -12,8 +12,11 @@ import type { ToldBet } from "./round_told_bets";
 import { words } from "./words";
 import "./round_told.css";
 
-const MEASURE: Measure = { shape: "wide", along: 44, across: 46, band: 30, zero: 44, column: 44 };
-const CHIP_RADIUS = 14;
+const MEASURE: Measure = { shape: "wide", along: 44, across: 46, band: 30, zero: 44, column: 56 };
+const CHIP_RADIUS = 11;
+// A winner's ring is drawn around its chip, and lies within the box too.
+const RING = 3;
+const RING_WIDTH = 3;
 const BOXES = [
   ...["dozen-1", "dozen-2", "dozen-3", "column-1", "column-2", "column-3"],
   ...["low", "even", "red", "black", "odd", "high"],
@@ -34,7 +37,7 @@ export function ToldBoard({ pockets, bets, drawn, mode }: Props) {
     const unasked = { minimum_cents: "0", maximum_cents: "0", prize_halves: 0, even_cents_only: false };
     return kind ? [{ place, kind, numbers: [...numbersOf(place)], ...unasked }] : [];
   });
-  const board = boardPlaces({ places }, MEASURE);
+  const board = boardPlaces({ places }, MEASURE, CHIP_RADIUS + RING + RING_WIDTH / 2);
   const smallest = Math.min(...bets.map(({ staked }) => staked));
   const chips = chipsOf(smallest, Number.POSITIVE_INFINITY);
   return (
@@ -53,7 +56,9 @@ export function ToldBoard({ pockets, bets, drawn, mode }: Props) {
             transform={`translate(${spot.x.toFixed(1)} ${spot.y.toFixed(1)})`}
           >
             <title>{`${placeName(bet.place)}: ${amount(bet.staked, mode)}`}</title>
-            {bet.payout !== null && bet.payout > 0 && <circle class="told-chip-won" r={CHIP_RADIUS + 3} />}
+            {bet.payout !== null && bet.payout > 0 && (
+              <circle class="told-chip-won" r={CHIP_RADIUS + RING} stroke-width={RING_WIDTH} />
+            )}
             <ChipFace value={bet.staked} colour={rank(bet.staked, chips)} radius={CHIP_RADIUS} />
           </g>
         );
@@ -70,15 +75,26 @@ function ToldCell({ cell, drawn }: { cell: Cell; drawn: boolean }) {
     <g class={`told-cell ${number ? colourClass(place) : ""}`}>
       <rect x={x} y={y} width={width} height={height} />
       {place === "red" || place === "black" ? (
-        <path class={`told-diamond is-${place}`} d={`M${middleX - 24} ${middleY}l24 -10l24 10l-24 10Z`} />
+        <path class={`told-diamond is-${place}`} d={`M${middleX - 36} ${middleY}l22 -9l22 9l-22 9Z`} />
       ) : (
-        <text class={number ? "told-number" : "told-word"} x={middleX} y={middleY} dy="0.36em">
+        <text class={textClass(place)} x={middleX + aside(place)} y={middleY} dy="0.36em">
           {number ? place : boxWord(place)}
         </text>
       )}
       {drawn && <rect class="told-drawn" x={x + 2} y={y + 2} width={width - 4} height={height - 4} rx="5" />}
     </g>
   );
+}
+
+function textClass(place: string): string {
+  if (/^\d+$/.test(place)) return "told-number";
+  return place.startsWith("column-") ? "told-word told-word-small" : "told-word";
+}
+
+/** Words leave room at the right for the chip on their box; dozens have enough of it. */
+function aside(place: string): number {
+  if (/^\d+$/.test(place) || place.startsWith("dozen-")) return 0;
+  return -15;
 }
 
 function boxWord(place: string): string {
