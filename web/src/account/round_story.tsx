@@ -6,6 +6,7 @@ import { listedTable } from "../lobby/tables";
 import { said } from "../words/language";
 import { moment, timeOfDay } from "../words/moments";
 import { amount, cents } from "../words/money";
+import { reasonWords, voidWords } from "../words/reasons";
 import { platformLaunchInWords } from "./round_launch";
 import { netInWords, netOf } from "./round_net";
 import { roundsWords } from "./rounds_words";
@@ -42,9 +43,7 @@ export function RoundStory({ round, onComplain }: Props) {
       {status === "ROUND_STATUS_VOID" && (
         <p class="round-hint">
           <Icon name="warning" />
-          <span>
-            {words.voidHint} {round.round?.void_reason && words.voidReason(round.round.void_reason)}
-          </span>
+          <span>{voidInWords(round.round?.void_reason ?? "")}</span>
         </p>
       )}
       {launched && (
@@ -80,4 +79,11 @@ export function RoundStory({ round, onComplain }: Props) {
       )}
     </article>
   );
+}
+
+function voidInWords(reason: string): string {
+  const { voidHint, voidReason } = roundsWords();
+  const nothingLeft = voidWords({ reason });
+  if (nothingLeft) return said(nothingLeft);
+  return reason ? `${voidHint} ${voidReason(reasonWords(reason))}` : voidHint;
 }

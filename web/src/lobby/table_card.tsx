@@ -5,6 +5,7 @@ import { gameOf } from "../loaded_games";
 import { address } from "../routes";
 import { useServerNow } from "../table/ticking";
 import { language, said } from "../words/language";
+import { reasonWords } from "../words/reasons";
 import { lobbyWords } from "./words";
 import "./table_card.css";
 
@@ -53,7 +54,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
           <p class="table-card-live">
             <Icon name="warning" />
             <span>
-              <strong>{words.off}</strong> {live?.disabled_reason || words.offHint}
+              <strong>{words.off}</strong> {reasonWords(live?.disabled_reason ?? "") || words.offHint}
             </span>
           </p>
         ) : individual ? (

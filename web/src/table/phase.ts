@@ -1,6 +1,7 @@
 // What a table's phase means to somebody who wants to bet, in the words of a croupier. It knows no game.
 import type { TableSnapshot, Words } from "../api/messages";
 import { dictionary, said } from "../words/language";
+import { reasonWords } from "../words/reasons";
 
 const words = dictionary(
   {
@@ -74,7 +75,7 @@ export function tell(table: TableSnapshot | null, beside: Beside): Telling {
       return { stage: "shown", headline: say.shown, detail: nextIn(table, beside) };
     }
     case "PHASE_DISABLED": {
-      const detail = table.disabled_reason ? say.why(table.disabled_reason) : say.disabledHint;
+      const detail = table.disabled_reason ? say.why(reasonWords(table.disabled_reason)) : say.disabledHint;
       return { stage: "disabled", headline: say.disabled, detail };
     }
     default:

@@ -3,6 +3,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { Words } from "../api/messages";
 import { Icon } from "../design/icon";
 import { dictionary } from "../words/language";
+import { voidWords } from "../words/reasons";
 import { heldBack } from "./held_balance";
 import type { LiveTable } from "./live_table";
 import { tell } from "./phase";
@@ -32,7 +33,7 @@ function useEnding(table: LiveTable): { nextRoundAt?: string | undefined; voidWo
     () =>
       table.onEvent((event) => {
         if (event.round_settled) end({ nextRoundAt: event.round_settled.next_round_at });
-        else if (event.round_void) end({ voidWords: event.round_void.words });
+        else if (event.round_void) end({ voidWords: voidWords(event.round_void) });
         else if (event.round_opened || event.table_resting) end({});
       }),
     [table],

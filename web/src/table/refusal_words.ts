@@ -3,6 +3,7 @@ import type { Mode } from "../api/messages";
 import type { Refusal } from "../api/refusal";
 import { dictionary } from "../words/language";
 import { amount, cents } from "../words/money";
+import { reasonWords } from "../words/reasons";
 
 type Facts = Readonly<Record<string, string>>;
 type Say = string | ((facts: Facts, mode: Mode) => string);
@@ -71,7 +72,9 @@ const words = dictionary<Spoken>(
       TABLE_UNKNOWN: "Esta mesa não existe ou já não se joga.",
       TABLE_ELSEWHERE: "A mesa está a mudar de lugar do nosso lado. Tente de novo dentro de momentos.",
       TABLE_DISABLED: (facts) =>
-        facts["why"] ? `A mesa está encerrada. Motivo: ${facts["why"]}` : "A mesa está encerrada de momento.",
+        facts["why"]
+          ? `A mesa está encerrada. Motivo: ${reasonWords(facts["why"])}`
+          : "A mesa está encerrada de momento.",
       TABLE_FULL: (facts) =>
         facts["seats"]
           ? `Os ${facts["seats"]} lugares desta mesa estão todos ocupados.`
@@ -152,7 +155,9 @@ const words = dictionary<Spoken>(
       TABLE_UNKNOWN: "There is no such table, or it is no longer played.",
       TABLE_ELSEWHERE: "The table is moving house on our side. Try again in a moment.",
       TABLE_DISABLED: (facts) =>
-        facts["why"] ? `The table is closed. Reason: ${facts["why"]}` : "The table is closed at the moment.",
+        facts["why"]
+          ? `The table is closed. Reason: ${reasonWords(facts["why"])}`
+          : "The table is closed at the moment.",
       TABLE_FULL: (facts) =>
         facts["seats"] ? `All ${facts["seats"]} seats of this table are taken.` : "All seats of this table are taken.",
       WRONG_PLAY: "This table is not played in that way.",

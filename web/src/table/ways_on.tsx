@@ -7,6 +7,7 @@ import { Empty } from "../design/empty";
 import type { IconName } from "../design/icon";
 import { address } from "../routes";
 import { said } from "../words/language";
+import { reasonWords } from "../words/reasons";
 import { demoOf, OtherTables } from "./other_tables";
 import { refusalWords } from "./refusal_words";
 import { tableWords } from "./words";
@@ -161,7 +162,9 @@ export function Refused({ refusal, listed, onAgain }: RefusedProps) {
             </>
           }
         >
-          <p>{!full && refusal.facts["why"] ? words.why(refusal.facts["why"]) : refusalWords(refusal, mode)}</p>
+          <p>
+            {!full && refusal.facts["why"] ? words.why(reasonWords(refusal.facts["why"])) : refusalWords(refusal, mode)}
+          </p>
           <OtherTables listed={listed} />
         </Page>
       );

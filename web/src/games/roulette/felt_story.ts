@@ -5,6 +5,7 @@
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Any, PastOutcome, TableEvent, TableSnapshot, Words } from "../../api/messages";
 import { type Cents, cents } from "../../words/money";
+import { voidWords } from "../../words/reasons";
 import { type Laid, type Layout, NOTHING } from "./bets";
 import { type Timing, timing } from "./felt_timing";
 import { numberOf } from "./outcome_words";
@@ -138,7 +139,7 @@ export class FeltStory {
       this.settled(cents(mine?.staked_cents), cents(mine?.payout_cents));
     } else if (round_void) {
       this.quiet();
-      this.voided.value = round_void.words ?? null;
+      this.voided.value = voidWords(round_void) ?? null;
     } else if (round_opened) {
       this.voided.value = null;
       this.heed(table);
