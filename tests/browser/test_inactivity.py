@@ -7,7 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.back_office import BackOffice
 from tests.browser.conftest import LogIn, NewContext, Screenshot
@@ -113,8 +113,39 @@ def test_among_others_rounds_without_a_bet_count(
     # The invitation stood between two rounds only, the warning for one round.
     said = [" ".join(moment["beside"]) for moment in story(page).seen]
     invited = _first(said, "Não aposta há mais de 5 jogadas seguidas.", "804/2015, regra 28.b")
-    warned = _first(said, "Tem de apostar nesta jogada.", "804/2015, regra 29")
+    warned = _first(said, "Tem de apostar nesta jogada.", "segundos para apostar.", "804/2015, regra 29")
     assert invited < warned < _first(said, "Não apostou")
+
+
+@pytest.mark.parametrize("device", ["portrait", "landscape"])
+def test_on_a_phone_neither_card_nor_pill_lies_on_the_clock(
+    new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot, device: str
+) -> None:
+    page, _ = arrive(new_context(device), log_in, "ema")
+    office = BackOffice(platform)
+    words = ("Roleta americana sem pressa", "American roulette without haste")
+    table = TablePage(page, office.table("american-calm", "american-solo", words, inactivity=PATIENT)).open()
+    for step, waited_s in (("invitation", IDLE_S), ("warning", UNTIL_WARNED_S)):
+        office.advance_sessions(waited_s)
+        notice = page.get_by_test_id(step)
+        expect(notice).to_be_visible()
+        screenshot(page, f"inactivity-{step}-{device}")
+        assert _apart(notice, table.phase), step
+    page.get_by_test_id("warning").get_by_role("button", name="Vou apostar").click()
+    small = page.get_by_test_id("warning-small")
+    expect(small).to_be_visible()
+    screenshot(page, f"inactivity-warning-small-{device}")
+    assert _apart(small, table.phase)
+
+
+def _apart(one: Locator, other: Locator) -> bool:
+    """Neither lies on any part of the other."""
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first is not None
+    assert second is not None
+    beside = first["x"] + first["width"] <= second["x"] or second["x"] + second["width"] <= first["x"]
+    above = first["y"] + first["height"] <= second["y"] or second["y"] + second["height"] <= first["y"]
+    return beside or above
 
 
 def _first(said: list[str], *words: str) -> int:

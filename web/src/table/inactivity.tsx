@@ -7,7 +7,7 @@ import { timeOfDay } from "../words/moments";
 import { heldBack } from "./held_balance";
 import { type Inactivity, inactivityOf, patience } from "./inactivity_state";
 import type { LiveTable } from "./live_table";
-import { useSessionNow } from "./ticking";
+import { useServerNow, useSessionNow } from "./ticking";
 import "./inactivity.css";
 
 const words = dictionary(
@@ -72,8 +72,14 @@ export function InactivityNotice({ table, onEnd }: Props) {
       onEnd={onEnd}
     />
   ) : (
-    <Warning inactivity={inactivity} onEnd={onEnd} />
+    <Warning inactivity={inactivity} closesAt={closing(table)} onEnd={onEnd} />
   );
+}
+
+/** Among others: until when the round takes the bet that he has to make. */
+function closing(table: LiveTable): string | undefined {
+  const snapshot = table.snapshot.value;
+  return snapshot?.phase === "PHASE_BETTING" ? snapshot.round?.closes_at : undefined;
 }
 
 interface InvitationProps {
@@ -109,13 +115,23 @@ function Invitation({ inactivity, configuration, onStay, onEnd }: InvitationProp
   );
 }
 
-function Warning({ inactivity, onEnd }: { inactivity: Extract<Inactivity, { kind: "warning" }>; onEnd: () => void }) {
+interface WarningProps {
+  inactivity: Extract<Inactivity, { kind: "warning" }>;
+  closesAt: string | undefined;
+  onEnd: () => void;
+}
+
+function Warning({ inactivity, closesAt, onEnd }: WarningProps) {
   const say = words();
   // Whoever is about to bet needs to see the felt: what is left of the warning is its countdown.
   const [small, shrink] = useState(false);
   const { endsAt } = inactivity;
-  const now = useSessionNow(endsAt ? 250 : 0);
-  const left = endsAt ? Math.max(0, Math.ceil((Date.parse(endsAt) - now) / 1000)) : null;
+  const until = endsAt ?? closesAt;
+  // Sessions live by one clock, the windows of rounds by another.
+  const sessionNow = useSessionNow(endsAt ? 250 : 0);
+  const serverNow = useServerNow(!endsAt && closesAt ? 250 : 0);
+  const now = endsAt ? sessionNow : serverNow;
+  const left = until ? Math.max(0, Math.ceil((Date.parse(until) - now) / 1000)) : null;
   if (small) {
     return (
       <button
