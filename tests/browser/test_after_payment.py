@@ -25,12 +25,24 @@ def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screens
     screenshot(anywhere, "after-payment-swept")
     # The result stays, and no place says that a bet lies on it.
     expect(table.part("outcome-called")).not_to_be_empty()
+    if not _is_desktop(anywhere):
+        # There it lay over the clock or the board: it is told in the line below them, and hides nothing.
+        expect(table.part("outcome-called")).to_be_hidden()
+        expect(table.part("last-result")).to_be_visible()
+        expect(table.part("open-list")).to_be_in_viewport()
+        screenshot(anywhere, "after-payment-aside")
     for place in ("red", "black", "0"):
         assert "na mesa" not in (table.spot(place).get_attribute("aria-label") or "")
     table.bets_are_taken()
     table.press("repeat")
     table.chips_count({"red": 100, "black": 100, "0": 100})
     expect(table.part("staked")).to_have_attribute("data-cents", "300")
+
+
+def _is_desktop(page: Page) -> bool:
+    size = page.viewport_size
+    assert size is not None
+    return size["width"] > 1000
 
 
 def test_nothing_is_staked_once_the_session_is_over(desktop: Page, platform: Platform) -> None:

@@ -159,8 +159,8 @@ def test_the_result_covers_the_wheel_and_the_numbers_behind_it(
     wheel = _box(table.wheel)
     table.spin()
     table.stage_is("paid")
-    screenshot(table.page, f"small-result-{size[0]}x{size[1]}")
     plaque = _box(table.page.locator(".outcome-plaque"))
+    screenshot(table.page, f"small-result-{size[0]}x{size[1]}")
     for behind in (wheel, _box(table.part("last-numbers").locator("li").first)):
         covers = [plaque[0] <= behind[0], plaque[1] <= behind[1], plaque[2] >= behind[2], plaque[3] >= behind[3]]
         assert all(covers), (plaque, behind)

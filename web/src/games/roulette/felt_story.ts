@@ -46,6 +46,8 @@ const JUST_NOW_MS = 500;
 const SETTLES_WITHIN_MS = 3000;
 // Won chips lie beside their prize for so long, where the next round waits for the player.
 const SWEPT_AFTER_MS = 2000;
+// And the plaque may lie over something else for so much longer.
+const ASIDE_AFTER_MS = 2000;
 
 export class FeltStory {
   readonly stage = signal<Stage>("quiet");
@@ -58,6 +60,8 @@ export class FeltStory {
   readonly voided = signal<Words | null>(null);
   /** Alone at a table what was paid is the player's, and lies no more where he may bet again. */
   readonly swept = signal(false);
+  /** What it came to has been told large for long enough. */
+  readonly aside = signal(false);
   /** The round before, while the next one takes bets. */
   readonly kept: ReadonlySignal<Told | null>;
   /** The number that is marked on the board. */
@@ -217,6 +221,7 @@ export class FeltStory {
     const number = numberOf(outcome);
     this.keeping.forget();
     this.swept.value = false;
+    this.aside.value = false;
     this.unknown = false;
     this.late = age_ms >= rolls_ms + marked_ms + collected_ms;
     this.told.value = { round_id, outcome, number, bets, settled: false, staked_cents: 0, payout_cents: 0 };
@@ -269,6 +274,9 @@ export class FeltStory {
     if (this.individual) {
       this.after(SWEPT_AFTER_MS, () => {
         this.swept.value = true;
+        this.after(ASIDE_AFTER_MS, () => {
+          this.aside.value = true;
+        });
       });
     }
   }
@@ -284,6 +292,7 @@ export class FeltStory {
     this.past.value = this.latest;
     this.told.value = null;
     this.swept.value = false;
+    this.aside.value = false;
     this.stage.value = "quiet";
   }
 

@@ -146,8 +146,9 @@ function isTold(felt: Felt): boolean {
   return stage !== "quiet" && stage !== "rolling";
 }
 
-/** The round before, while it stays to be read. */
+/** The round before, while it stays to be read; alone at a table it is the one that was just paid. */
 function read(felt: Felt): Told | null {
+  if (felt.story.aside.value) return felt.story.told.value;
   return felt.story.stage.value === "quiet" ? felt.story.kept.value : null;
 }
 

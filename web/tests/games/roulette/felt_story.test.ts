@@ -177,9 +177,9 @@ describe("alone at a table", () => {
     expect([story.stage.value, story.swept.value]).toEqual(["paid", false]);
     // What was paid is his, and lies no more where he may bet.
     clock.passes(60_000);
-    expect([story.stage.value, story.swept.value]).toEqual(["paid", true]);
+    expect([story.stage.value, story.swept.value, story.aside.value]).toEqual(["paid", true, true]);
     story.dismiss();
-    expect(story.swept.value).toBe(false);
+    expect([story.swept.value, story.aside.value]).toEqual([false, false]);
     expect(seen()).toEqual({ stage: "quiet", marked: null, lying: "17", newest: "17" });
   });
 
