@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.browser.back_office import BackOffice
 from tests.browser.conftest import NewContext, Screenshot
@@ -72,6 +72,19 @@ def test_bets_that_nobody_answers(
     expect(table.part("waiting")).to_contain_text("2 créditos a caminho")
     assert table.where() == places
     expect(table.part("line-notice")).to_contain_text(LOST)
+    # What is told of the line lies neither on the clock nor on the game's name and his balance.
+    told = page.locator(".line-notice p")
+    for part in (page.locator(".phase-ring"), page.locator(".phase-words"), page.locator(".table-bar"), table.balance):
+        assert not _overlap(told, part), part
+    # Of what is on its way is told only where there is room beside stake and unit.
+    waiting = table.part("waiting")
+    if device == "desktop":
+        expect(waiting).to_be_visible()
+        assert not _overlap(waiting, table.part("unit"))
+    else:
+        expect(waiting).to_be_hidden()
+    expect(table.part("unit")).to_be_visible()
+    expect(table.part("staked")).to_be_visible()
     screenshot(page, f"silent-line-{device}")
     line.heals()
     # It comes back by itself, and every bet counts once.
@@ -80,6 +93,15 @@ def test_bets_that_nobody_answers(
     expect(table.part("staked")).to_have_attribute("data-cents", "300")
     expect(table.part("waiting")).to_have_count(0)
     assert player.on_felt(own_table) == {"red": 100, "17": 200}
+
+
+def _overlap(one: Locator, other: Locator) -> bool:
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first is not None
+    assert second is not None
+    beside = first["x"] + first["width"] <= second["x"] or second["x"] + second["width"] <= first["x"]
+    above = first["y"] + first["height"] <= second["y"] or second["y"] + second["height"] <= first["y"]
+    return not (beside or above)
 
 
 def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform) -> None:
