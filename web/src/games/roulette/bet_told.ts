@@ -9,6 +9,7 @@ import { words } from "./words";
 
 export interface BetTold {
   name: string;
+  /** None where the name is the number. */
   numbers: string;
   /** Prize, limits; of a call bet units and their total too. */
   terms: readonly string[];
@@ -29,7 +30,7 @@ export function betTold(felt: Felt, name: string): BetTold | null {
   const terms = [say.prize(place.prize_halves), say.limits(least, most)];
   const others = felt.others.marks.value.get(name);
   if (others) terms.push(say.others(others.players, amount(others.cents, mode)));
-  return { name: placeName(name), numbers: listed(place.numbers), terms };
+  return { name: placeName(name), numbers: place.numbers.length > 1 ? listed(place.numbers) : "", terms };
 }
 
 /** A call bet's numbers have nothing else in common: every one of them is told. */

@@ -47,7 +47,7 @@ export function BetsListed({ felt, onClose }: { felt: Felt; onClose: () => void 
             </optgroup>
           )}
         </select>
-        <p class="quiet figures">{told && [told.numbers, ...told.terms].join(" · ")}</p>
+        <p class="quiet figures">{told && [told.numbers, ...told.terms].filter(Boolean).join(" · ")}</p>
       </div>
       <div class="row">
         <button

@@ -186,7 +186,7 @@ function Pointed({ felt }: { felt: Felt }) {
       {told ? (
         <>
           <strong>{told.name}</strong>
-          <span>{told.numbers}</span>
+          {told.numbers && <span>{told.numbers}</span>}
           {told.terms.map((term) => (
             <span key={term}>{term}</span>
           ))}
@@ -194,7 +194,7 @@ function Pointed({ felt }: { felt: Felt }) {
       ) : (
         <>
           {last && <LastResult told={last} mode={felt.table.mode.value} />}
-          <span class="roulette-point quiet">{words().point}</span>
+          {felt.bettable.value && <span class="roulette-point quiet">{words().point}</span>}
         </>
       )}
     </p>
