@@ -8,7 +8,7 @@ import { netWords } from "../table/session_summary";
 import { useSessionNow } from "../table/ticking";
 import { said } from "../words/language";
 import { moment, seconds, spanSaid } from "../words/moments";
-import { amount, cents, signed } from "../words/money";
+import { amount, cents } from "../words/money";
 import type { Own, Unfinished } from "./own";
 import { listedId, listedTable } from "./tables";
 import { lobbyWords } from "./words";
@@ -104,7 +104,7 @@ function Last({ session, summary }: { session: Session; summary: SessionSummary 
       {summary && (
         <p class={net > 0 ? "good" : ""}>
           {netWords(net)}
-          {net !== 0 && <strong class="figures"> {signed(net, session.mode)}</strong>}
+          {net !== 0 && <strong class="figures"> {amount(Math.abs(net), session.mode)}</strong>}
         </p>
       )}
       <a href={address({ page: "account", part: "sessions" })}>{words.details}</a>

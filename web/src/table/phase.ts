@@ -13,7 +13,7 @@ const words = dictionary(
     nextIn: (s: number) => (s > 0 ? `Próxima jogada dentro de ${s} s` : "A próxima jogada está a abrir"),
     next: "A próxima jogada está a abrir",
     resting: "À espera de jogadores",
-    restingHint: "A jogada abre assim que alguém se senta",
+    restingHint: "A jogada abre assim que alguém se sentar",
     opening: "A abrir a jogada",
     disabled: "Mesa encerrada",
     why: (reason: string) => `Motivo: ${reason}`,

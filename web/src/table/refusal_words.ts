@@ -57,7 +57,7 @@ const words = dictionary<Spoken>(
       },
       ODD_CENTS: "Nesta posição a aposta tem de ser um número par de cêntimos.",
       ROUND_FULL:
-        "Esta jogada já não aceita mais apostas: a mesa está cheia delas. Aposte na próxima. Nada lhe foi cobrado.",
+        "Esta jogada atingiu o limite de apostas e já não aceita outras. Aposte na próxima. Nada lhe foi cobrado.",
       TOO_MANY_BETS:
         "Já apostou e retirou tantas vezes quantas se pode nesta jogada. O que está na mesa vale; aposte na próxima.",
       TAKE_BACK_FORBIDDEN: "Nesta mesa as apostas feitas não se podem retirar.",
@@ -70,7 +70,7 @@ const words = dictionary<Spoken>(
       SESSION_UNKNOWN: "Não encontrámos essa sessão.",
       SESSION_ELSEWHERE: "Essa sessão é de outra mesa.",
       TABLE_UNKNOWN: "Esta mesa não existe ou já não se joga.",
-      TABLE_ELSEWHERE: "A mesa está a mudar de lugar do nosso lado. Tente de novo dentro de momentos.",
+      TABLE_ELSEWHERE: "Estamos a mover esta mesa para outro servidor. Tente de novo dentro de momentos.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
           ? `A mesa está encerrada. Motivo: ${reasonWords(facts["why"])}`
@@ -140,7 +140,7 @@ const words = dictionary<Spoken>(
       },
       ODD_CENTS: "A bet on this place has to be an even number of cents.",
       ROUND_FULL:
-        "This round takes no more bets: the table is full of them. Bet in the next one. You were not charged.",
+        "This round has reached its limit of bets, and takes no others. Bet in the next one. You were not charged.",
       TOO_MANY_BETS:
         "You have bet and taken back as often as one can in this round. What lies on the table counts; bet in the next one.",
       TAKE_BACK_FORBIDDEN: "At this table, bets cannot be taken back.",
@@ -153,7 +153,7 @@ const words = dictionary<Spoken>(
       SESSION_UNKNOWN: "We could not find that session.",
       SESSION_ELSEWHERE: "That session is of another table.",
       TABLE_UNKNOWN: "There is no such table, or it is no longer played.",
-      TABLE_ELSEWHERE: "The table is moving house on our side. Try again in a moment.",
+      TABLE_ELSEWHERE: "We are moving this table to another server. Try again in a moment.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
           ? `The table is closed. Reason: ${reasonWords(facts["why"])}`

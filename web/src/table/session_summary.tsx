@@ -2,7 +2,7 @@
 import type { Session, SessionSummary } from "../api/messages";
 import { dictionary } from "../words/language";
 import { moment, seconds, span } from "../words/moments";
-import { amount, cents, signed } from "../words/money";
+import { amount, cents } from "../words/money";
 import "./session_summary.css";
 
 const words = dictionary(
@@ -84,7 +84,7 @@ export function SummaryOfSession({ session, summary }: { session: Session; summa
       {summary && (
         <p class={`summary-net ${net > 0 ? "good" : ""}`} data-testid="summary-net" data-cents={summary.net_cents}>
           <span>{netWords(net)}</span>
-          <strong class="figures">{net === 0 ? amount(0, mode) : signed(net, mode)}</strong>
+          <strong class="figures">{amount(Math.abs(net), mode)}</strong>
         </p>
       )}
       <dl class="facts">

@@ -62,7 +62,7 @@ export const words = dictionary(
     repeatHint: "Põe de novo as apostas da última jogada (R)",
     doubleHint: "O mesmo outra vez em todas as posições (D)",
     spinHint: "Lança a bola (L)",
-    list: "Apostar por lista",
+    list: "Apostar pela lista",
     listShort: "Lista",
     listHint: "Todas as posições da mesa, para quem prefere escolher pelo nome.",
     place: "Posição",
