@@ -96,7 +96,10 @@ def test_a_guest_whose_time_is_over_is_told_and_may_begin_anew(
     desktop.reload()
     # At the table, or before he has come so far on a slow machine: he is told the same.
     out = desktop.get_by_test_id("out")
-    expect(out).to_contain_text("O seu acesso terminou")
+    expect(out).to_contain_text("A demonstração terminou")
+    expect(out).to_contain_text("Pode começar outra.")
+    # There is no account that he could log in to.
+    expect(out.get_by_role("button")).to_have_text("Jogar com créditos")
     screenshot(desktop, "guest-over")
     out.get_by_role("button", name="Jogar com créditos").click()
     table.laid()

@@ -33,6 +33,8 @@ export const operator = signal<Operator>(NOWHERE);
 export const who = signal<Who>({ kind: "nobody" });
 /** Why he was shut out, until he is in again. */
 export const shutOut = signal("");
+/** Nobody plays any more, and it was a guest who did. */
+export const guestBefore = signal(false);
 export const balances = signal<Partial<Record<Mode, Balance>>>({});
 export const lineState = computed<LineState>(() => line.value?.state.value ?? "connecting");
 /** The page knows who plays, and can be shown. */
@@ -180,6 +182,7 @@ function become(kind: "guest" | "player"): void {
 
 function leave(reason: string): void {
   const wasSomebody = who.value.kind !== "nobody";
+  if (wasSomebody) guestBefore.value = who.value.kind === "guest";
   pass = null;
   remember("guest", "null");
   who.value = { kind: "nobody" };

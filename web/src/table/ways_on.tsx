@@ -1,7 +1,7 @@
 // Where he cannot sit down: why, in words, and what he can do instead.
 import type { ComponentChildren } from "preact";
 import type { Mode, TableSummary } from "../api/messages";
-import { logIn, operator, shutOut, toCashier, who } from "../api/platform";
+import { guestBefore, logIn, operator, shutOut, toCashier, who } from "../api/platform";
 import { Refusal } from "../api/refusal";
 import { Empty } from "../design/empty";
 import type { IconName } from "../design/icon";
@@ -105,6 +105,7 @@ export function ForMoney({ listed }: { listed: TableSummary }) {
 /** His token opens nothing any more. */
 export function OutOfIt({ mode, onAgain }: { mode: Mode; onAgain?: () => void }) {
   const words = tableWords();
+  if (guestBefore.value && onAgain && mode === "MODE_DEMO") return <GuestOver onAgain={onAgain} />;
   return (
     <Page
       icon="person"
@@ -118,7 +119,7 @@ export function OutOfIt({ mode, onAgain }: { mode: Mode; onAgain?: () => void })
             </button>
           )}
           {onAgain && mode === "MODE_DEMO" && (
-            <button type="button" class="button first" onClick={onAgain}>
+            <button type="button" class={operator.value.login_url ? "button" : "button first"} onClick={onAgain}>
               {words.withCredits}
             </button>
           )}
@@ -126,8 +127,31 @@ export function OutOfIt({ mode, onAgain }: { mode: Mode; onAgain?: () => void })
         </>
       }
     >
-      {shutOut.value && <p>{refusalWords(new Refusal(shutOut.value, {}, "", ""), mode)}</p>}
+      {/* That his access has ended the title says already. */}
+      {shutOut.value === "LOGIN_NEEDED" && <p>{refusalWords(new Refusal(shutOut.value, {}, "", ""), mode)}</p>}
       <p>{words.outText}</p>
+    </Page>
+  );
+}
+
+/** A guest has no account to log in to, and none of his seats waits for him. */
+function GuestOver({ onAgain }: { onAgain: () => void }) {
+  const words = tableWords();
+  return (
+    <Page
+      icon="person"
+      title={words.guestOver}
+      testId="out"
+      actions={
+        <>
+          <button type="button" class="button first" onClick={onAgain}>
+            {words.withCredits}
+          </button>
+          <ToTables />
+        </>
+      }
+    >
+      <p>{words.guestOverText}</p>
     </Page>
   );
 }

@@ -64,6 +64,8 @@ export const tableWords = dictionary(
     logIn: "Entrar",
     withCredits: "Jogar com créditos",
     outTitle: "O seu acesso terminou",
+    guestOver: "A demonstração terminou",
+    guestOverText: "Pode começar outra.",
     outText: "A sessão nesta mesa pode continuar aberta. Entre de novo para voltar ao seu lugar.",
 
     rulesTitle: (name: string) => `Regras: ${name}`,
@@ -140,6 +142,8 @@ export const tableWords = dictionary(
     logIn: "Log in",
     withCredits: "Play for credits",
     outTitle: "You are no longer logged in",
+    guestOver: "The demonstration is over",
+    guestOverText: "You may begin another.",
     outText: "Your session at this table may still be open. Log in again to return to your seat.",
 
     rulesTitle: (name: string) => `Rules: ${name}`,
