@@ -16,6 +16,9 @@ from tests.browser.table_page import ROUND_MS, TablePage, cents_in
 from tests.browser.visitor import arrive, end_session, leave
 from tests.system.platform import Platform
 
+# Twelve seconds are what it stays for one who only looks.
+PLAYS_MS = 8000
+
 
 @pytest.mark.rule("804/2015:26", "807/2015:28")
 def test_the_summary_is_what_the_ledger_says_and_the_next_session_tells_of_it(
@@ -53,6 +56,13 @@ def test_the_summary_is_what_the_ledger_says_and_the_next_session_tells_of_it(
     previous = page.get_by_test_id("previous-session")
     expect(previous).to_contain_text("A sua última sessão")
     expect(previous).to_contain_text(started)
+    # It goes when he plays, long before its time.
+    table.laid()
+    table.put("red")
+    expect(previous).to_have_count(0, timeout=PLAYS_MS)
+    table.chips_count({"red": 100})
+    table.press("clear")
+    table.chips_count({})
     end_session(page)
     page.goto("/#/account/sessions")
     expect(page.get_by_test_id("session")).to_have_count(2)

@@ -1,4 +1,4 @@
-// When he was here before, as he has to be told: once, for as long as it takes to read it.
+// When he was here before, as he has to be told: once, for as long as it takes to read it, or until he plays.
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../design/icon";
 import { moment, spanSaid } from "../words/moments";
@@ -6,6 +6,8 @@ import type { LiveTable } from "./live_table";
 import { tableWords } from "./words";
 
 const SHOWN_MS = 12_000;
+// However soon he plays, it can be read.
+const LEAST_MS = 3000;
 
 export function PreviousSession({ table }: { table: LiveTable }) {
   const words = tableWords();
@@ -13,12 +15,25 @@ export function PreviousSession({ table }: { table: LiveTable }) {
   const [read, setRead] = useState<object | null>(null);
   useEffect(() => {
     if (!previous) return;
-    const reading = setTimeout(() => setRead(previous), SHOWN_MS);
-    // It is in the way of nothing that happens on the table.
-    const unhear = table.onEvent(({ outcome_drawn }) => outcome_drawn && setRead(previous));
+    const since_ms = performance.now();
+    let reading = setTimeout(() => setRead(previous), SHOWN_MS);
+    // It is in the way of nothing that he does, nor of what happens on the table.
+    const plays = () => {
+      clearTimeout(reading);
+      reading = setTimeout(() => setRead(previous), Math.max(0, LEAST_MS - (performance.now() - since_ms)));
+    };
+    const unhear = table.onEvent(({ outcome_drawn, bets_placed }) => {
+      if (outcome_drawn) setRead(previous);
+      else if (bets_placed && bets_placed.seat === table.own.value?.seat) plays();
+    });
+    const pressed = ({ target }: Event) => {
+      if (target instanceof Element && target.closest("main") && !target.closest(".table-notices")) plays();
+    };
+    addEventListener("pointerdown", pressed, { passive: true });
     return () => {
       clearTimeout(reading);
       unhear();
+      removeEventListener("pointerdown", pressed);
     };
   }, [table, previous]);
   if (!previous || read === previous) return null;
