@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.back_office import BackOffice, quick
-from tests.browser.conftest import Screenshot
+from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.player import Player
 from tests.browser.table_page import TablePage
 from tests.system.platform import Platform
@@ -109,6 +109,41 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
     expect(page.get_by_test_id("rules")).to_have_count(0)
     expect(more).to_be_focused()
     assert _focus(page) == "table-more"
+
+
+@pytest.mark.parametrize("device", ["desktop", "portrait"])
+def test_single_letters_can_be_switched_off_and_stay_off(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, device: str
+) -> None:
+    """Who speaks to his computer launches no ball by a word (WCAG 2.1.4)."""
+    page = new_context(device).new_page()
+    table = TablePage(page, quick(BackOffice(platform))).open()
+    menu = page.get_by_test_id("account-menu" if device == "desktop" else "table-more")
+    menu.click()
+    switch = page.get_by_test_id("letter-keys")
+    expect(switch).to_have_role("switch")
+    expect(switch).to_be_checked()
+    switch.click()
+    expect(switch).not_to_be_checked()
+    screenshot(page, f"letter-keys-{device}")
+    page.keyboard.press("Escape")
+    page.reload()
+    table.laid()
+    table.put("red")
+    table.chips_count({"red": 100})
+    table.spot("red").focus()
+    for letter in "drl":
+        page.keyboard.press(letter)
+    # Other keys are none of them: what this one does is done after whatever letters did.
+    page.keyboard.press("Enter")
+    table.chips_count({"red": 200})
+    expect(table.roulette).to_have_attribute("data-stage", "quiet")
+    menu.click()
+    switch.click()
+    page.keyboard.press("Escape")
+    table.spot("red").focus()
+    page.keyboard.press("d")
+    table.chips_count({"red": 400})
 
 
 def test_the_content_can_be_reached_at_once(desktop: Page) -> None:

@@ -1,4 +1,5 @@
 // Who plays, and what is his: the menu of his account, or the way to log in.
+import type { ComponentChildren } from "preact";
 import { logIn, logOut, operator, toCashier, who } from "../api/platform";
 import { appWords } from "../app_words";
 import { Icon } from "../design/icon";
@@ -77,8 +78,14 @@ export function SettingLines() {
   );
 }
 
+interface AccountMenuProps {
+  named?: boolean;
+  /** What else can be set here. */
+  children?: ComponentChildren;
+}
+
 /** On a wide page: his name with the menu, or the button to log in. */
-export function AccountMenu({ named = true }: { named?: boolean }) {
+export function AccountMenu({ named = true, children }: AccountMenuProps) {
   const words = appWords();
   if (who.value.kind === "nobody") {
     if (!operator.value.login_url) return null;
@@ -98,6 +105,7 @@ export function AccountMenu({ named = true }: { named?: boolean }) {
     >
       {!named && <p class="menu-line">{nameOfPlayer()}</p>}
       {who.value.kind === "guest" && <p class="menu-line">{words.guestHint}</p>}
+      {children}
       <AccountItems />
     </Menu>
   );

@@ -14,6 +14,7 @@ import { SoundSwitch } from "../sound/sound_switch";
 import { language, said } from "../words/language";
 import { LanguageSwitch } from "../words/language_switch";
 import { span, spanSaid } from "../words/moments";
+import { LetterKeysLine } from "./letter_keys";
 import { useSessionNow } from "./ticking";
 import { tableWords } from "./words";
 import "./table_bar.css";
@@ -88,7 +89,9 @@ export function TableBar({ configuration, mode, company, startedAt, held, seated
       <div class="table-bar-settings">
         <LanguageSwitch />
         <SoundSwitch />
-        <AccountMenu named={false} />
+        <AccountMenu named={false}>
+          <LetterKeysLine />
+        </AccountMenu>
       </div>
       {seated && (
         <button
@@ -115,6 +118,7 @@ export function TableBar({ configuration, mode, company, startedAt, held, seated
             </MenuItem>
           )}
           <SettingLines />
+          <LetterKeysLine />
           <AccountItems />
         </Menu>
       </div>

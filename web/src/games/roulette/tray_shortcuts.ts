@@ -1,7 +1,8 @@
 // Keys for those who play by keyboard; the buttons' titles tell them. They are heard only while the focus is at the table,
-// so that nobody who speaks or types elsewhere bets by chance.
+// so that nobody who speaks or types elsewhere bets by chance; letters can be switched off altogether.
 import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { letterKeys } from "../../table/letter_keys";
 import type { Felt } from "./felt";
 
 export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
@@ -11,6 +12,7 @@ export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !felt.bettable.value) return;
       if (event.target instanceof Element && event.target.closest("dialog")) return;
       const key = event.key.toLowerCase();
+      if (key.length === 1 && !letterKeys.value) return;
       if (key === "backspace" && !felt.slip.undoBar.value) felt.slip.undo();
       else if (key === "r" && !felt.slip.repeatBar.value) felt.repeat();
       else if (key === "d" && !felt.slip.doubleBar.value) felt.double();
