@@ -87,6 +87,11 @@ def test_every_call_bet_has_its_button(new_context: NewContext, screenshot: Scre
         )
     assert found == {bet["place"] for bet in layout["call_bets"]}
     table.part("call-final-7").tap()
+    # What lies there is told here too.
+    expect(table.page.locator("[data-covered]")).to_have_count(3)
+    rings = table.part("racetrack").locator("[data-covered]").all()
+    assert {ring.get_attribute("data-covered") for ring in rings} == {"7", "17", "27"}
+    screenshot(page, "racetrack-covered-portrait")
     table.part("turn-track").click()
     table.chips_count({"7": 100, "17": 100, "27": 100})
 

@@ -1,6 +1,6 @@
 // The racetrack for call bets (807/2015:8): series, a number with its neighbours, finals. What a click puts down is shown
 // before, on the board too.
-import { useComputed, useSignal } from "@preact/signals";
+import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { callBetHeard } from "./bet_told";
 import { useRoom } from "./board_room";
@@ -73,6 +73,8 @@ interface OvalProps {
 }
 
 const MARGIN = 2;
+// Of a place that covers more than a line, the pockets say nothing that the board does not say better.
+const COVERS_MOST = 6;
 
 function Oval({ felt, width, height, neighbours }: OvalProps) {
   const breadth = Math.min(width, height);
@@ -83,6 +85,7 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
     () => track(felt.layout, width - 2 * MARGIN, height - 2 * MARGIN, band),
     [felt, width, height, band],
   );
+  const covered = useComputed(() => coveredNumbers(felt));
   const svg = useRef<SVGSVGElement>(null);
   const tabbed = useSignal(pockets[0]?.number ?? "0");
   const along = (by: number) => {
@@ -122,6 +125,7 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
           onFocus={() => {
             tabbed.value = pocket.number;
           }}
+          covered={covered}
           size={Math.min(band * 0.46, 17)}
         />
       ))}
@@ -161,11 +165,13 @@ interface PocketProps {
   place: string;
   tabIndex: number;
   onFocus: () => void;
+  covered: ReadonlySignal<ReadonlySet<string>>;
   size: number;
 }
 
-function Pocket({ felt, pocket, place, tabIndex, onFocus, size }: PocketProps) {
+function Pocket({ felt, pocket, place, tabIndex, onFocus, covered, size }: PocketProps) {
   const { number, path, x, y } = pocket;
+  const isCovered = useComputed(() => covered.value.has(number));
   const lit = useComputed(() => felt.litNumbers.value.has(number));
   const colour = colourOf(number).slice("COLOUR_".length).toLowerCase();
   const told = called(felt, place);
@@ -184,11 +190,19 @@ function Pocket({ felt, pocket, place, tabIndex, onFocus, size }: PocketProps) {
       onClick={() => felt.put(place)}
     >
       <path d={path} />
+      {isCovered.value && <circle class="track-covered" cx={x} cy={y} r={size * 0.88} data-covered={number} />}
       <text x={x} y={y} dy="0.35em" font-size={size}>
         {number}
       </text>
     </g>
   );
+}
+
+/** On a phone the board is not to be seen beside it: these numbers have chips of his. */
+function coveredNumbers(felt: Felt): ReadonlySet<string> {
+  const lying = [...felt.counting.value.keys(), ...felt.slip.pending.value.keys()];
+  const numbers = lying.map((place) => felt.places.get(place)?.numbers ?? []);
+  return new Set(numbers.filter(({ length }) => length <= COVERS_MOST).flat());
 }
 
 /** What every call bet's button has in common: what it is called, and that it is shown when one points at it. */
