@@ -23,6 +23,8 @@ from gateway.matters import Matter, fits
 from services.kit.identity import GAME
 
 OURS = "feltro."
+# Requests are not nested deeper, and one that named itself would have no end (G11).
+ADDRESS_DEPTH_LIMIT = 4
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
 
@@ -69,10 +71,19 @@ class Method:
         self.bindings = tuple(_bindings(options.Extensions[annotations_pb2.http]))
         self.keyed = "request_id" in descriptor.input_type.fields_by_name
         """Whether it is a command that acts once (G3)."""
+        self._address_fields = tuple(_address_fields(descriptor.input_type))
         self.domain: str = _domain(descriptor.containing_service)
         """Whose reasons it gives where it refuses itself."""
         self.refuses = tuple(_refuses(options))
         """Domains and reasons for which it may be refused, beside those of any call."""
+
+    def note_address(self, request: Message, address: str) -> None:
+        """Writes where the client calls from to where the contract wants it."""
+        for *way, last in self._address_fields:
+            holder = request
+            for name in way:
+                holder = getattr(holder, name)
+            setattr(holder, last, address)
 
     def routed_by(self, request: Message) -> tuple[str, str]:
         """The table and the game that a request names; empty where it names none."""
@@ -131,6 +142,15 @@ def _files(declared: descriptor_pb2.FileDescriptorSet) -> Iterator[FileDescripto
 
 def _import(proto: str) -> None:
     __import__(proto.removesuffix(".proto").replace("/", ".") + "_pb2")
+
+
+def _address_fields(message: Descriptor, *way: str) -> Iterator[tuple[str, ...]]:
+    """The ways to the fields of a request in which the client's address belongs."""
+    for field in message.fields:
+        if field.GetOptions().Extensions[access_pb2.client_address]:
+            yield (*way, field.name)
+        elif field.message_type is not None and not field.is_repeated and len(way) < ADDRESS_DEPTH_LIMIT:
+            yield from _address_fields(field.message_type, *way, field.name)
 
 
 def _bindings(rule: http_pb2.HttpRule) -> Iterator[Binding]:

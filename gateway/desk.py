@@ -45,6 +45,7 @@ class Desk:
         self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
     ) -> bytes:
         """The answer's bytes; every failure is a `Refused`."""
+        method.note_address(request, address)
         here = self._here.get(method.path)
         if here is not None:
             return (await here(request, token, address)).SerializeToString()

@@ -77,6 +77,8 @@ class SessionService:
     async def start_session(self, request: session_pb2.StartSessionRequest, caller: Caller) -> bytes:
         edge.identifier("request_id", request.request_id)
         table_id, device = edge.name("table_id", request.table_id), _device(request.device)
+        # Where it came from is no content: the same click may be repeated over another network.
+        request.device.ClearField("address")
 
         async def admit(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)

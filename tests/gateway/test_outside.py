@@ -183,6 +183,17 @@ async def test_a_program_from_outside_plays_with_others(
     assert await player.free_cents() == before - 300 + int(lived["rounds"][0]["payout_cents"])
 
 
+@pytest.mark.rule("903-B/2015:6.3.6.2")
+async def test_where_a_player_comes_from_is_what_the_gateway_sees(running: Platform, outside: Outside) -> None:
+    player = Player(outside, running, "far_away")
+    await player.come(1)
+    device = {"kind": "phone", "address": "203.0.113.99"}
+    entered = await outside.call(
+        "TableService_EnterTable", player.token, {"device": device}, table_id=_tables("804", "MODE_REAL")[1]
+    )
+    assert entered["session"]["device"] == {"kind": "phone", "agent": "", "address": "127.0.0.1", "fingerprint": ""}
+
+
 @pytest.mark.guarantee("G1")
 async def test_g1_fifty_play_a_round_over_websockets_and_the_ledger_agrees(running: Platform, outside: Outside) -> None:
     async with outside.session.get("/asyncapi.json") as got:

@@ -117,6 +117,24 @@ async def test_g3_the_same_request_starts_one_session_and_gets_the_same_bytes(de
 
 
 @pytest.mark.guarantee("G3")
+async def test_g3_a_click_that_is_repeated_over_another_network_is_the_same(desk: Desk) -> None:
+    await desk.open_table("one", INDIVIDUAL)
+    account_id = await desk.open_account("ana")
+    here, there = (
+        session_pb2.StartSessionRequest(
+            request_id="start-1", account_id=account_id, table_id="one", device=session_pb2.Device(address=address)
+        )
+        for address in ("192.0.2.1", "198.51.100.7")
+    )
+
+    first = await desk.sessions.start_session(here, GAME)
+    again = await desk.sessions.start_session(there, GAME)
+
+    assert again == first
+    assert session_pb2.StartSessionResponse.FromString(first).session.device.address == "192.0.2.1"
+
+
+@pytest.mark.guarantee("G3")
 async def test_g3_the_same_request_id_for_something_else_is_refused(desk: Desk) -> None:
     await desk.open_table("one", INDIVIDUAL)
     await desk.open_table("two", INDIVIDUAL)
