@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.browser.conftest import DEVICES, LogIn, NewContext, Screenshot
 from tests.browser.tour import tour
@@ -22,11 +22,16 @@ async () => {
 """
 
 
-@pytest.mark.parametrize("device", DEVICES)
+# A large screen, and a tablet held upright.
+SIZES: dict[str, ViewportSize] = {"large": {"width": 1920, "height": 1080}, "tablet": {"width": 820, "height": 1180}}
+
+
+@pytest.mark.parametrize("device", [*DEVICES, *SIZES])
 def test_nothing_serious_on_any_view(
     new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot, device: str
 ) -> None:
-    context = new_context(device, reduced_motion="reduce", bypass_csp=True)
+    size = {"viewport": SIZES[device]} if device in SIZES else {}
+    context = new_context("desktop" if size else device, reduced_motion="reduce", bypass_csp=True, **size)
     found: dict[str, list[str]] = {}
     for name, page in tour(context, log_in, platform):
         screenshot(page, f"tour-{device}-{name}")
