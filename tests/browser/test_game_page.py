@@ -56,6 +56,12 @@ def test_name_balance_unit_stake_and_time_are_always_there(
     assert after - before >= 3600
     assert before <= time.time() - min(started.timestamp(), time.time()) + 60
     expect(table.balance).to_be_in_viewport(ratio=1)
+    more = table.part("table-more")
+    if more.is_visible():
+        # What a narrow bar has no room for.
+        more.click()
+        expect(table.part("menu-in-play")).to_have_text("+ 10,00 € em jogo", use_inner_text=True)
+        expect(table.part("menu-company")).to_have_count(1 if listed_id == FOR_MANY else 0)
 
 
 def _seconds(shown: str) -> int:

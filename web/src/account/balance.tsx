@@ -19,6 +19,17 @@ interface Props {
   titled?: boolean;
 }
 
+/** What lies on felts, for a menu: a narrow bar has no room for it. */
+export function InPlayLine({ mode, held }: { mode: Mode; held: boolean }) {
+  const locked = cents(balances.value[mode]?.locked_cents);
+  if (held || locked === 0) return null;
+  return (
+    <p class="menu-line figures" data-testid="menu-in-play">
+      {words().inPlay(amount(locked, mode))}
+    </p>
+  );
+}
+
 /** Whoever comes while a result is still being shown is told his balance after it. */
 function Awaited() {
   return (

@@ -2,7 +2,7 @@
 // (903-B/2015:6.2.1). On a phone it is one line, and the rest is behind «mais».
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { AccountItems, AccountMenu, SettingLines } from "../account/account_menu";
-import { BalanceShown } from "../account/balance";
+import { BalanceShown, InPlayLine } from "../account/balance";
 import type { Mode, TableConfiguration } from "../api/messages";
 import { appWords } from "../app_words";
 import { greet } from "../design/arrival";
@@ -107,6 +107,12 @@ export function TableBar({ configuration, mode, company, startedAt, held, seated
       )}
       <div class="table-bar-more">
         <Menu icon="menu" label={words.more} testId="table-more">
+          {company !== undefined && (
+            <p class="menu-line figures" data-testid="menu-company">
+              {words.company(company, new Intl.NumberFormat(language.value).format(company))}
+            </p>
+          )}
+          {seated && <InPlayLine mode={mode} held={held} />}
           {offered.map(({ name, icon, label }) => (
             <MenuItem key={name} icon={icon} onChoose={() => onLookup(name)} testId={`menu-${name}`}>
               {label}
