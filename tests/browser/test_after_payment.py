@@ -31,6 +31,11 @@ def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screens
         expect(table.part("last-result")).to_be_visible()
         expect(table.part("open-list")).to_be_in_viewport()
         screenshot(anywhere, "after-payment-aside")
+        # All of it is one tap away.
+        table.part("last-result").tap()
+        expect(table.part("last-round-told")).to_contain_text("As suas apostas, em créditos")
+        anywhere.keyboard.press("Escape")
+        expect(table.part("last-round-told")).to_have_count(0)
     for place in ("red", "black", "0"):
         assert "na mesa" not in (table.spot(place).get_attribute("aria-label") or "")
     table.bets_are_taken()

@@ -12,7 +12,7 @@ import { Board } from "./board";
 import { Felt } from "./felt";
 import type { Told } from "./felt_story";
 import { LastNumbers } from "./last_numbers";
-import { LastResult } from "./last_result";
+import { LastResult, useRoundTold } from "./last_result";
 import { NoticeShown } from "./notice_shown";
 import { OutcomeCalled } from "./outcome_called";
 import { OwnRounds } from "./own_rounds";
@@ -71,6 +71,7 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
   useShortcuts(felt, root);
   const [track, showTrack] = useState(false);
   const [list, showList] = useState(false);
+  const roundTold = useRoundTold(table.tableId.value);
   const stage = felt.story.stage.value;
   const callBets = layout.call_bets.length > 0;
   const classes = [
@@ -109,7 +110,7 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
               {track ? words().boardShort : words().racetrack}
             </button>
           )}
-          <Pointed felt={felt} />
+          <Pointed felt={felt} onTell={roundTold.tell} />
           <button
             type="button"
             class="button roulette-small"
@@ -128,6 +129,7 @@ function Laid({ table, layout }: { table: LiveTable; layout: Layout }) {
       <p class="unseen" role="status" data-testid="said">
         {felt.said.value}
       </p>
+      {roundTold.sheet}
       {list && <BetsListed felt={felt} onClose={() => showList(false)} />}
     </div>
   );
@@ -177,7 +179,7 @@ function Result({ felt }: { felt: Felt }) {
 }
 
 /** The quiet line: what the place that is pointed at is, covers, pays and takes. */
-function Pointed({ felt }: { felt: Felt }) {
+function Pointed({ felt, onTell }: { felt: Felt; onTell: (round_id: string) => void }) {
   const name = felt.pointed.value;
   const told = name ? betTold(felt, name) : null;
   const last = read(felt);
@@ -193,7 +195,7 @@ function Pointed({ felt }: { felt: Felt }) {
         </>
       ) : (
         <>
-          {last && <LastResult told={last} mode={felt.table.mode.value} />}
+          {last && <LastResult told={last} mode={felt.table.mode.value} onTell={() => onTell(last.round_id)} />}
           {felt.bettable.value && <span class="roulette-point quiet">{words().point}</span>}
         </>
       )}
