@@ -99,11 +99,11 @@ export function fitting(width: number, height: number): Measure {
   return wide.along * wide.across >= tall.along * tall.across ? wide : tall;
 }
 
-/** `radius` is how much room a chip takes. */
+/** `radius` is how much room a chip takes: a little more than its own, so that it touches no line. */
 export function boardPlaces(
   layout: Pick<Layout, "places">,
   measure: Measure,
-  radius = chipRadius(measure),
+  radius = chipRadius(measure) * 1.12,
 ): BoardPlaces {
   const zeros = layout.places.some(({ place }) => place === "00") ? 2 : 1;
   const cloth = new Cloth(measure, zeros);
