@@ -195,12 +195,19 @@ def command(argv: list[str]) -> int:
     chosen = parser.parse_args(argv)
     try:
         url = chosen.database_url or str(load(AuditSettings).database_url)
+        try:
+            make_url(url)
+        except (ArgumentError, ValueError):
+            # What it holds may be a password in the wrong place: it is not repeated (G7).
+            sentence = "is no address of a database, such as postgresql://user:password@host:5432/name"
+            print(f"feltro audit: what --database-url names {sentence}.", file=sys.stderr)
+            return NOT_CHECKED
         report = _JsonReport() if chosen.json else _Report()
         findings = asyncio.run(_audit(url, chosen.outbox_age, chosen.round_hours, report))
     except WrongSettings as wrong:
         print(f"feltro audit: {wrong} Or name the database with --database-url.", file=sys.stderr)
         return NOT_CHECKED
-    except (SQLAlchemyError, ArgumentError, OSError, TimeoutError) as failed:
+    except (SQLAlchemyError, OSError, TimeoutError) as failed:
         print(f"feltro audit: the ledger could not be checked: {str(failed) or type(failed).__name__}", file=sys.stderr)
         return NOT_CHECKED
     return VIOLATED if any(finding.violations for finding in findings) else HOLDS

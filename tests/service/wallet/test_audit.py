@@ -512,7 +512,11 @@ def test_what_cannot_be_checked_is_neither_right_nor_wrong(
     absent = wallet_database.url.rsplit("/", 1)[0] + "/no_such_database"
     assert audit.command(["--database-url", absent]) == 2
     assert "the ledger could not be checked" in capsys.readouterr().err
-    assert audit.command(["--database-url", "nonsense"]) == 2
+    for wrong in ("nonsense", "postgresql://feltro:hunter2/name", "postgresql://feltro@host:hunter2/name"):
+        assert audit.command(["--database-url", wrong]) == 2
+        said = capsys.readouterr().err
+        assert "no address of a database" in said
+        assert "hunter2" not in said
     monkeypatch.delenv("FELTRO_WALLET_DATABASE_URL", raising=False)
     assert audit.command([]) == 2
     assert "FELTRO_WALLET_DATABASE_URL is not set" in capsys.readouterr().err
