@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from stack import ephemeral
-from tests.bench import edge_bets, edge_fanout
+from tests.bench import edge_bets, edge_fanout, edge_idle
 
 
 def main() -> int:
@@ -20,7 +20,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="of each number of watchers")
     parser.add_argument("--idle", type=int, default=4_000, help="connections")
     options = parser.parse_args()
-    ratios = edge_fanout.bench(edge_fanout.WATCHERS, options.seconds / 2, options.runs, options.idle)
+    ratios = edge_fanout.bench(edge_fanout.WATCHERS, options.seconds / 2, options.runs)
+    ratios |= edge_idle.bench(options.idle)
     with ephemeral.postgres() as postgres:
         ratios |= edge_bets.bench(postgres, options.seconds)
     for name, value in ratios.items():

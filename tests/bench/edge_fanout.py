@@ -194,9 +194,14 @@ def masked(text: bytes) -> bytes:
     return bytes((0x81, 0x80 | len(text), 0, 0, 0, 0)) + text
 
 
-async def connect(port: int, count: Count, number: int, *, watch: bool, token: str = "") -> list[Watcher]:
+def handshake(token: str = "") -> bytes:
     more = f"Authorization: Bearer {token}\r\n" if token else ""
-    opening = HANDSHAKE.format(path="/v1/ws", more=more).encode()
+    return HANDSHAKE.format(path="/v1/ws", more=more).encode()
+
+
+async def connect(port: int, count: Count, number: int, *, watch: bool, tokens: Sequence[str] = ()) -> list[Watcher]:
+    """`tokens`, one for each, or none."""
+    openings = iter([handshake(token) for token in tokens] or itertools.repeat(handshake(), number))
     said = b'{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"%s"}}' % TABLE.encode()
     then = masked(said) if watch else b""
     loop = asyncio.get_running_loop()
@@ -204,7 +209,7 @@ async def connect(port: int, count: Count, number: int, *, watch: bool, token: s
     for first in range(0, number, CONNECTED_AT_ONCE):
         some = await asyncio.gather(
             *(
-                loop.create_connection(lambda: Watcher(count, opening, then), "127.0.0.1", port)
+                loop.create_connection(lambda: Watcher(count, next(openings), then), "127.0.0.1", port)
                 for _ in range(min(CONNECTED_AT_ONCE, number - first))
             )
         )
@@ -319,36 +324,11 @@ def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
         server.wait()
 
 
-def memory(number: int, nats_url: str, token: str) -> float:
-    """KiB of one idle connection."""
-    port = free_port()
-    command = [sys.executable, "-m", "tests.bench.edge_fanout", "--serve", "edge", "--port", str(port)]
-    server = subprocess.Popen([*command, "--nats", nats_url])
-    try:
-        wait_for(port)
-        time.sleep(0.5)
-        process = psutil.Process(server.pid)
-
-        async def measure() -> float:
-            await connect(port, Count(), 200, watch=False, token=token)
-            before = process.memory_info().rss
-            kept = await connect(port, Count(), number, watch=False, token=token)
-            await asyncio.sleep(1.0)
-            grown = process.memory_info().rss - before
-            return grown / len(kept) / 1024
-
-        return uvloop.run(measure())
-    finally:
-        server.kill()
-        server.wait()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--watchers", type=int, action="append")
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--idle", type=int, default=4_000)
     for hidden in ("--serve", "--load", "--nats"):
         parser.add_argument(hidden, default="", help=argparse.SUPPRESS)
     for hidden in ("--port", "--server"):
@@ -362,12 +342,12 @@ def main() -> int:
         load = load_bare(wanted) if chosen.load == "bare" else load_edge(wanted, chosen.nats)
         print(uvloop.run(load))
         return 0
-    for name, value in bench(chosen.watchers or WATCHERS, chosen.seconds, chosen.runs, chosen.idle).items():
+    for name, value in bench(chosen.watchers or WATCHERS, chosen.seconds, chosen.runs).items():
         print(f"ratio {name} {value:.2f}")
     return 0
 
 
-def bench(watchers: Sequence[int], seconds: float, runs: int, idle: int) -> dict[str, float]:
+def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float]:
     """All phases on one bus."""
     ratios: dict[str, float] = {}
     with ephemeral.nats() as server:
@@ -383,9 +363,6 @@ def bench(watchers: Sequence[int], seconds: float, runs: int, idle: int) -> dict
             ratios[f"fanout_{number}"] = edge / bare
             bare, edge = (statistics.median(one.processor_us for one in of_side) for of_side in found.values())
             ratios[f"fanout_{number}_processor"] = bare / edge
-        for who, token in (("anonymous", ""), ("player", "player:ana")):
-            size = ratios[f"idle_{who}_kib"] = memory(idle, server.url, token)
-            print(f"  (e) {size:.1f} KiB for an idle connection, {who}", flush=True)
     return ratios
 
 

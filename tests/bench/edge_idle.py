@@ -1,0 +1,94 @@
+"""What an idle connection costs the gateway: the whole process, and each player with a token of his own."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+import uvloop
+
+from stack import ephemeral
+from stack.ephemeral import free_port
+from tests.bench.edge_fanout import READY_WITHIN_S, Count, connect
+from tests.gateway_under_test import GatewayProcess
+
+# What the first connections make is there for all.
+FIRST = 200
+# What a connection leaves behind when it is made is gone by then.
+SETTLED_AFTER_S = 1.0
+MINUTES = 600
+# Nobody is to be told to wait; all come from one address.
+LIMITS = {
+    f"FELTRO_GATEWAY_{name}": "100000"
+    for name in ("ADDRESS_TOKENS_PER_S", "ADDRESS_TOKENS_AT_ONCE", "CONNECTIONS", "CONNECTIONS_PER_ADDRESS")
+}
+
+
+def bench(number: int) -> dict[str, float]:
+    """KiB of each kind."""
+    found: dict[str, float] = {}
+    with ephemeral.nats() as bus, tempfile.TemporaryDirectory(prefix="feltro-idle-") as home:
+        for who in ("anonymous", "player"):
+            gateway = GatewayProcess("", bus.url, Path(home), LIMITS, wallet_address=f"127.0.0.1:{free_port()}")
+            size = found[f"idle_{who}_kib"] = memory(gateway, number, known=who == "player")
+            print(f"  (e) {size:.1f} KiB for an idle connection, {who}", flush=True)
+    return found
+
+
+def memory(gateway: GatewayProcess, number: int, *, known: bool) -> float:
+    """KiB by which the process grows with each connection; `known`: with a token."""
+    subjects = [f"p{each}" for each in range(FIRST + number)] if known else []
+    tokens = [gateway.issuer.token(["player"], subject, MINUTES) for subject in subjects]
+    gateway.start()
+    try:
+        _wait(gateway)
+        assert gateway.leash is not None
+        (process,) = psutil.Process(gateway.leash.pid).children()
+
+        async def measure() -> float:
+            first = await connect(gateway.port, Count(), FIRST, watch=False, tokens=tokens[:FIRST])
+            await asyncio.sleep(SETTLED_AFTER_S)
+            before = process.memory_info().rss
+            kept = await connect(gateway.port, Count(), number, watch=False, tokens=tokens[FIRST:])
+            await asyncio.sleep(SETTLED_AFTER_S)
+            grown = process.memory_info().rss - before
+            for watcher in (*first, *kept):
+                watcher.transport.abort()
+            return grown / number / 1024
+
+        return uvloop.run(measure())
+    finally:
+        gateway.kill()
+
+
+def _wait(gateway: GatewayProcess) -> None:
+    """Returns when it lets a player in, though there is nothing behind it."""
+    token = gateway.issuer.token(["player"], "first")
+    asking = urllib.request.Request(f"{gateway.url}/v1/games", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(asking, timeout=READY_WITHIN_S):  # noqa: S310
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    raise RuntimeError("the gateway lets nobody in")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--idle", type=int, default=4_000)
+    for name, value in bench(parser.parse_args().idle).items():
+        print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
