@@ -9,7 +9,7 @@ from aiohttp import web
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events_pb2
-from gateway import close_codes, conversation, feeds, json_codec, rpc, sse, websocket
+from gateway import close_codes, conversation, feeds, json_codec, rpc, sse, staying, websocket
 from gateway.activity import IDLE_LIMIT_S
 from gateway.archive import KEPT_FOR_S
 from gateway.contracts import Contracts, Method
@@ -49,7 +49,7 @@ to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH}), and `trace_id` is what 
 carry the trace that it belongs to (W3C trace context) as `params.{rpc.META}.traceparent`, beside what the method takes.
 
 **Tokens** are sent as `Authorization: Bearer …` when connecting, or, where that cannot be, with `authenticate` as
-the first call; never in the address. Without one, what is public is answered. {websocket.WARNED_BEFORE_S:.0f}
+the first call; never in the address. Without one, what is public is answered. {staying.WARNED_BEFORE_S:.0f}
 seconds before a token expires a `notice` says so: `refresh` it, and the connection stays. To show tokens costs none of
 the calls that an address may make without one. A player who calls nothing for {IDLE_LIMIT_S // 60} minutes has to log
 in anew, however often his token was renewed: to connect, `authenticate`, `refresh`, `subscribe` and `ping` are no calls
@@ -71,8 +71,8 @@ last.
 **Limits.** A message has at most {websocket.MESSAGE_BYTES_LIMIT} bytes; a connection watches at most
 {conversation.TABLES_LIMIT} tables. What is no call is counted like one; what is too much is answered `RATE_LIMITED`,
 where it has no id once for the whole message, and after {websocket.REFUSED_CALLS_LIMIT} such calls in a row the
-connection is closed. One who does not read is closed when {websocket.WAITING_BYTES_LIMIT} bytes wait for him,
-{websocket.STRANGERS_WAITING_BYTES_LIMIT} if he has shown no token, or when too many answers wait for all. For simple
+connection is closed. One who does not read is closed when {staying.WAITING_BYTES_LIMIT} bytes wait for him,
+{staying.STRANGERS_WAITING_BYTES_LIMIT} if he has shown no token, or when too many answers wait for all. For simple
 back ends there are server-sent events of a table, `{sse.PATH}`."""
 
 

@@ -9,7 +9,7 @@ import random
 from aiohttp import HttpVersion11, hdrs, web
 from prometheus_client import Gauge
 
-from gateway import close_codes, endings, json_codec
+from gateway import close_codes, endings, json_codec, staying
 from gateway.bearer import visitor_of
 from gateway.close_codes import CloseCode
 from gateway.connections import Connections
@@ -18,13 +18,6 @@ from gateway.hub import Hub
 from gateway.problems import invalid
 from gateway.rates import Rates
 from gateway.visitors import Visitor, Visitors
-from gateway.websocket import (
-    RECONNECT_SPREAD_MS,
-    WARNED_BEFORE_S,
-    bound_waiting,
-    stopping,
-    waiting_limit,
-)
 from gateway.wires import Wire, on, told
 
 PATH = "/v1/tables/{table_id}/events"
@@ -49,7 +42,7 @@ class Stream:
     def tell(self, *payloads: bytes) -> None:
         if self.ended.done() or self.transport.is_closing():
             return
-        if self.transport.get_write_buffer_size() > waiting_limit(self.visitor):
+        if self.transport.get_write_buffer_size() > staying.waiting_limit(self.visitor):
             self.end(CloseCode.TOO_SLOW)
         else:
             for payload in payloads:
@@ -96,7 +89,7 @@ class Streams:
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """One stream, from its beginning to its end."""
         if self._draining:
-            raise stopping()
+            raise staying.stopping()
         address = request.remote or ""
         self._connections.enter(address)
         try:
@@ -123,9 +116,9 @@ class Streams:
         transport = request.transport
         if transport is None:
             return response
-        bound_waiting(transport)
+        staying.bound_waiting(transport)
         stream = Stream(wire, transport, visitor)
-        retry_ms = 1_000 + random.randrange(RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
+        retry_ms = 1_000 + random.randrange(staying.RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
         stream.tell(on(wire, b"retry: %d\n\n" % retry_ms))
         name = "resumed" if opening.resumed else "snapshot"
         stream.tell(told(wire, name, json_codec.dumps(opening.result()), opening.place))
@@ -151,11 +144,11 @@ class Streams:
         try:
             while not stream.ended.done() and not transport.is_closing():
                 left_s = self._visitors.expires_in(stream.visitor)
-                if not warned and left_s <= WARNED_BEFORE_S:
+                if not warned and left_s <= staying.WARNED_BEFORE_S:
                     warned = True
                     why = "The token expires: open the stream anew with another one and the `Last-Event-ID`."
                     stream.notice("token_expires", in_ms=max(0, int(left_s * 1000)), why=why)
-                until_warned_s = HEARTBEAT_S if warned else left_s - WARNED_BEFORE_S
+                until_warned_s = HEARTBEAT_S if warned else left_s - staying.WARNED_BEFORE_S
                 await asyncio.wait([stream.ended], timeout=min(HEARTBEAT_S, until_warned_s))
                 stream.tell(pause)
         finally:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import socket
 from collections.abc import Callable, Coroutine
 
-from aiohttp import WebSocketError, WSCloseCode, WSMessage, WSMsgType, hdrs, web
+from aiohttp import WebSocketError, WSCloseCode, WSMessage, WSMsgType, web
 from prometheus_client import Counter, Gauge
 
-from gateway import close_codes, endings, frames, json_codec
+from gateway import close_codes, endings, frames, json_codec, staying
 from gateway.bearer import visitor_of
 from gateway.close_codes import CloseCode
 from gateway.connections import Connections
 from gateway.conversation import Conversation
 from gateway.feeds import Transport, Watcher
-from gateway.problems import Problem
 from gateway.rates import Connection, Rates
 from gateway.refusals import GatewayRefused
 from gateway.unread import Unread
@@ -26,26 +24,17 @@ from gateway.wires import Wire, told
 from services.kit.refusal import Refused
 
 PATH = "/v1/ws"
-# What is taken and kept for one connection (G11); less of it where nobody has said who he is.
+# What is taken of one connection (G11).
 MESSAGE_BYTES_LIMIT = 64 * 1024
-WAITING_BYTES_LIMIT = 2 * 1024 * 1024
-STRANGERS_WAITING_BYTES_LIMIT = 512 * 1024
-KERNEL_BYTES = 256 * 1024
 MESSAGES_AT_ONCE = 16
 # One who goes on although he was refused so often in a row is not listened to any more.
 REFUSED_CALLS_LIMIT = 100
 # A connection is asked so often whether somebody is there, and has as long to say so.
 HEARTBEAT_S = 20.0
-# Nor is one spoken to any longer whose system does not say that it has received anything.
-UNHEARD_FOR_S = 45
 SWEEP_EVERY_S = 0.5
 SWEPT_TOGETHER = 500
-WARNED_BEFORE_S = 60.0
 CLOSED_WITHIN_S = 5.0
 LOOK_EVERY_S = 0.02
-# Clients of a gateway that stops come back to the others within so long, not all at once.
-RECONNECT_SPREAD_MS = 5_000
-STOPPING_RETRY_AFTER_S = 1
 
 _log = logging.getLogger(__name__)
 _SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
@@ -191,7 +180,7 @@ class Socket:
             self.tell(frames.PING)
         if not self._warned and self.visitor.caller is not None:
             left_s = self._visitors.expires_in(self.visitor)
-            if left_s <= WARNED_BEFORE_S:
+            if left_s <= staying.WARNED_BEFORE_S:
                 self._warned = True
                 why = "The token expires: `refresh` with a new one to keep this connection."
                 self.notice("token_expires", in_ms=max(0, int(left_s * 1000)), why=why)
@@ -234,7 +223,7 @@ class Socket:
         """Whether anything can be written; one who reads too slowly is not written to any more."""
         if not self.open or self.transport.is_closing():
             return False
-        if self.transport.get_write_buffer_size() > waiting_limit(self.visitor):
+        if self.transport.get_write_buffer_size() > staying.waiting_limit(self.visitor):
             self.end(CloseCode.TOO_SLOW)
         return self.open
 
@@ -313,7 +302,7 @@ class Sockets:
         """Takes no more connections, tells the others to go elsewhere, and ends them when their calls are answered."""
         self._draining = True
         for opened in list(self._open):
-            pause_ms = random.randrange(RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
+            pause_ms = random.randrange(staying.RECONNECT_SPREAD_MS)  # noqa: S311 - spreads the connections
             why = "This gateway stops: connect again after the pause, and subscribe with `from_seq`."
             opened.notice("draining", reconnect_after_ms=pause_ms, why=why)
         await self._wait_while(lambda: any(opened.busy for opened in self._open), within_s)
@@ -328,7 +317,7 @@ class Sockets:
     async def connect(self, request: web.Request) -> web.StreamResponse:
         """One connection, from its beginning to its end."""
         if self._draining:
-            raise stopping()
+            raise staying.stopping()
         address = request.remote or ""
         self._connections.enter(address)
         try:
@@ -346,7 +335,7 @@ class Sockets:
         transport = request.transport
         if transport is None:
             return ws
-        bound_waiting(transport)
+        staying.bound_waiting(transport)
         allowance = self._rates.connection()
         opened = Socket(ws, transport, visitor, address, self._conversation, self._visitors, allowance, self._unread)
         self._open[opened] = None
@@ -374,24 +363,3 @@ class Sockets:
                 opened.attend(now)
                 if number % SWEPT_TOGETHER == 0:
                     await asyncio.sleep(0)
-
-
-def waiting_limit(visitor: Visitor) -> int:
-    """How many bytes may wait for a reader before he is too slow."""
-    return STRANGERS_WAITING_BYTES_LIMIT if visitor.caller is None else WAITING_BYTES_LIMIT
-
-
-def stopping() -> Problem:
-    """Whoever balances the load knows by now, and asks another gateway."""
-    headers: dict[str, str] = {hdrs.RETRY_AFTER: str(STOPPING_RETRY_AFTER_S)}
-    return Problem(503, "This gateway stops: connect again in a moment.", "UNAVAILABLE", headers=headers)
-
-
-def bound_waiting(transport: asyncio.Transport) -> None:
-    """The system would let megabytes wait for one slow reader, and long; he would be noticed late."""
-    connection = transport.get_extra_info("socket")
-    if connection is not None:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            # Linux only: elsewhere one whose network is gone is found by the system, after a quarter of an hour.
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNHEARD_FOR_S * 1000)

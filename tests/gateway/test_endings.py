@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from feltro.wallet.v1 import events_pb2, session_pb2
-from gateway import endings, websocket
+from gateway import endings, staying, websocket
 from gateway.close_codes import CloseCode
 from services.wallet import facts
 from tests.gateway.sockets import Door, LiveEdge, Tables, connected, live_edge, until, wallet_stream
@@ -78,7 +78,7 @@ async def test_one_who_reads_too_slowly(edge: Edge, record: Record, monkeypatch:
     live, _, _ = edge
     async with live.connect("player:ana") as client:
         await client.result("ping")
-        monkeypatch.setattr(websocket, "WAITING_BYTES_LIMIT", -1)
+        monkeypatch.setattr(staying, "WAITING_BYTES_LIMIT", -1)
         await client.ws.send_json({"jsonrpc": "2.0", "id": 9, "method": "ping"})
         assert await client.closed() == CloseCode.TOO_SLOW
         await gone(live)

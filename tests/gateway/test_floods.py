@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway import unread, websocket
+from gateway import staying, unread
 from gateway.close_codes import CloseCode
 from gateway.feeds import Transport
 from gateway.rates import Limit, Limits
@@ -123,7 +123,7 @@ async def test_g9_fifty_players_behind_one_address_get_in_whatever_a_neighbour_a
 
 
 async def test_a_stranger_may_let_less_wait_than_a_player(nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket, "STRANGERS_WAITING_BYTES_LIMIT", -1)
+    monkeypatch.setattr(staying, "STRANGERS_WAITING_BYTES_LIMIT", -1)
     async with edge(nats_url, GENEROUS) as live, live.connect() as stranger, live.connect("player:ana") as player:
         await stranger.ws.send_str(call(1))
         assert await stranger.closed() == CloseCode.TOO_SLOW
@@ -133,7 +133,7 @@ async def test_a_stranger_may_let_less_wait_than_a_player(nats_url: str, monkeyp
 async def test_of_all_who_do_not_read_those_go_for_whom_most_waits(
     nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     monkeypatch.setattr(unread, "IN_ALL_LIMIT", 128 * 1024)
     monkeypatch.setattr(unread, "LEFT_LIMIT", 64 * 1024)
     async with edge(nats_url, GENEROUS) as live, live.connect("player:ana") as honest:

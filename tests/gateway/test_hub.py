@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 import uvloop
 
-from gateway import archive, feeds, hub, websocket
+from gateway import archive, feeds, hub, staying, websocket
 from gateway.feeds import Feed, Watcher
 from gateway.wires import Event, Wire
 from stack import ephemeral
@@ -252,7 +252,7 @@ async def test_a_slow_reader_delays_nobody_and_catches_up(
     edge: tuple[LiveEdge, Tables, Door], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 64 * 1024)
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     # He is slow for as long as it takes here.
     monkeypatch.setattr(hub, "LATE_FOR_S", 10 * WITHIN_S)
     live, tables, _ = edge
@@ -292,7 +292,7 @@ async def test_one_who_never_reads_is_dropped(
     edge: tuple[LiveEdge, Tables, Door], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     monkeypatch.setattr(hub, "LATE_FOR_S", 0.2)
     monkeypatch.setattr(websocket, "CLOSED_WITHIN_S", 0.2)
     live, tables, _ = edge

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2
-from gateway import feeds, hub, json_codec, websocket
+from gateway import feeds, hub, json_codec, staying
 from gateway.close_codes import CloseCode
 from gateway.feeds import Feed, Transport, Watcher
 from gateway.visitors import NOBODY, Visitor
@@ -67,7 +67,7 @@ async def test_g9_one_who_reads_nothing_of_two_tables_takes_the_mending_from_nob
     edge: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     live, tables, _ = edge
     both = await two_tables(tables)
     async with live.connect() as attacker, live.connect() as honest:

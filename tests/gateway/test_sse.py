@@ -11,7 +11,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from gateway import feeds, hub, sse, websocket
+from gateway import feeds, hub, sse, staying
 from gateway.close_codes import CloseCode
 from tests.gateway.sockets import WITHIN_S, Door, LiveEdge, Said, Table, Tables, live_edge, until
 
@@ -163,7 +163,7 @@ async def test_a_reader_who_is_slow_gets_a_picture_and_one_who_never_reads_is_dr
     edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     # He is slow for as long as it takes here.
     monkeypatch.setattr(hub, "LATE_FOR_S", 10 * WITHIN_S)
     live, _, _ = edge
@@ -214,7 +214,7 @@ async def test_one_whose_network_is_gone_is_not_spoken_to_for_long(edge: Edge, t
             assert isinstance(one.transport, asyncio.Transport)
             connection = one.transport.get_extra_info("socket")
             unheard_ms = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-            assert unheard_ms == websocket.UNHEARD_FOR_S * 1000
+            assert unheard_ms == staying.UNHEARD_FOR_S * 1000
 
 
 async def test_one_who_is_gone_is_forgotten(edge: Edge, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import pytest
 from google.protobuf.message import Message
 
 from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
-from gateway import close_codes, conversation, feeds, hub, websocket
+from gateway import close_codes, conversation, feeds, hub, staying, websocket
 from gateway.close_codes import CloseCode
 from gateway.contracts import Method
 from gateway.rates import Limit
@@ -205,7 +205,7 @@ async def test_a_connection_ends_when_its_player_has_to_log_in(edge: Edge, reaso
 @pytest.mark.guarantee("G11")
 async def test_one_who_reads_nothing_is_closed_as_too_slow(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "WAITING_BYTES", 32 * 1024)
-    monkeypatch.setattr(websocket, "KERNEL_BYTES", 16 * 1024)
+    monkeypatch.setattr(staying, "KERNEL_BYTES", 16 * 1024)
     monkeypatch.setattr(hub, "LATE_FOR_S", 0.2)
     live, tables, _ = edge
     table = await tables.open(f"t{uuid4().hex[:12]}")
@@ -367,7 +367,7 @@ async def test_draining_tells_everybody_where_the_way_out_is_and_answers_what_wa
         closing = asyncio.create_task(idle.closed())
         notice = await client.next("notice")
         assert notice["kind"] == "draining"
-        assert 0 <= notice["reconnect_after_ms"] < websocket.RECONNECT_SPREAD_MS
+        assert 0 <= notice["reconnect_after_ms"] < staying.RECONNECT_SPREAD_MS
         with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
             async with live.connect():
                 raise AssertionError
