@@ -56,6 +56,10 @@ def before_call(_: object, case: Case, __: object) -> None:
     if isinstance(case.body, dict) and case.body.get("subject") in _GIVEN["there"]["player_id"]:
         # It has heard who it is, and would take back its own tokens.
         case.body["subject"] = "somebody_else"
+    for name, value in list((case.path_parameters or {}).items()):
+        if value == "" and name in _THERE:
+            # It has heard of a switch of a whole game, which names no table: its path would lead elsewhere.
+            case.path_parameters[name] = next(_THERE[name])
     if case.meta is None or case.meta.generation.mode.is_negative or next(_CALLS) % 2:
         return
     for name in case.path_parameters or {}:
