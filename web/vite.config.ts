@@ -41,5 +41,6 @@ export default defineConfig({
       "/front-end.json": platform,
     },
   },
-  test: { include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"] },
+  // Whatever else the machine does.
+  test: { include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"], testTimeout: 60_000 },
 });
