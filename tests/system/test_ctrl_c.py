@@ -23,8 +23,12 @@ from tests.system.platform import RUN, WITHIN_S, Platform
 
 pytestmark = pytest.mark.slow
 
-# Makes the terminal the one of the session, with itself and what it starts in the foreground, as a shell does.
-IN_FRONT = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+# Makes the terminal the one of the session, with itself and what it starts in the foreground, as a shell does; and
+# hears interrupts, which whoever runs these tests in the background may have had ignored.
+IN_FRONT = (
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
+    " signal.signal(signal.SIGINT, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
+)
 CTRL_C = b"\x03"
 
 
