@@ -42,10 +42,18 @@ async def end(tasks: Collection[asyncio.Task[None]]) -> None:
     """Cancels tasks until all have ended.
 
     Once is not enough: before Python 3.12 `asyncio.wait_for`, which clients of the bus use, forgets a cancellation that
-    arrives together with the result it waits for.
+    arrives together with the result it waits for. So whoever ends others may be asked again to end, too, while he does
+    it: they end first.
     """
     pending = set(tasks)
+    asked_again = False
     while pending:
         for task in pending:
             task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=ASK_AGAIN_S)
+        try:
+            _, pending = await asyncio.wait(pending, timeout=ASK_AGAIN_S)
+        except asyncio.CancelledError:
+            asked_again = True
+            pending = {task for task in pending if not task.done()}
+    if asked_again:
+        raise asyncio.CancelledError
