@@ -79,6 +79,7 @@ _HANGS_ON_MORE: dict[str, set[str]] = {
     "TableService_SetSwitch": {"table_id"},
     # Who asks decides what he may leave out, or say.
     "SessionService_EndSession": {"cause"},
+    "SessionService_EndPlayerSessions": {"cause"},
     # A clock that goes forward only, and not for ever.
     "SessionService_AdvanceSessionClock": {"by"},
     # What a table is never changes, and what a game allows is its own to say.
