@@ -34,7 +34,8 @@ def main(arguments: list[str]) -> int:
         return 1
     # The report of an earlier run must not speak for one that does not come to its end.
     REPORT.unlink(missing_ok=True)
-    many = ["-n", str(SIDE_BY_SIDE), "-m", "not alone", f"--rule-report={REPORT}"]
+    # One by one, so that none of them is left alone with a heap of long ones.
+    many = ["-n", str(SIDE_BY_SIDE), "--maxschedchunk=1", "-m", "not alone", f"--rule-report={REPORT}"]
     statuses = [_pytest(chromium, [*options, *arguments]) for options in (many, ["-n", "0", "-m", "alone"])]
     # What was asked for may be all in one of the two; where it is in neither, nothing was tested.
     return next((status for status in statuses if status not in {0, NOTHING_CHOSEN}), min(statuses))

@@ -267,8 +267,8 @@ from the tests (`@pytest.mark.rule`); nobody edits it.
 * `MUST`, `MUST NOT` and `MAY-pl` (a right of the player, which the software has to offer) need a test that passes.
 * `MAY-op` leaves it to the operator: a test where we offer it.
 * `DEF` defines, and `INFERRED` is deduced where the text of the regulation is not at hand: no test.
-* A rule of the layer `ui` and another one needs both proved. The front-end's browser tests will prove `ui`;
-  *ui to come* says that they have not yet.
+* A rule of the layer `ui` and another one needs both proved. The front-end's browser tests prove `ui`;
+  *ui to come* says that they do not yet.
 
 | regulation | | must | proved | failing | unproved | ui to come | declared |
 |---|---|---|---|---|---|---|---|
