@@ -1,8 +1,8 @@
 """`make test-browser`: the tests of tests/browser, in the Chromium of this machine; root on Debian gets one.
 
-Playwright's own browsers are not used: they are another download, of another place. A round takes its time, and who
-waits for one needs no processor: several tests run side by side, each process with a platform of its own. A test that
-measures (marked `alone`) comes after them, when nothing else runs.
+Playwright's own browsers are not used: they are another download, of another place. Where the machine is large enough
+several tests run side by side, each process with a platform of its own. A test that measures (marked `alone`) comes
+after them, when nothing else runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "browser-rules.json"
 VARIABLE = "CHROMIUM"
 DEBIAN = Path("/usr/bin/chromium")
-SIDE_BY_SIDE = 3
+# Without a graphics card a turning wheel takes a core, and the platform another one. With less, pages come too late for
+# rounds that go by the clock.
+CORES_EACH = 2
 NOTHING_CHOSEN = 5
 
 
@@ -35,7 +37,8 @@ def main(arguments: list[str]) -> int:
     # The report of an earlier run must not speak for one that does not come to its end.
     REPORT.unlink(missing_ok=True)
     # One by one, so that none of them is left alone with a heap of long ones.
-    many = ["-n", str(SIDE_BY_SIDE), "--maxschedchunk=1", "-m", "not alone", f"--rule-report={REPORT}"]
+    side_by_side = max(1, (os.cpu_count() or 1) // CORES_EACH)
+    many = ["-n", str(side_by_side), "--maxschedchunk=1", "-m", "not alone", f"--rule-report={REPORT}"]
     statuses = [_pytest(chromium, [*options, *arguments]) for options in (many, ["-n", "0", "-m", "alone"])]
     # What was asked for may be all in one of the two; where it is in neither, nothing was tested.
     return next((status for status in statuses if status not in {0, NOTHING_CHOSEN}), min(statuses))
