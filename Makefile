@@ -17,7 +17,7 @@ help: ## this list
 
 run: protos ## start the whole platform here; Ctrl-C stops it
 	@$(IN) -m tools.web --optional
-	@$(IN) -m stack.run
+	@$(IN) -m stack.commands.run
 
 web: protos ## build the front-end (build/web), when its sources changed
 	@$(IN) -m tools.web
@@ -29,7 +29,7 @@ test-web: protos ## the front-end: types, style and its own tests
 	@$(IN) -m tools.web --check
 
 test-browser: protos ## the platform as players see it, in Chromium
-	@$(IN) -m tools.browser $(ARGS)
+	@$(IN) -m tools.browser_tests $(ARGS)
 
 lint: protos ## style, format and types
 	@$(IN) -m ruff check
@@ -40,25 +40,25 @@ protos: environment ## Python code from protos/ (build/gen), when they changed
 	@$(IN) hatch_build.py
 
 proto-lint: protos ## the contracts: style, and nothing a deployed client relies on is broken
-	@$(IN) -m tools.contracts
+	@$(IN) -m tools.proto_lint
 
 lock: environment ## choose versions anew: locks/*.txt, hashes and no addresses
 	@$(IN) -m tools.lock $(ARGS)
 
 logs: environment ## follow the logs of every process
-	@$(IN) -m stack.logs
+	@$(IN) -m stack.commands.logs
 
 audit: protos ## check the ledger of the platform that runs here (`feltro audit`)
-	@$(IN) -m stack.audit $(ARGS)
+	@$(IN) -m stack.commands.audit $(ARGS)
 
 replay: protos ## compute a round again here, or `ARGS=--all` (`feltro replay`)
-	@$(IN) -m stack.replay $(ARGS)
+	@$(IN) -m stack.commands.replay $(ARGS)
 
 compliance: protos ## which rule is proved by which test, the screen's by the last test-browser (docs/compliance.md)
 	@$(IN) -m tools.compliance --merge build/browser-rules.json $(ARGS)
 
 clean-data: environment ## empty the data folder
-	@$(IN) -m stack.clean
+	@$(IN) -m stack.commands.clean
 
 test-websocket: protos ## the WebSocket against the cases of the Autobahn testsuite
 	@$(IN) -m tests.websocket.run $(ARGS)

@@ -62,7 +62,7 @@ def generate() -> bool:
     return True
 
 
-def descriptors(protos: Path, target: Path) -> None:
+def write_descriptors(protos: Path, target: Path) -> None:
     """Write the FileDescriptorSet of a protos folder, with comments and imports: for buf, and for use at run time."""
     sources = sorted(protos.glob("feltro/**/*.proto"))
     _run_protoc(protos, sources, [f"--descriptor_set_out={target}", "--include_source_info", "--include_imports"])
@@ -83,7 +83,7 @@ def _protoc(sources: list[Path], target: Path) -> None:
     outputs = [f"--{kind}_out={target}" for kind in ("python", "grpc_python")]
     outputs += [f"--{kind}_out=quiet:{target}" for kind in ("mypy", "mypy_grpc")]
     _run_protoc(PROTOS, sources, plugins + outputs)
-    descriptors(PROTOS, target / "feltro" / DESCRIPTORS)
+    write_descriptors(PROTOS, target / "feltro" / DESCRIPTORS)
 
 
 def _run_protoc(protos: Path, sources: list[Path], arguments: list[str]) -> None:

@@ -1,1 +1,1 @@
-"""The edge of the platform: what the world outside speaks to. It knows no game."""
+"""The edge of the platform: serves REST, WebSockets and server-sent events to clients and knows no game."""

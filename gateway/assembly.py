@@ -8,80 +8,80 @@ from aiohttp import web
 from nats.aio.client import Client as Nats
 
 from feltro.wallet.v1 import session_pb2
-from gateway import json_codec
-from gateway.activity import Activity
-from gateway.connections import Connections, Entrance, room_for
-from gateway.contracts import Contracts
-from gateway.cors import Cors
-from gateway.demo import DemoDoor
-from gateway.desk import Desk
-from gateway.directory import Directory
-from gateway.documents import Reference
-from gateway.edge import Edge, Routed
-from gateway.front_end import FrontEnd
-from gateway.live import Live
-from gateway.local_service import GatewayService, methods_here
-from gateway.openapi import document
-from gateway.operator_audit import OperatorAudit
-from gateway.parts import Lookout
-from gateway.proxies import TrustedProxies, networks_of
-from gateway.rates import Rates
-from gateway.reason_pages import ReasonPages
-from gateway.reasons import ReasonSets
-from gateway.rest import Rest
-from gateway.revocations import Revocations
+from gateway.access.activity import Activity
+from gateway.access.demonstration import DemoTokenIssuer
+from gateway.access.principals import Authenticator
+from gateway.access.proxies import TrustedProxies, parse_networks
+from gateway.access.rate_limiter import RateLimiter
+from gateway.access.revocations import Revocations
+from gateway.backends.directory import Directory
+from gateway.backends.dispatcher import Dispatcher
+from gateway.backends.local_service import GatewayService, local_methods
+from gateway.backends.operator_audit import OperatorAudit
+from gateway.backends.readiness import Readiness
+from gateway.backends.upstream import Upstream
+from gateway.contracts import json_codec
+from gateway.contracts.methods import Contracts
+from gateway.contracts.reasons import ReasonSets
+from gateway.http.application import ApplicationPart, EdgeApplication
+from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter, connection_capacity
+from gateway.http.cors import CorsPolicy
+from gateway.http.documents import OpenApiRoutes
+from gateway.http.front_end import FrontEnd
+from gateway.http.rest import RestApi
+from gateway.live.server import LiveServer
+from gateway.reference.openapi import document
+from gateway.reference.reason_pages import ReasonPages
 from gateway.settings import GatewaySettings
-from gateway.upstream import Upstream
-from gateway.visitors import Visitors
-from services.kit.signing_key import SigningKey
+from services.kit.access.signing_key import SigningKey
 
-WALLET = "feltro.wallet."
+WALLET_PACKAGE_PREFIX = "feltro.wallet."
 
 
 class Gateway:
     """All of it, but the listening."""
 
-    def __init__(self, settings: GatewaySettings, lookout: Lookout, bus: Nats) -> None:
+    def __init__(self, settings: GatewaySettings, readiness: Readiness, bus: Nats) -> None:
         self._settings = settings
         contracts = Contracts()
-        self._directory = Directory(bus, {WALLET: settings.wallet_address})
+        self._directory = Directory(bus, {WALLET_PACKAGE_PREFIX: settings.wallet_address})
         self._upstream = Upstream()
         self._revocations = Revocations(bus)
         self._activity = Activity(bus)
-        visitors = Visitors(settings.verifier(), self._revocations, self._activity)
-        rates = Rates(settings.limits())
-        desk = Desk(self._directory, self._upstream)
-        desk.offer(methods_here(self._service(contracts, desk, rates), visitors))
+        visitors = Authenticator(settings.verifier(), self._revocations, self._activity)
+        rates = RateLimiter(settings.limits())
+        desk = Dispatcher(self._directory, self._upstream)
+        desk.register_local(local_methods(self._service(contracts, desk, rates), visitors))
         audited = OperatorAudit(desk)
         reasons = ReasonSets(contracts)
         front_end = FrontEnd(settings)
-        proxies = TrustedProxies(networks_of(settings.trusted_proxies))
-        connections, per_address = room_for(settings.connections), settings.connections_per_address
-        self.entrance = Entrance(connections, per_address, proxies)
-        clients = Connections(connections, per_address)
-        self._live = Live(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s)
-        parts: list[Routed] = [
-            self.entrance,
+        proxies = TrustedProxies(parse_networks(settings.trusted_proxies))
+        connections, per_address = connection_capacity(settings.connections), settings.connections_per_address
+        self.connection_limiter = ConnectionLimiter(connections, per_address, proxies)
+        clients = ConnectionCounter(connections, per_address)
+        self._live = LiveServer(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s)
+        parts: list[ApplicationPart] = [
+            self.connection_limiter,
             proxies,
             self._live,
-            Rest(contracts, audited, visitors, rates),
-            Reference(json_codec.dumps(document(contracts, reasons))),
+            RestApi(contracts, audited, visitors, rates),
+            OpenApiRoutes(json_codec.dumps(document(contracts, reasons))),
             ReasonPages(contracts, reasons),
             front_end,
         ]
-        cors = Cors(settings.cors_origins)
-        self.application: web.Application = Edge(
-            lookout, settings.environment, self._directory.replicas, parts, cors, front_end=front_end.there
-        ).application()
+        cors = CorsPolicy(settings.cors_origins)
+        self.application: web.Application = EdgeApplication(
+            readiness, settings.environment, self._directory.replicas, parts, cors, has_front_end=front_end.has_index
+        ).build()
 
-    def background(self) -> list[Coroutine[object, object, None]]:
+    def background_tasks(self) -> list[Coroutine[object, object, None]]:
         """What has to run for as long as the gateway does."""
         return [
             self._directory.run(),
             self._revocations.run(),
             self._activity.run(),
-            self._upstream.tend(self._addresses),
-            *self._live.background(),
+            self._upstream.maintain(self._addresses),
+            *self._live.background_tasks(),
         ]
 
     def _addresses(self) -> set[str]:
@@ -91,14 +91,14 @@ class Gateway:
         """Lets go of the services."""
         await self._upstream.close()
 
-    def _service(self, contracts: Contracts, desk: Desk, rates: Rates) -> GatewayService:
+    def _service(self, contracts: Contracts, desk: Dispatcher, rates: RateLimiter) -> GatewayService:
         end = contracts.by_rpc_name["SessionService.EndPlayerSessions"]
 
         async def end_sessions(
             request: session_pb2.EndPlayerSessionsRequest, token: str
         ) -> session_pb2.EndPlayerSessionsResponse:
-            return session_pb2.EndPlayerSessionsResponse.FromString(await desk.ask(end, request, token))
+            return session_pb2.EndPlayerSessionsResponse.FromString(await desk.dispatch(end, request, token))
 
         key = self._settings.demo_key
-        door = DemoDoor(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
+        door = DemoTokenIssuer(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
         return GatewayService(self._directory, door, rates, self._revocations, end_sessions)

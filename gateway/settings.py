@@ -7,18 +7,18 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, FilePath, NatsDsn
 from pydantic_settings import SettingsConfigDict
 
-from gateway.proxies import networks_of
-from gateway.rates import Limit, Limits
-from gateway.web_settings import WebSettings
+from gateway.access.proxies import parse_networks
+from gateway.access.rate_limiter import Limit, Limits
+from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.settings import ListenAddress
 
 
 def _check_networks(said: str) -> str:
-    networks_of(said)
+    parse_networks(said)
     return said
 
 
-class GatewaySettings(WebSettings):
+class GatewaySettings(FrontEndSettings):
     """Read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -34,7 +34,7 @@ class GatewaySettings(WebSettings):
     wallet_address: ListenAddress = "127.0.0.1:8710"
     # The key (PEM, Ed25519) that visitors of demonstrations get their tokens from; without it there are none.
     demo_key: FilePath | None = None
-    # How many calls a second, and how many at once after a pause: see `gateway.rates.Limits`.
+    # How many calls a second, and how many at once after a pause: see `gateway.access.rate_limiter.Limits`.
     player_calls_per_s: float = Field(20, gt=0, le=10_000)
     player_calls_at_once: int = Field(60, ge=1, le=100_000)
     operator_calls_per_s: float = Field(200, gt=0, le=100_000)
@@ -65,13 +65,15 @@ class GatewaySettings(WebSettings):
     def limits(self) -> Limits:
         """How much anyone may ask."""
         return Limits(
-            player=Limit("calls of a player", self.player_calls_per_s, self.player_calls_at_once),
-            operator=Limit("calls of an operator", self.operator_calls_per_s, self.operator_calls_at_once),
-            address=Limit(
+            player_calls=Limit("calls of a player", self.player_calls_per_s, self.player_calls_at_once),
+            operator_calls=Limit("calls of an operator", self.operator_calls_per_s, self.operator_calls_at_once),
+            address_calls=Limit(
                 "calls without a token from one address", self.address_calls_per_s, self.address_calls_at_once
             ),
-            newcomers=Limit("tokens shown from one address", self.address_tokens_per_s, self.address_tokens_at_once),
-            connection=Limit(
+            address_tokens=Limit(
+                "tokens shown from one address", self.address_tokens_per_s, self.address_tokens_at_once
+            ),
+            connection_messages=Limit(
                 "messages on one connection", self.connection_messages_per_s, self.connection_messages_at_once
             ),
             demo_visits=Limit("visits to try from one address", self.demo_visits_per_s, self.demo_visits_at_once),

@@ -1,1 +1,1 @@
-"""The platform on one machine, for development and tests: never part of a production image."""
+"""Runs the whole platform on one machine, for development and tests."""

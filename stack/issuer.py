@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from services.kit.access.signing_key import NoSigningKey, SigningKey
 from services.kit.settings import load_or_exit
-from services.kit.signing_key import NoSigningKey, SigningKey
-from stack.folder import Folder
+from stack.data_folder import DataFolder
 from stack.settings import StackSettings
 
 ISSUER = "feltro-development"
@@ -50,12 +50,12 @@ class DevelopmentIssuer:
         self._keys = KeyFolder(home)
         self.jwks = self._keys.jwks
         # The gateway's own, for visitors of demonstrations: in production a secret that is mounted.
-        self.demo = KeyFolder(home / "demo")
+        self.demo_keys = KeyFolder(home / "demo")
 
     def prepare(self) -> None:
         """Make what is missing, and publish the public halves."""
         self._keys.prepare()
-        self.demo.prepare()
+        self.demo_keys.prepare()
 
     def token(self, scopes: Sequence[str], subject: str, minutes: float = DEFAULT_MINUTES) -> str:
         """A signed token; for the scope `player` the subject is the player's id."""
@@ -70,7 +70,7 @@ class DevelopmentIssuer:
         self.prepare()
         return self._keys.key().pem()
 
-    def service_token(self, service: str) -> Path:
+    def service_token_file(self, service: str) -> Path:
         """A file with the token that a game service calls others with; made anew at each start of the platform."""
         path = self._home / f"{service}.token"
         _write(path, self.token(["game"], service, SERVICE_TOKEN_MINUTES).encode(), 0o600)
@@ -88,7 +88,7 @@ def token_command(argv: list[str]) -> int:
         parser.error("a player's token needs --subject, his player id")
     if chosen.minutes < 1:
         parser.error("--minutes must be 1 or more")
-    folder = Folder(load_or_exit(StackSettings).data)
+    folder = DataFolder(load_or_exit(StackSettings).data)
     try:
         folder.prepare()
         issued = DevelopmentIssuer(folder.issuer).token(chosen.scope, chosen.subject or "developer", chosen.minutes)

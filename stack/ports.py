@@ -10,7 +10,7 @@ import psutil
 from stack.settings import LOOPBACK
 
 
-def complaints(ports: Mapping[str, int]) -> list[str]:
+def conflicts(ports: Mapping[str, int]) -> list[str]:
     """One sentence for each port that cannot be had; `ports` are named by the variable that moves them."""
     found = []
     seen: dict[int, str] = {}

@@ -12,7 +12,7 @@ from services.kit.settings import ServiceSettings
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
 # What `make web` makes; it is there only when it is whole.
-WEB = ROOT / "build" / "web"
+WEB_BUILD = ROOT / "build" / "web"
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -24,7 +24,7 @@ class StackSettings(ServiceSettings):
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())] = ROOT / ".feltro"
     gateway_port: Port = 8700
     gateway_metrics_port: Port = 8701
-    front_desk_port: Port = 8702
+    operator_site_port: Port = 8702
     wallet_port: Port = 8710
     wallet_metrics_port: Port = 8711
     roulette_port: Port = 8740
@@ -37,7 +37,7 @@ class StackSettings(ServiceSettings):
         fields = (
             "gateway_port",
             "gateway_metrics_port",
-            "front_desk_port",
+            "operator_site_port",
             "wallet_port",
             "wallet_metrics_port",
             "roulette_port",
@@ -45,4 +45,4 @@ class StackSettings(ServiceSettings):
             "postgres_port",
             "nats_port",
         )
-        return {self.variable(field): getattr(self, field) for field in fields}
+        return {self.variable_name(field): getattr(self, field) for field in fields}

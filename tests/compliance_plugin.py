@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 # How a rule travels from an xdist worker to the process that writes the report: as a property of the test.
-PROPERTY = "rule"
-RAN_TO_ITS_END = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+RULE_PROPERTY = "rule"
+COMPLETE_EXIT_CODES = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 # The worse, the later.
 OUTCOMES = ("passed", "skipped", "failed")
 
@@ -53,7 +53,7 @@ def _note(item: pytest.Item) -> list[str]:
     wrong = [f"{item.nodeid} has a rule mark without an id" for ids in named if not ids]
     for rule in dict.fromkeys(rule for ids in named for rule in ids):
         if rule in _catalogue():
-            item.user_properties.append((PROPERTY, rule))
+            item.user_properties.append((RULE_PROPERTY, rule))
         else:
             wrong.append(f"{item.nodeid} names the rule {rule!r}, which docs/rulebook/ does not have")
     return wrong
@@ -86,7 +86,7 @@ class RuleReport:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """One phase of one test: the worst of the three is its outcome."""
-        rules = [str(value) for name, value in report.user_properties if name == PROPERTY]
+        rules = [str(value) for name, value in report.user_properties if name == RULE_PROPERTY]
         if not rules:
             return
         # A test that is expected to fail proves nothing, even if it passes.
@@ -100,6 +100,6 @@ class RuleReport:
         tests = [
             {"test": name, "outcome": self._outcomes[name], "rules": self._rules[name]} for name in sorted(self._rules)
         ]
-        report = {"complete": self._all_collected and exitstatus in RAN_TO_ITS_END, "tests": tests}
+        report = {"complete": self._all_collected and exitstatus in COMPLETE_EXIT_CODES, "tests": tests}
         self._target.parent.mkdir(parents=True, exist_ok=True)
         self._target.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """Real servers for every test that wants them: a PostgreSQL and a NATS per test worker, started when first asked for.
 
-Each worker has its own, so that a test which stops or fills one harms no other. Both are on a leash (`stack.leash`):
-they end with the worker, however it ends, and their folders go with them.
+Each worker has its own, so that a test which stops or fills one harms no other. Both are child processes
+(`stack.processes.child`): they end with the worker, however it ends, and their folders go with them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from stack import ephemeral
-from stack.postgres import EmbeddedPostgres
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
 
 # A killed process loses nothing of what PostgreSQL wrote without fsync; only a power cut would, and no test makes one.
-TEST_SETTINGS = {"fsync": "off", "max_connections": "200"}
-TEMPLATE = "feltro_wallet_template"
-OWNER = "feltro_owner"
-USER = "feltro_wallet"
+POSTGRES_TEST_SETTINGS = {"fsync": "off", "max_connections": "200"}
+WALLET_TEMPLATE = "feltro_wallet_template"
+OWNER_ROLE = "feltro_owner"
+WALLET_ROLE = "feltro_wallet"
 
 # An example that takes long on a busy machine is no failure.
 settings.register_profile("whatever the machine does", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -51,7 +51,7 @@ class WalletDatabase:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
     """The PostgreSQL of this test worker."""
-    with ephemeral.postgres(TEST_SETTINGS) as server:
+    with ephemeral.postgres(POSTGRES_TEST_SETTINGS) as server:
         yield server
 
 
@@ -65,25 +65,25 @@ def nats_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def wallet_template(postgres: EmbeddedPostgres) -> str:
     """A migrated database to copy from: copying takes a twentieth of migrating."""
-    postgres.ensure_database(TEMPLATE, OWNER, USER)
+    postgres.ensure_database(WALLET_TEMPLATE, OWNER_ROLE, WALLET_ROLE)
     migration = subprocess.run(
         [sys.executable, "-m", "services.kit.command", "migrate"],
-        env={**os.environ, "FELTRO_WALLET_OWNER_URL": postgres.url(OWNER, TEMPLATE)},
+        env={**os.environ, "FELTRO_WALLET_OWNER_URL": postgres.url(OWNER_ROLE, WALLET_TEMPLATE)},
         capture_output=True,
         text=True,
         check=False,
     )
     if migration.returncode:
         pytest.fail(f"`feltro migrate` failed:\n{migration.stdout}{migration.stderr}", pytrace=False)
-    return TEMPLATE
+    return WALLET_TEMPLATE
 
 
 @pytest.fixture
 def wallet_database(postgres: EmbeddedPostgres, wallet_template: str) -> Iterator[WalletDatabase]:
     """A database of this test alone."""
     name = f"feltro_wallet_{next(_numbers)}"
-    postgres.ensure_database(name, OWNER, USER, template=wallet_template)
-    yield WalletDatabase(name=name, url=postgres.url(USER, name), owner_url=postgres.url(OWNER, name))
+    postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
+    yield WalletDatabase(name=name, url=postgres.url(WALLET_ROLE, name), owner_url=postgres.url(OWNER_ROLE, name))
     postgres.drop_database(name)
 
 

@@ -29,7 +29,7 @@ RULEBOOK = ROOT / "docs" / "rulebook"
 MATRIX = ROOT / "docs" / "compliance.md"
 
 # The screen is proved in a browser and nowhere else; a browser proves the screen and nothing else.
-SCREEN = "ui"
+SCREEN_LAYER = "ui"
 BROWSER_TESTS = "tests/browser/"
 
 
@@ -49,8 +49,8 @@ class State(enum.Enum):
     """Where a rule stands, in the words of the matrix."""
 
     PROVED = "proved"
-    PROVED_BUT_SCREEN = "proved, ui to come"
-    SCREEN_TO_COME = "ui to come"
+    PROVED_EXCEPT_SCREEN = "proved, ui to come"
+    SCREEN_PENDING = "ui to come"
     IN_PART = "in part"
     UNPROVED = "**unproved**"
     FAILING = "**failing**"
@@ -96,12 +96,12 @@ class Proof:
     passed: bool
 
     @property
-    def of_screen(self) -> bool:
+    def is_browser_test(self) -> bool:
         return self.test.startswith(BROWSER_TESTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuleStatus:
     """A rule in the matrix."""
 
     rule: Rule
@@ -110,29 +110,29 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class RegulationStatus:
     """A regulation in the matrix."""
 
     regulation: Regulation
-    lines: tuple[Line, ...]
+    rules: tuple[RuleStatus, ...]
 
     @property
-    def must(self) -> int:
+    def required_count(self) -> int:
         """How many rules need a proof now."""
-        return sum(line.rule.kind is Force.MUST and line.state is not State.SCREEN_TO_COME for line in self.lines)
+        return sum(line.rule.kind is Force.MUST and line.state is not State.SCREEN_PENDING for line in self.rules)
 
     @property
-    def proved(self) -> int:
+    def proved_count(self) -> int:
         """How many of them have it."""
-        return sum(line.state in {State.PROVED, State.PROVED_BUT_SCREEN} for line in self.lines)
+        return sum(line.state in {State.PROVED, State.PROVED_EXCEPT_SCREEN} for line in self.rules)
 
-    def violations(self) -> list[Line]:
+    def violations(self) -> list[RuleStatus]:
         """What must not be: a failing proof, or none where we say that there is one."""
         wrong = {State.FAILING, State.UNPROVED, State.IN_PART} if self.regulation.complete else {State.FAILING}
-        return [line for line in self.lines if line.state in wrong]
+        return [line for line in self.rules if line.state in wrong]
 
 
-class Unusable(Exception):
+class UnusableInput(Exception):
     """Catalogue or report cannot be relied on."""
 
 
@@ -153,7 +153,7 @@ def read_rulebook(folder: Path = RULEBOOK) -> list[Regulation]:
     ]
     for rule, times in Counter(rule.id for regulation in regulations for rule in regulation.rules).items():
         if times > 1:
-            raise Unusable(f"{rule} is in the catalogue {times} times.")
+            raise UnusableInput(f"{rule} is in the catalogue {times} times.")
     return regulations
 
 
@@ -161,7 +161,7 @@ def _read_rules(file: Path, regulation: str) -> Iterable[Rule]:
     for row in _rows(file):
         rule = Rule(row["id"], row["force"], tuple(row["layers"].split(";")), row["summary"])
         if not rule.id.startswith((f"{regulation}:", f"{regulation} ")):
-            raise Unusable(f"{file.name} has {rule.id}, which is no rule of {regulation}.")
+            raise UnusableInput(f"{file.name} has {rule.id}, which is no rule of {regulation}.")
         yield rule
 
 
@@ -178,9 +178,9 @@ def read_report(file: Path) -> dict[str, tuple[Proof, ...]]:
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise Unusable(f"{file} is no report: {problem}") from problem
+        raise UnusableInput(f"{file} is no report: {problem}") from problem
     if not report["complete"]:
-        raise Unusable(f"the tests reported in {file} did not all run.")
+        raise UnusableInput(f"the tests reported in {file} did not all run.")
     return proofs_by_rule(report["tests"])
 
 
@@ -199,7 +199,7 @@ def proofs_by_rule(tests: Iterable[Mapping[str, object]]) -> dict[str, tuple[Pro
     }
 
 
-def merged(*runs: Mapping[str, tuple[Proof, ...]]) -> dict[str, tuple[Proof, ...]]:
+def merge_runs(*runs: Mapping[str, tuple[Proof, ...]]) -> dict[str, tuple[Proof, ...]]:
     """The proofs of several runs; a test that failed in one of them failed."""
     return proofs_by_rule(
         {"test": proof.test, "outcome": "passed" if proof.passed else "failed", "rules": [rule]}
@@ -212,17 +212,19 @@ def merged(*runs: Mapping[str, tuple[Proof, ...]]) -> dict[str, tuple[Proof, ...
 # -- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def judged(regulations: Iterable[Regulation], proofs: Mapping[str, tuple[Proof, ...]]) -> list[Chapter]:
+def judge(regulations: Iterable[Regulation], proofs: Mapping[str, tuple[Proof, ...]]) -> list[RegulationStatus]:
     """Every rule and where it stands."""
     regulations = list(regulations)
     unknown = proofs.keys() - {rule.id for regulation in regulations for rule in regulation.rules}
     if unknown:
-        raise Unusable(f"The tests name rules that the catalogue does not have: {', '.join(sorted(unknown))}.")
+        raise UnusableInput(f"The tests name rules that the catalogue does not have: {', '.join(sorted(unknown))}.")
     return [
-        Chapter(
+        RegulationStatus(
             regulation,
             tuple(
-                Line(rule, state_of(rule, proofs.get(rule.id, ()), regulation.not_yet_due), proofs.get(rule.id, ()))
+                RuleStatus(
+                    rule, state_of(rule, proofs.get(rule.id, ()), regulation.not_yet_due), proofs.get(rule.id, ())
+                )
                 for rule in regulation.rules
             ),
         )
@@ -247,12 +249,12 @@ def state_of(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -
 
 def _state_of_must(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -> State:
     """The screen and the rest of the rule need a proof each."""
-    needed = {layer == SCREEN for layer in rule.layers}
-    missing = needed - {proof.of_screen for proof in proofs}
+    needed = {layer == SCREEN_LAYER for layer in rule.layers}
+    missing = needed - {proof.is_browser_test for proof in proofs}
     if not missing:
         return State.PROVED
-    if missing == {True} and SCREEN in not_yet_due:
-        return State.SCREEN_TO_COME if needed == {True} else State.PROVED_BUT_SCREEN
+    if missing == {True} and SCREEN_LAYER in not_yet_due:
+        return State.SCREEN_PENDING if needed == {True} else State.PROVED_EXCEPT_SCREEN
     return State.UNPROVED if missing == needed else State.IN_PART
 
 
@@ -280,28 +282,28 @@ _COLUMNS = """\
 """
 
 
-def matrix(chapters: Sequence[Chapter]) -> str:
+def matrix(chapters: Sequence[RegulationStatus]) -> str:
     """The page: the same proofs make the same page, on any day and any machine."""
     summary = "".join(_summary(chapter) for chapter in chapters)
     return _HEAD + summary + "".join(_section(chapter) for chapter in chapters)
 
 
-def _summary(chapter: Chapter) -> str:
-    states = Counter(line.state for line in chapter.lines)
+def _summary(chapter: RegulationStatus) -> str:
+    states = Counter(line.state for line in chapter.rules)
     cells = [
         chapter.regulation.id,
         chapter.regulation.title,
-        chapter.must,
-        chapter.proved,
+        chapter.required_count,
+        chapter.proved_count,
         states[State.FAILING],
         states[State.UNPROVED] + states[State.IN_PART],
-        states[State.SCREEN_TO_COME] + states[State.PROVED_BUT_SCREEN],
+        states[State.SCREEN_PENDING] + states[State.PROVED_EXCEPT_SCREEN],
         "complete" if chapter.regulation.complete else "",
     ]
     return _row(cells)
 
 
-def _section(chapter: Chapter) -> str:
+def _section(chapter: RegulationStatus) -> str:
     regulation = chapter.regulation
     head = f"\n## {regulation.id}: {regulation.title}\n\n"
     return (
@@ -318,7 +320,7 @@ def _section(chapter: Chapter) -> str:
                     "<br>".join(f"`{proof.test}`" + ("" if proof.passed else " failed") for proof in line.proofs),
                 ]
             )
-            for line in chapter.lines
+            for line in chapter.rules
         )
     )
 
@@ -336,19 +338,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         runs = [read_report(options.report) if options.report else _run_tests()]
         runs += [read_report(file) for file in options.merge if _present(file)]
-        chapters = judged(read_rulebook(), merged(*runs))
-    except Unusable as problem:
+        chapters = judge(read_rulebook(), merge_runs(*runs))
+    except UnusableInput as problem:
         print(f"compliance: {problem}", file=sys.stderr)
         return 2
     for chapter in chapters:
-        print(f"compliance {chapter.regulation.id} {chapter.proved}/{chapter.must}")
+        print(f"compliance {chapter.regulation.id} {chapter.proved_count}/{chapter.required_count}")
     violations = [line for chapter in chapters for line in chapter.violations()]
     print("".join(_sentence(line) + "\n" for line in violations), end="")
     current = _up_to_date(matrix(chapters)) if options.check else _written(matrix(chapters))
     return int(bool(violations) or not current)
 
 
-def _sentence(line: Line) -> str:
+def _sentence(line: RuleStatus) -> str:
     failed = "".join(f" ({proof.test})" for proof in line.proofs if not proof.passed)
     layers = ", ".join(line.rule.layers)
     return f"{line.rule.id} [{layers}] is {line.state.value.strip('*')}{failed}: {line.rule.summary}"
@@ -378,7 +380,7 @@ def _run_tests() -> dict[str, tuple[Proof, ...]]:
         command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "rule", *plugin]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
         if not report.is_file():
-            raise Unusable(f"the tests left no report (status {status}).")
+            raise UnusableInput(f"the tests left no report (status {status}).")
         return read_report(report)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 BUILD = ROOT / "build"
-BUILT = BUILD / "web"
+BUILT_WEB = BUILD / "web"
 OPENAPI = BUILD / "openapi.json"
 TYPES = WEB / "src" / "api" / "schema.d.ts"
 LOCK = WEB / "package-lock.json"
@@ -31,9 +31,9 @@ PACKAGES = WEB / "node_modules"
 PACKAGE_FILES = (WEB / "package.json", LOCK, WEB / ".npmrc")
 DESCRIPTORS = BUILD / "gen" / "feltro" / "descriptors.binpb"
 CHECKS = ("check", "lint", "test")
-MINUTES_LIMIT = 15
+NPM_MINUTES_LIMIT = 15
 # npm says first what is wrong, and then at length how it is used; a build says it last.
-SAID_FIRST_LINES, SAID_LAST_LINES = 12, 20
+ERROR_FIRST_LINES, ERROR_LAST_LINES = 12, 20
 # Neither made by hand nor part of what is served.
 _NOT_SOURCES = frozenset({"node_modules", "tests"})
 _STAMP = ".made-from"
@@ -49,9 +49,9 @@ def build() -> bool:
         started = time.monotonic()
         _describe_api()
         wanted = _fingerprint(_sources(), [OPENAPI])
-        if _stamp(BUILT) == wanted:
+        if _stamp(BUILT_WEB) == wanted:
             return False
-        shutil.rmtree(BUILT, ignore_errors=True)
+        shutil.rmtree(BUILT_WEB, ignore_errors=True)
         _install()
         _make_types()
         _say("building")
@@ -60,7 +60,7 @@ def build() -> bool:
         try:
             _npm(["run", "build", "--", "--outDir", str(fresh)], "Mend what is said above, then: make web")
             (fresh / _STAMP).write_text(wanted)
-            fresh.rename(BUILT)
+            fresh.rename(BUILT_WEB)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
         _say(f"built in {time.monotonic() - started:.1f} s")
@@ -85,15 +85,16 @@ def _describe_api() -> None:
 
     Nothing is started for that.
     """
-    wanted = _fingerprint([*sorted((ROOT / "gateway").glob("*.py")), DESCRIPTORS])
+    wanted = _fingerprint([*sorted((ROOT / "gateway").rglob("*.py")), DESCRIPTORS])
     stamp = OPENAPI.with_suffix(_STAMP)
     if OPENAPI.is_file() and stamp.is_file() and stamp.read_text() == wanted:
         return
     # Only now: to import them takes longer than to see that nothing changed.
-    from gateway import asyncapi, json_codec  # noqa: PLC0415
-    from gateway.contracts import Contracts  # noqa: PLC0415
-    from gateway.openapi import document  # noqa: PLC0415
-    from gateway.reasons import ReasonSets  # noqa: PLC0415
+    from gateway.contracts import json_codec  # noqa: PLC0415
+    from gateway.contracts.methods import Contracts  # noqa: PLC0415
+    from gateway.contracts.reasons import ReasonSets  # noqa: PLC0415
+    from gateway.reference import asyncapi  # noqa: PLC0415
+    from gateway.reference.openapi import document  # noqa: PLC0415
 
     contracts = Contracts()
     stamp.unlink(missing_ok=True)
@@ -170,19 +171,19 @@ def _npm(arguments: Sequence[str], what_to_do: str) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=60 * MINUTES_LIMIT,
+            timeout=60 * NPM_MINUTES_LIMIT,
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        raise CannotBuild(f"`npm {arguments[0]}` took more than {MINUTES_LIMIT} minutes. {what_to_do}") from late
+        raise CannotBuild(f"`npm {arguments[0]}` took more than {NPM_MINUTES_LIMIT} minutes. {what_to_do}") from late
     if done.returncode:
         said = _shortened(done.stdout.decode(errors="replace").splitlines())
         raise CannotBuild(f"`npm {' '.join(arguments[:2])}` ended with status {done.returncode}:\n{said}\n{what_to_do}")
 
 
 def _shortened(lines: list[str]) -> str:
-    if len(lines) > SAID_FIRST_LINES + SAID_LAST_LINES:
-        lines = [*lines[:SAID_FIRST_LINES], "…", *lines[-SAID_LAST_LINES:]]
+    if len(lines) > ERROR_FIRST_LINES + ERROR_LAST_LINES:
+        lines = [*lines[:ERROR_FIRST_LINES], "…", *lines[-ERROR_LAST_LINES:]]
     return "\n".join(f"    {line}" for line in lines)
 
 

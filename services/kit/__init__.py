@@ -1,1 +1,1 @@
-"""What every Feltro service is built from."""
+"""Holds what every service of the platform is built from."""

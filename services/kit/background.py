@@ -6,39 +6,39 @@ from contextlib import suppress
 from typing import TypeVar
 
 # A cancellation that was lost is said again after this long.
-ASK_AGAIN_S = 0.2
+CANCEL_RETRY_INTERVAL_S = 0.2
 
 _Result = TypeVar("_Result")
 
 
-async def result(work: asyncio.Future[_Result]) -> _Result:
+async def shared_result(task: asyncio.Future[_Result]) -> _Result:
     """What work that others wait for too comes to: it goes on if whoever asked goes away.
 
     `asyncio.shield` does as much and costs several times more, which counts where there is a bet for each call.
     """
-    if not work.done():
-        waiter = work.get_loop().create_future()
+    if not task.done():
+        waiter = task.get_loop().create_future()
 
         def wake(_: object) -> None:
             if not waiter.done():
                 waiter.set_result(None)
 
-        work.add_done_callback(wake)
+        task.add_done_callback(wake)
         try:
             await waiter
         finally:
-            work.remove_done_callback(wake)
-    return work.result()
+            task.remove_done_callback(wake)
+    return task.result()
 
 
-async def set_within(event: asyncio.Event, seconds: float | None) -> None:
+async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
     """Waits for an event, but no longer than that; for good if it is None."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
 
 
-async def end(tasks: Collection[asyncio.Task[None]]) -> None:
+async def cancel_and_wait(tasks: Collection[asyncio.Task[None]]) -> None:
     """Cancels tasks until all have ended.
 
     Once is not enough: before Python 3.12 `asyncio.wait_for`, which clients of the bus use, forgets a cancellation that
@@ -51,7 +51,7 @@ async def end(tasks: Collection[asyncio.Task[None]]) -> None:
         for task in pending:
             task.cancel()
         try:
-            _, pending = await asyncio.wait(pending, timeout=ASK_AGAIN_S)
+            _, pending = await asyncio.wait(pending, timeout=CANCEL_RETRY_INTERVAL_S)
         except asyncio.CancelledError:
             asked_again = True
             pending = {task for task in pending if not task.done()}

@@ -7,12 +7,16 @@ from typing import cast
 
 # name: (module, function, what it does). Loaded when asked for: an image holds only what its service needs.
 SUBCOMMANDS = {
-    "audit": ("services.wallet.audit", "command", "check the ledger and name every violation"),
-    "replay": ("services.kit.table.replay_command", "command", "compute rounds again and hold them against the ledger"),
-    "migrate": ("services.kit.migration", "command", "bring a service's database to the newest schema"),
-    "run": ("stack.run", "command", "start the whole platform on this machine (development)"),
+    "audit": ("services.wallet.audit.auditor", "command", "check the ledger and name every violation"),
+    "replay": (
+        "services.kit.table.journal.replay.command",
+        "command",
+        "compute rounds again and hold them against the ledger",
+    ),
+    "migrate": ("services.kit.database.migration", "command", "bring a service's database to the newest schema"),
+    "run": ("stack.commands.run", "command", "start the whole platform on this machine (development)"),
     "token": ("stack.issuer", "token_command", "print a token of the development issuer"),
-    "call": ("stack.call", "command", "call a method of a running service"),
+    "call": ("stack.commands.call", "command", "call a method of a running service"),
 }
 
 

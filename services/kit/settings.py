@@ -37,7 +37,7 @@ class ServiceSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FELTRO_", extra="ignore", frozen=True, env_ignore_empty=True)
 
     @classmethod
-    def variable(cls, field: str) -> str:
+    def variable_name(cls, field: str) -> str:
         """The environment variable that sets a field."""
         aliases = {name: info.validation_alias for name, info in cls.model_fields.items() if info.validation_alias}
         if field in aliases.values():
@@ -64,7 +64,7 @@ def load(settings: type[Settings]) -> Settings:
         sentences = []
         for error in wrong.errors():
             field = str(error["loc"][0]) if error["loc"] else ""
-            name = settings.variable(field) if field else ""
+            name = settings.variable_name(field) if field else ""
             problem = "is not set" if error["type"] == "missing" else error["msg"].removeprefix("Value error, ")
             given = _given(error) if field else ""
             sentences.append(f"{name} {problem}{given}.".strip())

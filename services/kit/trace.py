@@ -16,13 +16,13 @@ _SAMPLED = "01"
 class Trace:
     """One call's place in a trace. Entered, it is the current one until it is left."""
 
-    __slots__ = ("_before", "flags", "over", "span_id", "trace_id")
+    __slots__ = ("_before", "ended", "flags", "span_id", "trace_id")
 
     def __init__(self, trace_id: str, span_id: str, flags: str) -> None:
         self.trace_id = trace_id
         self.span_id = span_id
         self.flags = flags
-        self.over = False
+        self.ended = False
         self._before: Token[Trace | None] | None = None
 
     @property
@@ -38,7 +38,7 @@ class Trace:
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
         # What the call has set going may outlive it, and takes the context along: from here on it is nobody's.
-        self.over = True
+        self.ended = True
         if self._before is not None:
             _current.reset(self._before)
 
@@ -46,7 +46,7 @@ class Trace:
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
-def read(header: str) -> Trace | None:
+def parse(header: str) -> Trace | None:
     """The trace that a `traceparent` names, or nothing if it is not well formed."""
     if len(header) > _CHARACTERS_LIMIT:
         return None
@@ -57,9 +57,9 @@ def read(header: str) -> Trace | None:
     return None if more is not None and version == "00" else Trace(trace_id, span_id, flags)
 
 
-def begin(header: str = "") -> Trace:
+def start_span(header: str = "") -> Trace:
     """A step of our own in the client's trace; in a new one if he has none."""
-    given, span_id = read(header), secrets.token_hex(8)
+    given, span_id = parse(header), secrets.token_hex(8)
     if given is None:
         return Trace(secrets.token_hex(16), span_id, _SAMPLED)
     return Trace(given.trace_id, span_id, given.flags)
@@ -68,7 +68,7 @@ def begin(header: str = "") -> Trace:
 def current() -> Trace | None:
     """The call that is being worked on."""
     trace = _current.get()
-    return None if trace is None or trace.over else trace
+    return None if trace is None or trace.ended else trace
 
 
 def traceparent() -> str:

@@ -1,1 +1,1 @@
-"""Roulette: the American one after 804/2015 and the French one after 807/2015."""
+"""Roulette by Regulations 804/2015 (American) and 807/2015 (French): rules, limits and the service."""

@@ -47,7 +47,7 @@ class Place:
     name: str
     kind: Kind
     # As they rise.
-    in_order: tuple[str, ...]
+    ordered_numbers: tuple[str, ...]
     numbers: frozenset[str]
 
 
@@ -61,7 +61,7 @@ _OUTER_EDGE = 0
 
 def places(wheel: Wheel) -> dict[str, Place]:
     """All places of a wheel's board by their names, those with the fewest numbers first."""
-    rising = wheel.rising
+    rising = wheel.ascending
     found = [
         Place("-".join(numbers), KIND_BY_COUNT[len(numbers)], numbers, frozenset(numbers))
         for numbers in sorted(

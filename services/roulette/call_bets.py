@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from services.roulette.wheel import Wheel
 
 # Counted in total, so 3, 5 or 7 numbers (807/2015:8.d.i-iii, T20).
-NEIGHBOURS = (2, 4, 6)
+NEIGHBOUR_COUNTS = (2, 4, 6)
 # What the name of a call bet begins with.
-FAMILIES = frozenset({"voisins", "tiers", "orphelins", "neighbours", "final"})
+NAME_PREFIXES = frozenset({"voisins", "tiers", "orphelins", "neighbours", "final"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def call_bets(wheel: Wheel) -> dict[str, CallBet]:
 
 def _neighbours(wheel: Wheel) -> Iterator[CallBet]:
     """A number with its neighbours on the wheel, one chip on each (807/2015:8.d)."""
-    for number in wheel.rising:
-        for neighbours in NEIGHBOURS:
+    for number in wheel.ascending:
+        for neighbours in NEIGHBOUR_COUNTS:
             covered = wheel.neighbourhood(number, neighbours)
             yield CallBet(f"neighbours-{number}-{neighbours}", tuple((each, 1) for each in covered))
 
@@ -68,5 +68,5 @@ def _neighbours(wheel: Wheel) -> Iterator[CallBet]:
 def _finals(wheel: Wheel) -> Iterator[CallBet]:
     """The numbers that end in the same digit, 0 among those that end in 0 (807/2015:8.e, T21)."""
     for digit in "0123456789":
-        covered = (number for number in wheel.rising if number[-1] == digit)
+        covered = (number for number in wheel.ascending if number[-1] == digit)
         yield CallBet(f"final-{digit}", tuple((each, 1) for each in covered))

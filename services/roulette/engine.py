@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from services.kit.randomness import Tape
+from services.kit.randomness.source import Tape
 from services.kit.table.refusals import TableRefused, invalid
 from services.roulette import board, call_bets, refusals
 from services.roulette.board import Kind
-from services.roulette.impossible import no_such_place
+from services.roulette.unknown_places import unknown_place
 from services.roulette.wheel import Colour, Wheel, colour_of
 
 # Chips of one player: how many cents lie on which place. Never changed once made.
@@ -86,7 +86,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OfferedPlace:
     """A place of the board under a table's rules."""
 
     place: board.Place
@@ -102,13 +102,15 @@ class Table:
     """The game under one table's rules. Bets are one player's: each has limits of his own (T9, T25)."""
 
     def __init__(self, rules: SpecificRules) -> None:
-        self.specific = rules
+        self.specific_rules = rules
         self.wheel = rules.wheel
         self.minimum_cents = rules.minimum_cents
         self.total_maximum_cents = rules.total_maximum_cents
         self.board = board.places(rules.wheel)
         left_out = DOUBLES if rules.without_doubles else frozenset()
-        self.offers = {place.name: _offer(place, rules) for place in self.board.values() if place.kind not in left_out}
+        self.offered_places = {
+            place.name: _offer(place, rules) for place in self.board.values() if place.kind not in left_out
+        }
         self.call_bets = {} if rules.wheel.articles.call_bets is None else call_bets.call_bets(rules.wheel)
         self.outcomes = tuple(
             Outcome(number, colour_of(number), pocket) for pocket, number in enumerate(rules.wheel.order)
@@ -118,10 +120,10 @@ class Table:
 
     def components(self, place: str, amount_cents: int) -> tuple[tuple[str, int], ...]:
         """What a bet puts on the board: a call bet its components (807/2015:8), any other itself."""
-        if place in self.offers:
+        if place in self.offered_places:
             return ((place, amount_cents),)
         call_bet = self.call_bets.get(place)
-        if call_bet is None or not self.specific.call_bets:
+        if call_bet is None or not self.specific_rules.call_bets:
             raise self._not_here(place)
         return tuple((component, units * amount_cents) for component, units in call_bet.components)
 
@@ -133,7 +135,7 @@ class Table:
         """
         felt = dict(on_felt) if on_felt else {}
         for place, cents in added.items():
-            offer = self.offers.get(place)
+            offer = self.offered_places.get(place)
             if offer is None:
                 raise self._not_here(place)
             if cents < offer.minimum_cents or (offer.even_cents_only and cents % 2):
@@ -147,10 +149,10 @@ class Table:
             raise refusals.above_total(total, self.total_maximum_cents, rule)
         return felt
 
-    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
         """What is left on a place has to be a bet itself."""
         felt = dict(on_felt)
-        for place, cents in taken.items():
+        for place, cents in removed.items():
             if cents <= 0:
                 raise invalid("amount_cents", "has to be above 0")
             left = felt.get(place, 0) - cents
@@ -159,13 +161,13 @@ class Table:
             if left == 0:
                 del felt[place]
                 continue
-            offer = self.offers[place]
+            offer = self.offered_places[place]
             if left < offer.minimum_cents or (offer.even_cents_only and left % 2):
                 raise self._no_bet(offer, left)
             felt[place] = left
         return felt or None
 
-    def cents(self, bets: Bets) -> int:
+    def total_cents(self, bets: Bets) -> int:
         """Their sum."""
         return sum(bets.values())
 
@@ -173,13 +175,13 @@ class Table:
         articles = self.wheel.articles
         if place in self.board:
             why = "the table leaves double dozens and double columns out"
-            return refusals.not_offered(place, articles.cite(articles.options), why)
+            return refusals.bet_not_offered(place, articles.cite(articles.options), why)
         if place in self.call_bets and articles.call_bets is not None:
             why = "the table's specific rules have no call bets"
-            return refusals.not_offered(place, articles.cite(articles.call_bets), why)
-        return no_such_place(place, self.wheel, self.board)
+            return refusals.bet_not_offered(place, articles.cite(articles.call_bets), why)
+        return unknown_place(place, self.wheel, self.board)
 
-    def _no_bet(self, offer: Offer, cents: int) -> TableRefused:
+    def _no_bet(self, offer: OfferedPlace, cents: int) -> TableRefused:
         """Why this amount can be no bet here."""
         articles, place = self.wheel.articles, offer.place
         if cents < self.minimum_cents:
@@ -199,7 +201,7 @@ class Table:
 
         On 0 and 00 a simple chance loses in full, as none contains them (19): nothing is returned or imprisoned (T1).
         """
-        halves, number, offers = 0, outcome.number, self.offers
+        halves, number, offers = 0, outcome.number, self.offered_places
         for place, cents in bets.items():
             offer = offers[place]
             if number in offer.numbers:
@@ -207,10 +209,10 @@ class Table:
         return halves // STAKE
 
 
-def _offer(place: board.Place, rules: SpecificRules) -> Offer:
+def _offer(place: board.Place, rules: SpecificRules) -> OfferedPlace:
     terms = TERMS[place.kind]
     even_cents_only = terms.prize % STAKE != 0
-    return Offer(
+    return OfferedPlace(
         place=place,
         numbers=place.numbers,
         minimum_cents=rules.minimum_cents + (rules.minimum_cents % 2 if even_cents_only else 0),

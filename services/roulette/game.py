@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.refusals import invalid
-from services.roulette import refusals, rules_text, specific_rules
-from services.roulette.engine import STAKE, TERMS, Bets, Offer, Outcome, Table
+from services.roulette import refusals, specific_rules
+from services.roulette.engine import STAKE, TERMS, Bets, OfferedPlace, Outcome, Table
+from services.roulette.rules import text as rules_text
 from services.roulette.wheel import Colour, colour_of
 
 # Every place of the larger board once, and some to spare (G11).
 BETS_LIMIT = 200
 
-_KINDS = {kind: number for number, kind in specific_rules.KINDS.items()}
+_KINDS = {kind: number for number, kind in specific_rules.KIND_OF_NUMBER.items()}
 _COLOURS = {
     Colour.RED: roulette_pb2.COLOUR_RED,
     Colour.BLACK: roulette_pb2.COLOUR_BLACK,
@@ -32,8 +33,8 @@ class RouletteGame:
             raise invalid("game", f"has to be `{self.name}` here")
         return RouletteRules(specific_rules.read(configuration))
 
-    def players_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
-        return rules_text.players_text(configuration, specific_rules.message_of(configuration), language)
+    def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
+        return rules_text.render(configuration, specific_rules.unpack(configuration), language)
 
 
 class RouletteRules(Table):
@@ -41,14 +42,14 @@ class RouletteRules(Table):
 
     # -- what players ask for ---------------------------------------------------------------------------------------
 
-    def read_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
+    def read_place_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
         """What a player wants to place, call bets as their components. Limits are for `add`, which sees all he has.
 
         Only the unit of a call bet is held against the minimum here: `add` cannot tell its chips from others (T11).
         """
         return self._read(bets, least_unit_cents=self.minimum_cents)
 
-    def read_take_back(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
+    def read_cancel_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
         """What a player wants to take back, named as he placed it."""
         return self._read(bets, least_unit_cents=0)
 
@@ -116,19 +117,19 @@ class RouletteRules(Table):
         )
         for number in self.wheel.order:
             message.pockets.add(number=number, colour=_COLOURS[colour_of(number)])
-        message.places.extend(_place_message(offer) for offer in self.offers.values())
-        for call_bet in self.call_bets.values() if self.specific.call_bets else ():
+        message.places.extend(_place_message(offer) for offer in self.offered_places.values())
+        for call_bet in self.call_bets.values() if self.specific_rules.call_bets else ():
             shown = message.call_bets.add(place=call_bet.name, units=call_bet.units)
             for place, units in call_bet.components:
                 shown.components.add(place=place, amount_cents=units)
         return message
 
 
-def _place_message(offer: Offer) -> roulette_pb2.Place:
+def _place_message(offer: OfferedPlace) -> roulette_pb2.Place:
     return roulette_pb2.Place(
         place=offer.place.name,
         kind=roulette_pb2.Kind.ValueType(_KINDS[offer.place.kind]),
-        numbers=offer.place.in_order,
+        numbers=offer.place.ordered_numbers,
         minimum_cents=offer.minimum_cents,
         maximum_cents=offer.maximum_cents,
         prize_halves=offer.prize_halves,

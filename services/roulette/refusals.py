@@ -6,12 +6,12 @@ from services.kit.table.refusals import TableRefused
 _NAME_SHOWN = 40
 
 
-def illegal(place: str, rule: str, why: str) -> TableRefused:
+def bet_illegal(place: str, rule: str, why: str) -> TableRefused:
     shown = place[:_NAME_SHOWN]
     return TableRefused("BET_ILLEGAL", f"`{shown}` is no bet on this table: {why} ({rule}).", place=shown, rule=rule)
 
 
-def not_offered(place: str, rule: str, why: str) -> TableRefused:
+def bet_not_offered(place: str, rule: str, why: str) -> TableRefused:
     return TableRefused("BET_NOT_OFFERED", f"`{place}` is not offered here: {why} ({rule}).", place=place, rule=rule)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.settings import ListenAddress
-from services.kit.table.settings import GameSettings
+from services.kit.table.server.settings import GameSettings
 
 
 class RouletteSettings(GameSettings):

@@ -16,7 +16,7 @@ REGULATIONS = frozenset(wheel.articles.regulation for wheel in WHEELS)
 MINIMUM_LIMIT_CENTS = 1_000_000_00
 
 
-def message_of(configuration: types_pb2.TableConfiguration) -> roulette_pb2.SpecificRules:
+def unpack(configuration: types_pb2.TableConfiguration) -> roulette_pb2.SpecificRules:
     """The part of a configuration that only roulette knows."""
     message = roulette_pb2.SpecificRules()
     if not configuration.rules.Unpack(message):
@@ -26,7 +26,7 @@ def message_of(configuration: types_pb2.TableConfiguration) -> roulette_pb2.Spec
 
 def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
     """Refused with the rule that the operator may not go beyond (`804/2015:P.2`)."""
-    message = message_of(configuration)
+    message = unpack(configuration)
     wheel = _wheel(configuration.regulation, message)
     minimum_cents = _minimum_cents(wheel, message.minimum_cents)
     articles = wheel.articles
@@ -75,7 +75,7 @@ def _times_minimum(wheel: Wheel, maxima: Iterable[roulette_pb2.KindMaximum]) -> 
     """An operator may go lower than the ceilings, and never higher."""
     articles, chosen = wheel.articles, dict[Kind, int]()
     for maximum in maxima:
-        kind = KINDS.get(maximum.kind)
+        kind = KIND_OF_NUMBER.get(maximum.kind)
         if kind is None or kind in chosen:
             raise invalid("maxima", "have to name kinds of bets, each of them once")
         terms = TERMS[kind]
@@ -97,4 +97,4 @@ def _verify_doubles_can_be_bet(rules: SpecificRules) -> None:
             raise rule_violated("maxima", 2, rule, sentence)
 
 
-KINDS: dict[int, Kind] = {roulette_pb2.Kind.Value(f"KIND_{kind.name}"): kind for kind in Kind}
+KIND_OF_NUMBER: dict[int, Kind] = {roulette_pb2.Kind.Value(f"KIND_{kind.name}"): kind for kind in Kind}

@@ -48,7 +48,7 @@ class Wheel:
         return tuple(zero for zero in ZEROS if zero in self.order)
 
     @property
-    def rising(self) -> tuple[str, ...]:
+    def ascending(self) -> tuple[str, ...]:
         """The numbers as they rise: 0, 00 right after it, 1 to 36."""
         return self.zeros + tuple(str(number) for number in range(1, 37))
 

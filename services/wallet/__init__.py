@@ -1,1 +1,1 @@
-"""The player's account desk: the ledger, the game sessions and the complaints. One process, one database."""
+"""Keeps the players' money in one process with one database: ledger, game sessions, complaints and audit."""

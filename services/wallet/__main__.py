@@ -7,11 +7,11 @@ import uvloop
 
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
-from services.wallet.service import serve
+from services.wallet.server.process import serve
 from services.wallet.settings import WalletSettings
 
 # Objects made before the collector looks at the young ones: a group makes tens of thousands and drops them together.
-COLLECT_AFTER = 50_000
+GC_THRESHOLD = 50_000
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     log_to_stderr(settings.log_level)
     # What is imported by now lives as long as the process: collections need not look at it again and again.
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 50)
+    gc.set_threshold(GC_THRESHOLD, 20, 50)
     uvloop.run(serve(settings))
     return 0
 

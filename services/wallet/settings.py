@@ -5,10 +5,10 @@ from enum import StrEnum
 from pydantic import Field, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.identity_settings import IdentitySettings
+from services.kit.access.settings import TokenSettings
 from services.kit.settings import Environment, ListenAddress
-from services.wallet.audit import DEFAULT_ROUND_HOURS
-from services.wallet.state import DEFAULT_LARGE_CENTS, Limits
+from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
+from services.wallet.model.state import DEFAULT_RELEVANT_CENTS, RelevantEventLimits
 
 
 class SessionClockKind(StrEnum):
@@ -18,7 +18,7 @@ class SessionClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class WalletSettings(IdentitySettings):
+class WalletSettings(TokenSettings):
     """Read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -42,13 +42,13 @@ class WalletSettings(IdentitySettings):
     audit_round_hours: float = Field(DEFAULT_ROUND_HOURS, gt=0)
     # From which amount on a player's prize in a round, a deposit or a withdrawal is noted as a relevant event. An event
     # keeps the limit it was noted by, so a new one says nothing about those before.
-    large_prize_cents: int = Field(DEFAULT_LARGE_CENTS, ge=1)
-    large_transfer_cents: int = Field(DEFAULT_LARGE_CENTS, ge=1)
+    large_prize_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
+    large_transfer_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RelevantEventLimits:
         """What is large."""
-        return Limits(self.large_prize_cents, self.large_transfer_cents)
+        return RelevantEventLimits(self.large_prize_cents, self.large_transfer_cents)
 
     @model_validator(mode="after")
     def _clock_of_production_is_real(self) -> "WalletSettings":

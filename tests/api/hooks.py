@@ -93,7 +93,7 @@ _RULES = {"RULE_VIOLATED", "BET_ILLEGAL", "BELOW_MINIMUM", "ODD_CENTS"}
 
 
 @schemathesis.check  # type: ignore[untyped-decorator]
-def taken_within_its_bounds(_: object, response: Response, case: Case) -> None:
+def accepts_documented_requests(_: object, response: Response, case: Case) -> None:
     """Whatever the document allows can be read, and is within all bounds that do not hang on more than one field."""
     if response.status_code != 400 or case.meta is None or case.meta.generation.mode.is_negative:
         return

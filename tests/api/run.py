@@ -14,13 +14,13 @@ import tempfile
 import venv
 from pathlib import Path
 
-from stack import ephemeral
-from tests.conftest import OWNER, TEST_SETTINGS
-from tests.conftest import USER as WALLET_USER
-from tests.gateway.platform import Platform, platform
-from tests.gateway_under_test import field
-from tests.roulette_under_test import configuration
-from tests.service.roulette.casino import HOUSES, INDIVIDUAL, REGULATIONS
+from stack.servers import ephemeral
+from tests.conftest import OWNER_ROLE, POSTGRES_TEST_SETTINGS
+from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.gateway.platform.processes import Platform, running_platform
+from tests.processes.gateway import text_at
+from tests.processes.roulette import configuration
+from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION
 from tests.service.table.conftest import USER as ROULETTE_USER
 
 HERE = Path(__file__).resolve().parent
@@ -40,13 +40,16 @@ LIMITS = {
 def main(arguments: list[str]) -> int:
     """`arguments` are schemathesis's own, such as `-n 100`."""
     tool = _tool()
-    with tempfile.TemporaryDirectory(prefix="feltro-api-") as folder, ephemeral.postgres(TEST_SETTINGS) as postgres:
+    with (
+        tempfile.TemporaryDirectory(prefix="feltro-api-") as folder,
+        ephemeral.postgres(POSTGRES_TEST_SETTINGS) as postgres,
+    ):
         home = Path(folder)
         templates = "feltro_wallet_of_api", "feltro_roulette_of_api"
         for name, service, user in zip(templates, ("wallet", "roulette"), (WALLET_USER, ROULETTE_USER), strict=True):
-            postgres.ensure_database(name, OWNER, user)
-            _migrate(service, postgres.url(OWNER, name))
-        with platform(postgres, templates, home, LIMITS) as running:
+            postgres.ensure_database(name, OWNER_ROLE, user)
+            _migrate(service, postgres.url(OWNER_ROLE, name))
+        with running_platform(postgres, templates, home, LIMITS) as running:
             subject = "player_of_the_api"
             given = {
                 "tokens": [running.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
@@ -83,25 +86,25 @@ def _migrate(service: str, owner_url: str) -> None:
 async def _furnish(running: Platform, subject: str) -> dict[str, list[str]]:
     """Tables, and a player with money who sits at each: the ids of all that by the name of what they are ids of."""
     async with running.roulette.client() as roulette:
-        for regulation, house in HOUSES.items():
-            await roulette.configure(house, configuration(wheel=REGULATIONS[regulation], play=INDIVIDUAL))
-            await roulette.configure(f"multi_{regulation}", configuration(wheel=REGULATIONS[regulation]))
-    tables = [*HOUSES.values(), *(f"multi_{regulation}" for regulation in HOUSES)]
+        for regulation, house in INDIVIDUAL_TABLES.items():
+            await roulette.configure(house, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL))
+            await roulette.configure(f"multi_{regulation}", configuration(wheel=WHEEL_BY_REGULATION[regulation]))
+    tables = [*INDIVIDUAL_TABLES.values(), *(f"multi_{regulation}" for regulation in INDIVIDUAL_TABLES)]
     there: dict[str, list[str]] = {"game": ["roulette"], "player_id": [subject], "table_id": tables, "session_id": []}
     async with running.gateway.client() as client:
         office, player = client.token("operator", "back-office"), client.token("player", subject)
         opened = await client.call("POST", "/v1/accounts", {"player_id": subject, "mode": "MODE_REAL"}, office)
-        account_id = field(opened.said, "balance", "account_id")
+        account_id = text_at(opened.body, "balance", "account_id")
         await client.call("POST", f"/v1/accounts/{account_id}/deposits", {"amount_cents": 100_000}, office)
         for table_id in tables:
             async with asyncio.timeout(OPEN_WITHIN_S):
                 while (entered := await client.call("POST", f"/v1/tables/{table_id}:enter", {}, player)).status != 200:
                     # A process takes its tables by and by.
                     await asyncio.sleep(0.1)
-            there["session_id"].append(field(entered.said, "own", "session_id"))
+            there["session_id"].append(text_at(entered.body, "own_seat", "session_id"))
         filing = {"account_id": account_id, "session_id": there["session_id"][0], "text": "The ball was slow."}
         filed = await client.call("POST", "/v1/complaints", filing, player)
-        return {**there, "account_id": [account_id], "reference": [field(filed.said, "complaint", "reference")]}
+        return {**there, "account_id": [account_id], "reference": [text_at(filed.body, "complaint", "reference")]}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from stack import ephemeral
+from stack.servers import ephemeral
 from tests.bench import edge_bets, edge_fanout, edge_idle
 
 

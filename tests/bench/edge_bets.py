@@ -18,14 +18,14 @@ import grpc
 import uvloop
 
 from feltro.table.v1 import types_pb2
-from stack import ephemeral
-from stack.postgres import EmbeddedPostgres
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import edge_floor, wallet
 from tests.bench import table as table_bench
-from tests.bench.edge_clients import Program, RestPlayer, SocketPlayer
+from tests.bench.edge_clients import BetClient, RestClient, WebSocketClient
 from tests.bench.wallet import Measured, measure
-from tests.gateway.platform import Platform, platform
-from tests.roulette_under_test import RouletteClient, configuration
+from tests.gateway.platform.processes import Platform, running_platform
+from tests.processes.roulette import RouletteClient, configuration
 
 TABLES, PLAYERS_PER_TABLE = 8, 16
 # Far fewer than one player may place in one round.
@@ -53,47 +53,47 @@ UNLIMITED = {
 
 
 @dataclass(frozen=True)
-class Chair:
+class ConnectedPlayer:
     """A player at a table, and his program."""
 
     table_id: str
     round_id: str
-    program: Program
+    client: BetClient
 
 
 class Tables:
     """Players at a few tables who bet by one kind of program."""
 
-    def __init__(self, chairs: Sequence[Chair]) -> None:
+    def __init__(self, chairs: Sequence[ConnectedPlayer]) -> None:
         self._chairs = chairs
         self._made = 0
 
     @property
-    def everybody(self) -> int:
+    def player_count(self) -> int:
         return len(self._chairs)
 
-    async def lone(self, _caller: int, turn: int) -> int:
+    async def lone_bet(self, _caller: int, turn: int) -> int:
         """One bet of one player; another one's before he has laid all that he may."""
-        return await self.bet(self._made // LONE_BETS % self.everybody, turn)
+        return await self.bet(self._made // LONE_BETS % self.player_count, turn)
 
     async def bet(self, caller: int, turn: int) -> int:
         """One bet."""
         chair = self._chairs[caller]
         self._made += 1
         place = PLACES[turn % len(PLACES)]
-        await chair.program.bet(self._made, chair.table_id, chair.round_id, place, MINIMUM_CENTS)
+        await chair.client.bet(self._made, chair.table_id, chair.round_id, place, MINIMUM_CENTS)
         return 1
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         for chair in self._chairs:
-            chair.program.close()
+            chair.client.close()
 
 
 async def open_tables(running: Platform, kind: str) -> Tables:
     """Tables whose round takes bets for longer than the bench lasts, and players who are connected."""
-    ways: dict[str, Callable[[str, int, str], Awaitable[Program]]]
-    ways = {"ws": SocketPlayer.connect, "rest": RestPlayer.connect}
-    chairs: list[Chair] = []
+    ways: dict[str, Callable[[str, int, str], Awaitable[BetClient]]]
+    ways = {"ws": WebSocketClient.connect, "rest": RestClient.connect}
+    chairs: list[ConnectedPlayer] = []
     async with running.roulette.client() as roulette, running.wallet.client() as money:
         table_ids = [f"{kind}_{number}" for number in range(TABLES)]
         for table_id in table_ids:
@@ -109,11 +109,11 @@ async def open_tables(running: Platform, kind: str) -> Tables:
             for player in players:
                 token = running.gateway.issuer.token(["player"], player)
                 program = await ways[kind]("127.0.0.1", running.gateway.port, token)
-                chairs.append(Chair(table_id, round_id, program))
+                chairs.append(ConnectedPlayer(table_id, round_id, program))
     return Tables(_in_turn(chairs))
 
 
-def _in_turn(chairs: Sequence[Chair]) -> list[Chair]:
+def _in_turn(chairs: Sequence[ConnectedPlayer]) -> list[ConnectedPlayer]:
     """One of each table first."""
     return [
         chairs[table * PLAYERS_PER_TABLE + player] for player in range(PLAYERS_PER_TABLE) for table in range(TABLES)
@@ -144,13 +144,13 @@ def _together(name: str, parts: Sequence[Measured]) -> Measured:
     return Measured(
         name,
         sum(part.seconds for part in parts),
-        sum(part.done for part in parts),
+        sum(part.count for part in parts),
         [latency for part in parts for latency in part.latencies_s],
     )
 
 
 def _cpu_us(measured: Measured, who: Collection[str]) -> float:
-    return sum(measured.cpu_s.get(one, 0.0) for one in who) / measured.done * 1e6
+    return sum(measured.cpu_s.get(one, 0.0) for one in who) / measured.count * 1e6
 
 
 async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -> dict[str, float]:
@@ -159,24 +159,28 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
     try:
         async with edge_floor.floor(echo, owner_url) as floor:
             for way, tables in by_way.items():
-                await measure(f"(warming up, {way})", tables.everybody, seconds / 4, tables.bet)
+                await measure(f"(warming up, {way})", tables.player_count, seconds / 4, tables.bet)
             lone: dict[str, list[Measured]] = {"floor": [], "ws": [], "rest": []}
             for _ in range(TURNS):
                 each = seconds / TURNS
-                lone["floor"].append(await measure("(d) two bare gRPC hops and a plain commit", 1, each, floor.both))
+                lone["floor"].append(
+                    await measure("(d) two bare gRPC hops and a plain commit", 1, each, floor.hops_and_commit)
+                )
                 for way, tables in by_way.items():
-                    lone[way].append(await measure(f"(c) one bet at a time, {way}", 1, each, tables.lone))
+                    lone[way].append(await measure(f"(c) one bet at a time, {way}", 1, each, tables.lone_bet))
             least = _together("(d)", lone["floor"]).percentile_ms(0.5)
             # As many as there are players: what travels together costs less.
-            callers = by_way["ws"].everybody
-            echoed = await measure(f"(f) bare gRPC echo, {callers} callers", callers, seconds / 2, floor.echo)
+            callers = by_way["ws"].player_count
+            echoed = await measure(f"(f) bare gRPC echo, {callers} callers", callers, seconds / 2, floor.one_hop)
             for way, tables in by_way.items():
                 alone = _together(way, lone[way])
                 print(
                     f"  (c) one bet at a time, {way}: p50 {alone.percentile_ms(0.5):.2f} ms,"
                     f" p99 {alone.percentile_ms(0.99):.2f} ms; the floor (d): p50 {least:.2f} ms"
                 )
-                many = await measure(f"(c) {tables.everybody} players, {way}", tables.everybody, seconds, tables.bet)
+                many = await measure(
+                    f"(c) {tables.player_count} players, {way}", tables.player_count, seconds, tables.bet
+                )
                 ratios[f"edge-bet-{way}-lone-p50-to-floor"] = alone.percentile_ms(0.5) / least
                 spent, bare = _cpu_us(many, many.cpu_s), _cpu_us(echoed, BOTH_SIDES)
                 ratios[f"edge-bet-{way}-cpu-to-echo"] = spent / bare
@@ -184,7 +188,7 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
                 print(f"      {spent:.0f} µs in all; an echo, both sides: {bare:.0f} µs", flush=True)
     finally:
         for tables in by_way.values():
-            tables.leave()
+            tables.disconnect()
     return ratios
 
 
@@ -197,7 +201,7 @@ def bench(postgres: EmbeddedPostgres, seconds: float) -> dict[str, float]:
     templates = wallet.DATABASE, table_bench.ROULETTE_DATABASE
     with (
         tempfile.TemporaryDirectory() as home,
-        platform(postgres, templates, Path(home), UNLIMITED) as running,
+        running_platform(postgres, templates, Path(home), UNLIMITED) as running,
         edge_floor.echo_server() as echo,
     ):
         return uvloop.run(phases(running, echo, owner_url, seconds))

@@ -22,7 +22,7 @@ class BetFailed(Exception):
     """It was not placed, and nothing is worth measuring."""
 
 
-class Program(Protocol):
+class BetClient(Protocol):
     """A player's connection."""
 
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
@@ -48,9 +48,9 @@ class _Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard += data
-        self.hear()
+        self.receive()
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         raise NotImplementedError
 
     def answered(self, said: bytes) -> None:
@@ -60,7 +60,7 @@ class _Line(asyncio.Protocol):
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
         raise NotImplementedError
 
-    async def ask(self, said: bytes) -> bytes:
+    async def request(self, said: bytes) -> bytes:
         self._answer = asyncio.get_running_loop().create_future()
         self.transport.write(said)
         return await self._answer
@@ -69,20 +69,20 @@ class _Line(asyncio.Protocol):
         self.transport.abort()
 
 
-class SocketPlayer(_Line):
+class WebSocketClient(_Line):
     """Over a WebSocket."""
 
     _open = False
 
     @classmethod
-    async def connect(cls, host: str, port: int, token: str) -> SocketPlayer:
+    async def connect(cls, host: str, port: int, token: str) -> WebSocketClient:
         _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
-        head = await made.ask(HANDSHAKE.format(token=token).encode())
+        head = await made.request(HANDSHAKE.format(token=token).encode())
         if b" 101 " not in head.partition(b"\r\n")[0]:
             raise BetFailed(head.decode())
         return made
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         if not self._open:
             head, ended, rest = self._heard.partition(_HEAD_ENDS)
             if not ended:
@@ -120,23 +120,23 @@ class SocketPlayer(_Line):
             f'"table_id":"{table_id}","round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}}}'
         ).encode()
         # A mask of zeros changes nothing.
-        said = await self.ask(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
+        said = await self.request(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
         if _DONE not in said[:60]:
             raise BetFailed(said.decode())
 
 
-class RestPlayer(_Line):
+class RestClient(_Line):
     """Over REST, on a connection that stays."""
 
     @classmethod
-    async def connect(cls, host: str, port: int, token: str) -> RestPlayer:
+    async def connect(cls, host: str, port: int, token: str) -> RestClient:
         _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
         made._token = token
         return made
 
     _token = ""
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         head, ended, rest = self._heard.partition(_HEAD_ENDS)
         found = _LENGTH.search(head) if ended else None
         if found is None or len(rest) < int(found[1]):
@@ -151,6 +151,6 @@ class RestPlayer(_Line):
             f"Authorization: Bearer {self._token}\r\nIdempotency-Key: r{number}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        said = await self.ask((head + body).encode())
+        said = await self.request((head + body).encode())
         if not said.startswith(b"HTTP/1.1 200"):
             raise BetFailed(said.decode())

@@ -28,20 +28,21 @@ from aiohttp import web
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from gateway import json_codec
-from gateway.connections import Connections
-from gateway.contracts import Contracts, Method
-from gateway.conversation import Conversation
-from gateway.hub import Hub
-from gateway.private_facts import PrivateFacts
-from gateway.rates import Limit, Limits, Rates
-from gateway.visitors import Visitor, Visitors
-from gateway.websocket import Sockets
-from gateway.wires import Event
-from services.kit.table.table_bus import TableBus, table_subject
-from stack import ephemeral
-from stack.ephemeral import free_port
-from tests.gateway.sockets import Door
+from gateway.access.principals import Authenticator, Principal
+from gateway.access.rate_limiter import Limit, Limits, RateLimiter
+from gateway.contracts import json_codec
+from gateway.contracts.methods import Contracts, Method
+from gateway.http.connection_limiter import ConnectionCounter
+from gateway.live.encoding import EncodedEvent
+from gateway.live.hub import Hub
+from gateway.live.private_facts import PrivateFacts
+from gateway.live.rpc_server import RpcServer
+from gateway.live.websocket import WebSocketServer
+from services.kit.bus.subjects import table_subject
+from services.kit.table.events.publisher import EventStream
+from stack.servers import ephemeral
+from stack.servers.ephemeral import free_port
+from tests.gateway.live_gateway import FakeAuthenticator
 
 TABLE = "bench"
 WATCHERS = (100, 1_000, 5_000)
@@ -49,10 +50,10 @@ WATCHERS = (100, 1_000, 5_000)
 FIRST = 1_000_000
 # Events on their way at once: no side waits for the other.
 WINDOW = 4
-CONNECTED_AT_ONCE = 200
+CONCURRENT_CONNECTS = 200
 READY_WITHIN_S = 30.0
 # Events are told so often where it is measured how long one takes, and not how many there can be.
-TOLD_EVERY_S = 0.1
+SEND_EVERY_S = 0.1
 HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{more}"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -64,18 +65,18 @@ def event(seq: int) -> events_pb2.TableEvent:
     made = events_pb2.TableEvent(table_id=TABLE, seq=seq)
     made.at.FromMilliseconds(1_700_000_000_123)
     made.bets_placed.CopyFrom(events_pb2.BetsPlaced(round_id="r" * 40, seat=17, amount_cents=2_500))
-    made.bets_placed.bets.Pack(types_pb2.Words(pt="x" * 30, en="y" * 30))
+    made.bets_placed.bets.Pack(types_pb2.LocalizedText(pt="x" * 30, en="y" * 30))
     return made
 
 
 def frame(seq: int) -> bytes:
-    return Event(seq, json_codec.encode(event(seq)), taken=False).frame
+    return EncodedEvent(seq, json_codec.encode(event(seq)), is_snapshot=False).websocket_frame
 
 
 class BareServer(asyncio.Protocol):
     """The least that a fan-out can be."""
 
-    everybody: set[asyncio.Transport] = set()  # noqa: RUF012 - the one list of the one process
+    transports: set[asyncio.Transport] = set()  # noqa: RUF012 - the one list of the one process
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -83,22 +84,22 @@ class BareServer(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if data.startswith(b"GET"):
             self._transport.write(_ANSWER)
-            self.everybody.add(self._transport)
+            self.transports.add(self._transport)
             return
         payload = frame(FIRST)
         for _ in range(len(data)):
-            for transport in self.everybody:
+            for transport in self.transports:
                 transport.write(payload)
 
     def connection_lost(self, _: Exception | None) -> None:
-        self.everybody.discard(self._transport)
+        self.transports.discard(self._transport)
 
 
-class Owner:
+class TableStub:
     """Answers for the one table."""
 
-    async def ask(
-        self, method: Method, request: Message, visitor: Visitor, traceparent: str = "", address: str = ""
+    async def dispatch(
+        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
     ) -> bytes:
         table = types_pb2.TableSnapshot(table_id=TABLE, seq=FIRST)
         return table_pb2.GetTableResponse(table=table).SerializeToString()
@@ -112,15 +113,17 @@ async def serve_bare(port: int) -> None:
 async def serve_edge(port: int, nats_url: str) -> None:
     bus = await nats.connect(nats_url)
     limit = Limit("calls", 1e6, 1_000_000)
-    rates = Rates(Limits(limit, limit, limit, limit, limit))
-    visitors = cast("Visitors", Door())
+    rates = RateLimiter(Limits(limit, limit, limit, limit, limit))
+    visitors = cast("Authenticator", FakeAuthenticator())
     contracts = Contracts()
-    hub, facts = Hub(bus, contracts, Owner()), PrivateFacts(bus)
-    connections = Connections(100_000, 100_000)
-    sockets = Sockets(Conversation(contracts, Owner(), visitors, rates, hub, facts), visitors, rates, connections)
+    hub, facts = Hub(bus, contracts, TableStub()), PrivateFacts(bus)
+    connections = ConnectionCounter(100_000, 100_000)
+    sockets = WebSocketServer(
+        RpcServer(contracts, TableStub(), visitors, rates, hub, facts), visitors, rates, connections
+    )
     application = web.Application()
-    sockets.add_routes(application)
-    background = [asyncio.create_task(part) for part in (*hub.background(), facts.run(), sockets.sweep())]
+    sockets.install(application)
+    background = [asyncio.create_task(part) for part in (*hub.background_tasks(), facts.run(), sockets.sweep())]
     runner = web.AppRunner(application, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, backlog=1_000).start()
@@ -128,52 +131,52 @@ async def serve_edge(port: int, nats_url: str) -> None:
 
 
 @dataclass(frozen=True)
-class Load:
+class LoadOptions:
     """What clients do."""
 
     watchers: int
     seconds: float
     port: int
-    server: int
+    server_pid: int
     """The process that is measured."""
 
 
 @dataclass
-class Count:
+class DeliveryCount:
     """What all clients of a run have received."""
 
     received: int = 0
-    wanted: int = 0
+    expected: int = 0
     reached: asyncio.Event = field(default_factory=asyncio.Event)
-    told_at: float = 0.0
+    sent_at: float = 0.0
     delays_s: list[float] | None = None
     """From telling to receiving, of each watcher and event, where somebody wants to know."""
 
     def expect(self, more: int) -> None:
-        self.wanted += more
+        self.expected += more
 
     def add(self, size: int) -> None:
         self.received += size
         if self.delays_s is not None:
             # An event fits into one packet.
-            self.delays_s.append(time.perf_counter() - self.told_at)
-        if self.received >= self.wanted:
+            self.delays_s.append(time.perf_counter() - self.sent_at)
+        if self.received >= self.expected:
             self.reached.set()
 
 
 class Watcher(asyncio.Protocol):
     """A client: says what it has to, and counts."""
 
-    def __init__(self, count: Count, opening: bytes, then: bytes) -> None:
+    def __init__(self, count: DeliveryCount, handshake: bytes, subscription: bytes) -> None:
         self._count = count
-        self._opening = opening
-        self._then = then
+        self._handshake = handshake
+        self._subscription = subscription
         self._head = b""
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
-        self.transport.write(self._opening)
+        self.transport.write(self._handshake)
 
     def data_received(self, data: bytes) -> None:
         if self.ready.done():
@@ -182,9 +185,9 @@ class Watcher(asyncio.Protocol):
         self._head += data
         if b"\r\n\r\n" not in self._head:
             return
-        if self._then:
-            self.transport.write(self._then)
-            self._then = b""
+        if self._subscription:
+            self.transport.write(self._subscription)
+            self._subscription = b""
         elif b"101" in self._head[:20] and (b"result" in self._head or b"\r\n\r\n" in self._head[-4:]):
             self.ready.set_result(None)
 
@@ -199,18 +202,20 @@ def handshake(token: str = "") -> bytes:
     return HANDSHAKE.format(path="/v1/ws", more=more).encode()
 
 
-async def connect(port: int, count: Count, number: int, *, watch: bool, tokens: Sequence[str] = ()) -> list[Watcher]:
+async def connect(
+    port: int, count: DeliveryCount, number: int, *, watch: bool, tokens: Sequence[str] = ()
+) -> list[Watcher]:
     """`tokens`, one for each, or none."""
     openings = iter([handshake(token) for token in tokens] or itertools.repeat(handshake(), number))
     said = b'{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"%s"}}' % TABLE.encode()
     then = masked(said) if watch else b""
     loop = asyncio.get_running_loop()
     made: list[Watcher] = []
-    for first in range(0, number, CONNECTED_AT_ONCE):
+    for first in range(0, number, CONCURRENT_CONNECTS):
         some = await asyncio.gather(
             *(
                 loop.create_connection(lambda: Watcher(count, next(openings), then), "127.0.0.1", port)
-                for _ in range(min(CONNECTED_AT_ONCE, number - first))
+                for _ in range(min(CONCURRENT_CONNECTS, number - first))
             )
         )
         made += [watcher for _, watcher in some]
@@ -219,30 +224,30 @@ async def connect(port: int, count: Count, number: int, *, watch: bool, tokens: 
     return made
 
 
-async def rate(load: Load, *, watch: bool, trigger: Callable[[int], object]) -> str:
+async def rate(load: LoadOptions, *, watch: bool, trigger: Callable[[int], object]) -> str:
     """Deliveries a second, the processor's time of the server for each in microseconds, p50 and p99 of delays in ms."""
     number, seconds = load.watchers, load.seconds
-    count = Count()
+    count = DeliveryCount()
     watchers = await connect(load.port, count, number, watch=watch)
     size = len(frame(FIRST)) * number
     gc.collect()
     gc.freeze()
     told = 0
-    server = psutil.Process(load.server)
+    server = psutil.Process(load.server_pid)
     before = sum(server.cpu_times()[:2])
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:
-        while count.wanted - count.received < WINDOW * size:
+        while count.expected - count.received < WINDOW * size:
             told += 1
             count.expect(size)
             trigger(told)
             await asyncio.sleep(0)
         # Room for another one.
-        room = Count(count.received, count.wanted - (WINDOW - 1) * size)
+        room = DeliveryCount(count.received, count.expected - (WINDOW - 1) * size)
         count.reached.clear()
-        while count.received < room.wanted:
+        while count.received < room.expected:
             await asyncio.sleep(0.0002)
-    while count.received < count.wanted:
+    while count.received < count.expected:
         await asyncio.sleep(0.0002)
     lasted = time.perf_counter() - started
     used = sum(server.cpu_times()[:2])
@@ -253,27 +258,27 @@ async def rate(load: Load, *, watch: bool, trigger: Callable[[int], object]) -> 
     return f"{told * number / lasted} {(used - before) * 1e6 / told / number} {p50} {p99}"
 
 
-async def delays(count: Count, size: int, seconds: float, trigger: Callable[[], object]) -> tuple[float, float]:
+async def delays(count: DeliveryCount, size: int, seconds: float, trigger: Callable[[], object]) -> tuple[float, float]:
     """One event after the other: p50 and p99 of what it takes to reach a watcher, in milliseconds."""
     count.delays_s = []
     ends = time.perf_counter() + seconds
     while (began := time.perf_counter()) < ends:
         count.expect(size)
         count.reached.clear()
-        count.told_at = time.perf_counter()
+        count.sent_at = time.perf_counter()
         trigger()
         await count.reached.wait()
-        await asyncio.sleep(max(0.0, began + TOLD_EVERY_S - time.perf_counter()))
+        await asyncio.sleep(max(0.0, began + SEND_EVERY_S - time.perf_counter()))
     ordered = sorted(count.delays_s)
     return ordered[len(ordered) // 2] * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3
 
 
-async def load_bare(load: Load) -> str:
+async def load_bare(load: LoadOptions) -> str:
     _, writer = await asyncio.open_connection("127.0.0.1", load.port)
     return await rate(load, watch=False, trigger=lambda _: writer.write(b"."))
 
 
-async def load_edge(load: Load, nats_url: str) -> str:
+async def load_edge(load: LoadOptions, nats_url: str) -> str:
     bus = await nats.connect(nats_url)
     subject = table_subject(TABLE)
     waiting: list[asyncio.Task[None]] = []
@@ -298,7 +303,7 @@ def wait_for(port: int) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunResult:
     """What one run came to; the processor's time is the server's, whatever else the machine did."""
 
     per_second: float
@@ -307,7 +312,7 @@ class Run:
     p99_ms: float
 
 
-def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
+def run(side: str, number: int, seconds: float, nats_url: str) -> RunResult:
     """One run of one side, both of its processes new."""
     port = free_port()
     command = [sys.executable, "-m", "tests.bench.edge_fanout"]
@@ -318,7 +323,7 @@ def run(side: str, number: int, seconds: float, nats_url: str) -> Run:
         load = [*command, "--load", side, "--port", str(port), "--nats", nats_url]
         load += ["--watchers", str(number), "--seconds", str(seconds), "--server", str(server.pid)]
         said = subprocess.run(load, capture_output=True, check=True)
-        return Run(*map(float, said.stdout.split()))
+        return RunResult(*map(float, said.stdout.split()))
     finally:
         server.kill()
         server.wait()
@@ -338,7 +343,7 @@ def main() -> int:
         uvloop.run(serve_bare(chosen.port) if chosen.serve == "bare" else serve_edge(chosen.port, chosen.nats))
         return 0
     if chosen.load:
-        wanted = Load(chosen.watchers[0], chosen.seconds, chosen.port, chosen.server)
+        wanted = LoadOptions(chosen.watchers[0], chosen.seconds, chosen.port, chosen.server)
         load = load_bare(wanted) if chosen.load == "bare" else load_edge(wanted, chosen.nats)
         print(uvloop.run(load))
         return 0
@@ -353,7 +358,7 @@ def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float
     with ephemeral.nats() as server:
         asyncio.run(_make_stream(server.url))
         for number in watchers:
-            found: dict[str, list[Run]] = {"bare": [], "edge": []}
+            found: dict[str, list[RunResult]] = {"bare": [], "edge": []}
             for _ in range(runs):
                 for side, of_side in found.items():
                     asyncio.run(_purge(server.url))
@@ -366,7 +371,7 @@ def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float
     return ratios
 
 
-def _say(side: str, number: int, one: Run) -> None:
+def _say(side: str, number: int, one: RunResult) -> None:
     letter = "(a)" if side == "bare" else "(b)"
     print(
         f"  {letter} {side} {number:>6} watchers {one.per_second:>10,.0f} deliveries/s, {one.processor_us:.2f} µs of"
@@ -377,7 +382,7 @@ def _say(side: str, number: int, one: Run) -> None:
 
 async def _make_stream(url: str) -> None:
     bus = await nats.connect(url)
-    await TableBus(bus).ensure_stream()
+    await EventStream(bus).ensure_stream()
     await bus.close()
 
 

@@ -11,7 +11,7 @@ import asyncpg
 import grpc
 import uvloop
 
-from stack.ephemeral import free_port
+from stack.servers.ephemeral import free_port
 
 SERVICE, METHOD = "bench.Echo", "Say"
 # About as much as a bet.
@@ -50,12 +50,12 @@ class Floor:
         self._say: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{SERVICE}/{METHOD}")
         self._connection = connection
 
-    async def echo(self, _caller: int = 0, _turn: int = 0) -> int:
+    async def one_hop(self, _caller: int = 0, _turn: int = 0) -> int:
         """One call."""
         await self._say(PAYLOAD, wait_for_ready=True)
         return 1
 
-    async def both(self, _caller: int, turn: int) -> int:
+    async def hops_and_commit(self, _caller: int, turn: int) -> int:
         """A hop to the gateway's service and one to the wallet, and what makes money durable."""
         for _ in range(HOPS):
             await self._say(PAYLOAD)
@@ -67,7 +67,7 @@ class Floor:
             "CREATE TABLE IF NOT EXISTS plain_commit (no bigint GENERATED ALWAYS AS IDENTITY, at text)"
         )
         self._insert = await self._connection.prepare("INSERT INTO plain_commit (at) VALUES ($1)")
-        await self.echo()
+        await self.one_hop()
 
 
 @asynccontextmanager

@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import uvloop
 
-from stack import ephemeral
-from stack.ephemeral import free_port
-from tests.bench.edge_fanout import READY_WITHIN_S, Count, connect
-from tests.gateway_under_test import GatewayProcess
+from stack.servers import ephemeral
+from stack.servers.ephemeral import free_port
+from tests.bench.edge_fanout import READY_WITHIN_S, DeliveryCount, connect
+from tests.processes.gateway import GatewayProcess
 
 # What the first connections make is there for all.
 FIRST = 200
@@ -49,14 +49,14 @@ def memory(gateway: GatewayProcess, number: int, *, known: bool) -> float:
     gateway.start()
     try:
         _wait(gateway)
-        assert gateway.leash is not None
-        (process,) = psutil.Process(gateway.leash.pid).children()
+        assert gateway.child is not None
+        (process,) = psutil.Process(gateway.child.pid).children()
 
         async def measure() -> float:
-            first = await connect(gateway.port, Count(), FIRST, watch=False, tokens=tokens[:FIRST])
+            first = await connect(gateway.port, DeliveryCount(), FIRST, watch=False, tokens=tokens[:FIRST])
             await asyncio.sleep(SETTLED_AFTER_S)
             before = process.memory_info().rss
-            kept = await connect(gateway.port, Count(), number, watch=False, tokens=tokens[FIRST:])
+            kept = await connect(gateway.port, DeliveryCount(), number, watch=False, tokens=tokens[FIRST:])
             await asyncio.sleep(SETTLED_AFTER_S)
             grown = process.memory_info().rss - before
             for watcher in (*first, *kept):

@@ -27,28 +27,29 @@ import uvloop
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit import background, database
+from services.kit import background
 from services.kit.clock import SystemClock
-from services.kit.randomness import Randomness
+from services.kit.database import postgresql
+from services.kit.randomness.source import Randomness
 from services.kit.refusal import Refused
-from services.kit.relay_channel import RelayChannel
-from services.kit.table import postgres_journal
-from services.kit.table.grpc_wallet import GrpcWallet
-from services.kit.table.house import LiveHouse, Resources
-from services.kit.table.journal import Drawn
-from services.kit.table.live_table import LiveTable
-from services.kit.table.postgres_journal import PostgresJournal
-from services.kit.table.surroundings import Configured
-from services.kit.table.table_bus import TableBus
-from services.roulette.__main__ import COLLECT_AFTER
+from services.kit.rpc.relay_channel import RelayChannel
+from services.kit.table.events.publisher import EventStream
+from services.kit.table.journal import postgres as postgres_journal
+from services.kit.table.journal.entries import Drawn
+from services.kit.table.journal.postgres import PostgresJournal
+from services.kit.table.live.dependencies import VersionedRules
+from services.kit.table.live.owned_tables import OwnedTables, RuntimeDependencies
+from services.kit.table.live.table import LiveTable
+from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.roulette.__main__ import GC_YOUNG_THRESHOLD
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules
-from stack import ephemeral
-from stack.postgres import EmbeddedPostgres
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import wallet as wallet_bench
-from tests.bench.share import CpuShares
-from tests.roulette_under_test import configuration
-from tests.wallet_under_test import WalletClient, WalletProcess
+from tests.bench.cpu_shares import CpuShares
+from tests.processes.roulette import configuration
+from tests.processes.wallet import WalletClient, WalletProcess
 
 OWNER, WALLET_USER, ROULETTE_USER = "feltro_owner", "feltro_wallet", "feltro_roulette"
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
@@ -58,7 +59,7 @@ WINDOW_MS = 3_000
 MONEY_CENTS = 10**10
 SESSIONS_AT_ONCE = 64
 WARM_UP_S = 4.0
-LOOK_EVERY_S = 0.05
+POLL_EVERY_S = 0.05
 
 
 class BenchCatalogue:
@@ -68,24 +69,24 @@ class BenchCatalogue:
         self._multi = _configured(game, wallet_types.PLAY_MULTI_PLAYER)
         self._individual = _configured(game, wallet_types.PLAY_INDIVIDUAL)
 
-    def configured(self, house_id: str) -> Configured[Bets, Outcome]:
-        return self._individual if house_id.startswith("solo") else self._multi
+    def rules_in_force(self, placement_id: str) -> VersionedRules[Bets, Outcome]:
+        return self._individual if placement_id.startswith("solo") else self._multi
 
-    async def version(self, house_id: str, version: int) -> Configured[Bets, Outcome]:
-        return self.configured(house_id)
+    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
+        return self.rules_in_force(placement_id)
 
-    def closed_because(self, house_id: str) -> str | None:
+    def closed_reason(self, placement_id: str) -> str | None:
         return None
 
-    async def switch_off(self, house_id: str | None, reason: str) -> None:
+    async def switch_off(self, placement_id: str | None, reason: str) -> None:
         raise RuntimeError(f"a table switched itself off: {reason}")
 
 
-def _configured(game: RouletteGame, play: wallet_types.Play.ValueType) -> Configured[Bets, Outcome]:
+def _configured(game: RouletteGame, play: wallet_types.Play.ValueType) -> VersionedRules[Bets, Outcome]:
     entered = types_pb2.ConfigurationVersion(
         table_id="bench", version=1, configuration=configuration(play=play, window_ms=WINDOW_MS, minimum_cents=2)
     )
-    return Configured(entered, game.rules(entered.configuration))
+    return VersionedRules(entered, game.rules(entered.configuration))
 
 
 class CountingJournal(PostgresJournal):
@@ -94,33 +95,33 @@ class CountingJournal(PostgresJournal):
     rounds = 0
     draws: BinaryIO | None = None
 
-    async def drawn(self, epoch: int, entry: Drawn) -> None:
-        await super().drawn(epoch, entry)
+    async def write_drawn(self, epoch: int, entry: Drawn) -> None:
+        await super().write_drawn(epoch, entry)
         self.rounds += 1
         if self.draws is not None:
             self.draws.write(entry.entropy)
 
 
 @dataclass
-class Count:
+class BetCounts:
     """What the bots have done."""
 
     stakes: int = 0
-    late: int = 0
+    late_bets: int = 0
     latencies_s: list[float] | None = None
 
 
-class Casino:
+class BenchTables:
     """Houses and bots in this process."""
 
-    def __init__(self, resources: Resources[Bets, Outcome], client: WalletClient) -> None:
-        self.resources = resources
+    def __init__(self, resources: RuntimeDependencies[Bets, Outcome], client: WalletClient) -> None:
+        self.dependencies = resources
         self._client = client
         self._leave = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def open(self, house_ids: Sequence[str]) -> list[LiveHouse[Bets, Outcome]]:
-        houses = [LiveHouse(house_id, self.resources) for house_id in house_ids]
+    async def open(self, placement_ids: Sequence[str]) -> list[OwnedTables[Bets, Outcome]]:
+        houses = [OwnedTables(placement_id, self.dependencies) for placement_id in placement_ids]
 
         async def announce(_epoch: int) -> None:
             return
@@ -130,25 +131,25 @@ class Casino:
             await house.ready.wait()
         return houses
 
-    async def sit_down(self, table: LiveTable[Bets, Outcome], player_ids: Sequence[str]) -> None:
+    async def seat_players(self, table: LiveTable[Bets, Outcome], player_ids: Sequence[str]) -> None:
         """Accounts, money and sessions."""
         await self._client.sit_down_all(player_ids, table.table_id, MONEY_CENTS)
-        for session in await self.resources.wallet.table_sessions(table.table_id):
-            table.note_session(session)
+        for session in await self.dependencies.wallet.list_table_sessions(table.table_id):
+            table.apply_session(session)
 
-    async def leave(self) -> None:
+    async def stop(self) -> None:
         self._leave.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def call_bots(table: LiveTable[Bets, Outcome], open_for_bets: asyncio.Event) -> None:
+async def signal_open_betting(table: LiveTable[Bets, Outcome], open_for_bets: asyncio.Event) -> None:
     """Wakes the bots of a table while it takes bets: bots that look for themselves would cost more than their bets."""
     while True:
         if table.takes_bets:
             open_for_bets.set()
         else:
             open_for_bets.clear()
-        await asyncio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(POLL_EVERY_S)
 
 
 async def bet(
@@ -156,10 +157,10 @@ async def bet(
     open_for_bets: asyncio.Event,
     player_id: str,
     chance: random.Random,
-    count: Count,
+    count: BetCounts,
 ) -> None:
     """A bot at a multi-player table: the next bet as soon as the last one counts."""
-    places = list(_rules(table).offers)
+    places = list(_rules(table).offered_places)
     made = 0
     while True:
         await open_for_bets.wait()
@@ -171,32 +172,34 @@ async def bet(
         made += 1
         started = time.perf_counter()
         try:
-            open_round, seat = table.taking_bets(round_.round_id, player_id, f"r{made}")
+            open_round, seat = table.open_round_and_seat(round_.round_id, player_id, f"r{made}")
             await open_round.place(seat, f"r{made}", bets)
         except Refused:
-            count.late += 1
+            count.late_bets += 1
             continue
         count.stakes += 1
         if count.latencies_s is not None:
             count.latencies_s.append(time.perf_counter() - started)
 
 
-async def play_alone(table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: Count) -> None:
+async def bet_and_spin(
+    table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: BetCounts
+) -> None:
     """A bot at his own table: a bet, the ball, and again."""
-    places = list(_rules(table).offers)
+    places = list(_rules(table).offered_places)
     while True:
         round_id = table.next_round_id
         if not table.takes_bets:
-            await asyncio.sleep(LOOK_EVERY_S / 10)
+            await asyncio.sleep(POLL_EVERY_S / 10)
             continue
-        open_round, seat = table.taking_bets(round_id, player_id, "r")
+        open_round, seat = table.open_round_and_seat(round_id, player_id, "r")
         await open_round.place(seat, "r", {chance.choice(places): 2})
         count.stakes += 1
-        await table.spin(player_id, round_id)
+        await table.trigger_draw(player_id, round_id)
 
 
 def _rules(table: LiveTable[Bets, Outcome]) -> RouletteRules:
-    rules = table.configured.rules
+    rules = table.current_rules.rules
     if not isinstance(rules, RouletteRules):
         raise TypeError("not a roulette")
     return rules
@@ -214,7 +217,7 @@ class Phase:
     shares: dict[str, float]
     latencies_s: list[float]
 
-    def say(self) -> None:
+    def report(self) -> None:
         ordered = sorted(self.latencies_s) or [0.0]
         p50, p99 = ordered[len(ordered) // 2] * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3
         stakes, rounds = self.stakes / self.seconds, self.rounds / self.seconds
@@ -227,8 +230,8 @@ class Phase:
         print(f"      of the tables' process: {parts}", flush=True)
 
 
-async def phase(
-    name: str, seconds: float, bots: Sequence[asyncio.Task[None]], count: Count, journal: CountingJournal
+async def measure_phase(
+    name: str, seconds: float, bots: Sequence[asyncio.Task[None]], count: BetCounts, journal: CountingJournal
 ) -> Phase:
     """Lets the bots play, warm-up not counted."""
     await asyncio.sleep(WARM_UP_S)
@@ -249,7 +252,7 @@ async def phase(
     measured = Phase(
         name, took, count.stakes - stakes, journal.rounds - rounds, cpu, looking.shares(), count.latencies_s
     )
-    measured.say()
+    measured.report()
     return measured
 
 
@@ -260,44 +263,44 @@ def make_database(postgres: EmbeddedPostgres) -> None:
 
 
 @asynccontextmanager
-async def casino(
+async def bench_tables(
     postgres: EmbeddedPostgres, nats_url: str, process: WalletProcess, draws: BinaryIO | None
-) -> AsyncIterator[tuple[Casino, CountingJournal]]:
+) -> AsyncIterator[tuple[BenchTables, CountingJournal]]:
     """The tables' own parts of the platform, as a game service has them."""
     make_database(postgres)
     url = postgres.url(ROULETTE_USER, ROULETTE_DATABASE)
-    writing = database.connect(url, "bench journal", 1, settings=postgres_journal.SESSION_SETTINGS)
-    reading = database.connect(url, "bench", 8)
+    writing = postgresql.connect(url, "bench journal", 1, settings=postgres_journal.WRITER_SETTINGS)
+    reading = postgresql.connect(url, "bench", 8)
     journal = CountingJournal(writing, reading)
     journal.draws = draws
     bus = await nats.connect(nats_url)
-    table_bus, game = TableBus(bus), RouletteGame()
+    table_bus, game = EventStream(bus), RouletteGame()
     task = asyncio.create_task(journal.run())
     channel = RelayChannel(process.address)
     try:
         async with process.client() as client:
-            resources = Resources(
+            resources = RuntimeDependencies(
                 game=game,
                 catalogue=BenchCatalogue(game),
                 wallet=GrpcWallet(channel, lambda: client.game),
                 journal=journal,
                 randomness=Randomness(),
                 clock=SystemClock(),
-                voice_of=lambda table_id, epoch: table_bus.open(table_id, 0, epoch),
+                publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
             )
-            made = Casino(resources, client)
+            made = BenchTables(resources, client)
             yield made, journal
-            await made.leave()
+            await made.stop()
     finally:
-        await background.end([task])
+        await background.cancel_and_wait([task])
         await channel.close()
         await bus.close()
         await writing.dispose()
         await reading.dispose()
 
 
-async def play(
-    made: Casino, journal: CountingJournal, tables: int, bots_per_table: int, seconds: float
+async def measure_multi_player(
+    made: BenchTables, journal: CountingJournal, tables: int, bots_per_table: int, seconds: float
 ) -> tuple[Phase, float]:
     """Multi-player tables; also the memory of one of them."""
     gc.collect()
@@ -305,36 +308,36 @@ async def play(
     houses = await made.open([f"multi-{number}" for number in range(tables)])
     gc.collect()
     each = (psutil.Process().memory_info().rss - memory) / tables
-    count, bots = Count(), []
+    count, bots = BetCounts(), []
     seated: list[tuple[LiveTable[Bets, Outcome], asyncio.Event, str]] = []
     for number, house in enumerate(houses):
         table = await house.table_for("")
         players = [f"bot-{number}-{bot}" for bot in range(bots_per_table)]
-        await made.sit_down(table, players)
+        await made.seat_players(table, players)
         gate = asyncio.Event()
-        bots.append(asyncio.create_task(call_bots(table, gate)))
+        bots.append(asyncio.create_task(signal_open_betting(table, gate)))
         seated += [(table, gate, player) for player in players]
         if number % 20 == 0:
             print(f"      {len(seated)} of {tables * bots_per_table} bots sit", flush=True)
     for number, (table, gate, player) in enumerate(seated):
         bots.append(asyncio.create_task(bet(table, gate, player, random.Random(number), count)))
     name = f"{tables} multi-player tables, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
-    measured = await phase(name, seconds, bots, count, journal)
-    print(f"      memory of a table, empty: {each / 1024:.0f} KiB; {count.late} bets came late")
-    await background.end(bots)
+    measured = await measure_phase(name, seconds, bots, count, journal)
+    print(f"      memory of a table, empty: {each / 1024:.0f} KiB; {count.late_bets} bets came late")
+    await background.cancel_and_wait(bots)
     return measured, each
 
 
-async def play_individually(made: Casino, journal: CountingJournal, tables: int, seconds: float) -> Phase:
+async def measure_individual(made: BenchTables, journal: CountingJournal, tables: int, seconds: float) -> Phase:
     (house,) = await made.open(["solo"])
-    count, bots = Count(), []
+    count, bots = BetCounts(), []
     for number in range(tables):
         player = f"solo-{number}"
         table = await house.table_for(player)
-        await made.sit_down(table, [player])
-        bots.append(asyncio.create_task(play_alone(table, player, random.Random(number), count)))
-    measured = await phase(f"{tables} individual tables", seconds, bots, count, journal)
-    await background.end(bots)
+        await made.seat_players(table, [player])
+        bots.append(asyncio.create_task(bet_and_spin(table, player, random.Random(number), count)))
+    measured = await measure_phase(f"{tables} individual tables", seconds, bots, count, journal)
+    await background.cancel_and_wait(bots)
     return measured
 
 
@@ -348,10 +351,10 @@ async def bench(options: argparse.Namespace, draws: BinaryIO | None) -> dict[str
         process.start()
         try:
             await process.ready()
-            async with casino(postgres, bus.url, process, draws) as (made, journal):
-                multi, memory = await play(made, journal, options.tables, options.bots, options.seconds)
-                individual = await play_individually(made, journal, INDIVIDUAL_TABLES, options.seconds)
-            await wallet_bench.drained(postgres.url(OWNER, WALLET_DATABASE))
+            async with bench_tables(postgres, bus.url, process, draws) as (made, journal):
+                multi, memory = await measure_multi_player(made, journal, options.tables, options.bots, options.seconds)
+                individual = await measure_individual(made, journal, INDIVIDUAL_TABLES, options.seconds)
+            await wallet_bench.wait_until_outbox_empty(postgres.url(OWNER, WALLET_DATABASE))
             postgres.sql("CHECKPOINT")
             alone = await ledger_alone(process, options.seconds)
         finally:
@@ -369,8 +372,10 @@ async def ledger_alone(process: WalletProcess, seconds: float) -> float:
     async with process.client() as client:
         tables = await wallet_bench.Tables.open(client)
         callers = wallet_bench.TABLES * wallet_bench.CALLS_PER_TABLE
-        await wallet_bench.measure("(warming up)", callers, seconds / 4, tables.many)
-        measured = await wallet_bench.measure("PlaceStakes alone: (c) of bench-wallet", callers, seconds, tables.many)
+        await wallet_bench.measure("(warming up)", callers, seconds / 4, tables.place_stakes)
+        measured = await wallet_bench.measure(
+            "PlaceStakes alone: (c) of bench-wallet", callers, seconds, tables.place_stakes
+        )
         return measured.rate
 
 
@@ -383,7 +388,7 @@ def main() -> int:
     options = parser.parse_args()
     # As the service has it.
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 50)
+    gc.set_threshold(GC_YOUNG_THRESHOLD, 20, 50)
     if options.draws is None:
         ratios = uvloop.run(bench(options, None))
     else:

@@ -24,18 +24,18 @@ import uvloop
 from grpc_health.v1 import health_pb2
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.kit.full_round import STAKES_LIMIT
-from stack import ephemeral
-from stack.postgres import EmbeddedPostgres
+from services.kit.round_limits import STAKES_LIMIT
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import ledger_history
-from tests.wallet_under_test import Seat, WalletClient, WalletProcess
+from tests.processes.wallet import Seat, WalletClient, WalletProcess
 
 DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
 PGBENCH_CLIENTS = 16
 UNARY_CALLERS = 64
 TABLES, PLAYERS_PER_TABLE = 8, 250
 # Sessions start one by one, and each waits a few seconds for its turn: a busy machine would not get through them all.
-SIT_DOWN_AT_ONCE = 25
+CONCURRENT_SEATINGS = 25
 # How a game service sends them: everybody's stakes of a moment together, the next moment's on their way.
 ORDERS_PER_CALL, CALLS_PER_TABLE = 250, 2
 SMALL_LEDGER, LARGE_LEDGER = 10_000, 5_000_000
@@ -47,22 +47,22 @@ class Measured:
 
     name: str
     seconds: float = 0.0
-    done: int = 0
+    count: int = 0
     latencies_s: list[float] = field(default_factory=list)
     cpu_s: dict[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
-        return self.done / self.seconds
+        return self.count / self.seconds
 
     def percentile_ms(self, share: float) -> float:
         ordered = sorted(self.latencies_s)
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))] * 1e3
 
-    def say(self) -> None:
+    def report(self) -> None:
         p50, p99 = self.percentile_ms(0.5), self.percentile_ms(0.99)
         print(f"  {self.name:<58}{self.rate:>9.0f}/s   p50 {p50:7.2f} ms   p99 {p99:7.2f} ms", flush=True)
-        each = ", ".join(f"{who} {seconds / self.done * 1e6:.0f}" for who, seconds in self.cpu_s.items() if self.done)
+        each = ", ".join(f"{who} {seconds / self.count * 1e6:.0f}" for who, seconds in self.cpu_s.items() if self.count)
         if each:
             print(f"      CPU µs each: {each}", flush=True)
 
@@ -96,7 +96,7 @@ async def measure(name: str, callers: int, seconds: float, act: Callable[[int, i
         turn = 0
         while (started := time.perf_counter()) < end:
             made = await act(number, turn)
-            measured.done += made
+            measured.count += made
             measured.latencies_s.append(time.perf_counter() - started)
             turn += 1
 
@@ -104,7 +104,7 @@ async def measure(name: str, callers: int, seconds: float, act: Callable[[int, i
     await asyncio.gather(*(caller(number) for number in range(callers)))
     measured.seconds = time.perf_counter() - started
     measured.cpu_s = {who: seconds - used.get(who, 0.0) for who, seconds in cpu_seconds().items()}
-    measured.say()
+    measured.report()
     return measured
 
 
@@ -134,7 +134,7 @@ def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
     # By its own clock, which leaves out how long it took to connect.
     took = len(latencies) / float(found.group(1))
     measured = Measured("(a) pgbench TPC-B-like, prepared, 16 clients", took, len(latencies), latencies)
-    measured.say()
+    measured.report()
     return measured
 
 
@@ -173,13 +173,13 @@ class Tables:
             await client.open_table(f"bench-{table}")
             players = [f"bench-{table}-{player}" for player in range(PLAYERS_PER_TABLE)]
             seated: list[Seat] = []
-            for first in range(0, len(players), SIT_DOWN_AT_ONCE):
-                some = players[first : first + SIT_DOWN_AT_ONCE]
+            for first in range(0, len(players), CONCURRENT_SEATINGS):
+                some = players[first : first + CONCURRENT_SEATINGS]
                 seated += await client.sit_down_all(some, f"bench-{table}", 10**10)
             seats.append(seated)
         return cls(client, seats)
 
-    async def one(self, caller: int, turn: int) -> int:
+    async def place_stake(self, caller: int, turn: int) -> int:
         """One stake, one call."""
         table = caller % TABLES
         seat = self._seats[table][(caller // TABLES * 16 + turn) % PLAYERS_PER_TABLE]
@@ -188,12 +188,12 @@ class Tables:
         await self._client.wallet.PlaceStake(request, metadata=self._client.game)
         return 1
 
-    async def nothing(self, _caller: int, _turn: int) -> int:
+    async def empty_call(self, _caller: int, _turn: int) -> int:
         """A call that is answered from memory, the floor of every call."""
         await self._health.Check(health_pb2.HealthCheckRequest())
         return 1
 
-    async def many(self, caller: int, _turn: int) -> int:
+    async def place_stakes(self, caller: int, _turn: int) -> int:
         """A call with a stake of every player at a table."""
         table = caller % TABLES
         orders = [self._order(seat) for seat in self._seats[table][:ORDERS_PER_CALL]]
@@ -222,7 +222,7 @@ class Tables:
         )
 
 
-async def drained(owner_url: str) -> float:
+async def wait_until_outbox_empty(owner_url: str) -> float:
     """Waits until every fact has left the outbox, and says how long that took."""
     started = time.perf_counter()
     connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
@@ -264,13 +264,13 @@ async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
     with ephemeral.postgres() as postgres:
         transactions = pgbench(postgres, int(seconds))
         async with ledger(postgres, DATABASE) as (tables, owner_url):
-            commit, lone, unary = await one_by_one(tables, owner_url, seconds)
+            commit, lone, unary = await measure_single_stakes(tables, owner_url, seconds)
         # Another one, for this one has grown by now.
         async with ledger(postgres, f"{DATABASE}_growing") as (tables, owner_url):
             # Not a phase, which would leave more behind than a small ledger holds.
-            await asyncio.gather(*(tables.many(table, 0) for table in range(TABLES)))
-            small = await together(tables, postgres, owner_url, seconds, SMALL_LEDGER)
-            large = await together(tables, postgres, owner_url, seconds, large_ledger)
+            await asyncio.gather(*(tables.place_stakes(table, 0) for table in range(TABLES)))
+            small = await measure_batches(tables, postgres, owner_url, seconds, SMALL_LEDGER)
+            large = await measure_batches(tables, postgres, owner_url, seconds, large_ledger)
     return {
         "wallet-unary-to-tpcb": unary.rate / transactions.rate,
         "wallet-batch-to-tpcb": small.rate / transactions.rate,
@@ -280,29 +280,29 @@ async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
     }
 
 
-async def one_by_one(tables: Tables, owner_url: str, seconds: float) -> tuple[Measured, Measured, Measured]:
+async def measure_single_stakes(tables: Tables, owner_url: str, seconds: float) -> tuple[Measured, Measured, Measured]:
     """Plain commits, lone stakes, and stakes of many callers, each with a call of its own."""
-    await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.one)
+    await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.place_stake)
     commit = await plain_commits(owner_url, seconds / 2)
-    await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.nothing)
-    lone = await measure("one stake at a time", 1, seconds / 2, tables.one)
-    unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.one)
-    await drained(owner_url)
+    await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.empty_call)
+    lone = await measure("one stake at a time", 1, seconds / 2, tables.place_stake)
+    unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.place_stake)
+    await wait_until_outbox_empty(owner_url)
     return commit, lone, unary
 
 
-async def together(
+async def measure_batches(
     tables: Tables, postgres: EmbeddedPostgres, owner_url: str, seconds: float, entries: int
 ) -> Measured:
     """Stakes as a game service sends them, on a ledger that holds so many entries."""
-    await drained(owner_url)
+    await wait_until_outbox_empty(owner_url)
     await ledger_history.fill(owner_url, entries - await ledger_history.count(owner_url))
     # What loading leaves to be written is no part of what is measured.
     postgres.sql("CHECKPOINT")
     before, callers = await ledger_history.count(owner_url), TABLES * CALLS_PER_TABLE
     name = f"(c) PlaceStakes, {callers} callers, {ORDERS_PER_CALL} stakes a call"
-    measured = await measure(name, callers, seconds, tables.many)
-    waited = await drained(owner_url)
+    measured = await measure(name, callers, seconds, tables.place_stakes)
+    waited = await wait_until_outbox_empty(owner_url)
     print(f"      entries in the ledger: {before} before, {await ledger_history.count(owner_url)} after")
     print(f"      facts of it were delivered {waited:.1f} s after the last acknowledgement", flush=True)
     return measured

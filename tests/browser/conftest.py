@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
-from stack import leftovers
+from stack.processes import leftovers
 from tests.system.platform import Platform
 from tools import web
 
@@ -33,8 +33,8 @@ QUIET = [
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
 # How long anything may take before it is called a hang.
-WAITS_MS = 60_000
-expect.set_options(timeout=WAITS_MS)
+TIMEOUT_MS = 60_000
+expect.set_options(timeout=TIMEOUT_MS)
 _PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DEVICES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1440, "height": 900}},
@@ -48,10 +48,10 @@ _PAGES = pytest.StashKey[list[Page]]()
 
 
 @dataclass
-class Complaints:
+class BrowserErrors:
     """What the browser complains of: at the end of a test there must be nothing that was not expected."""
 
-    heard: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     expected: list[re.Pattern[str]] = field(default_factory=lambda: [_NOBODY_LOGGED_IN])
 
     def expect(self, pattern: str) -> None:
@@ -60,15 +60,15 @@ class Complaints:
 
     @property
     def unexpected(self) -> list[str]:
-        return [said for said in self.heard if not any(one.search(said) for one in self.expected)]
+        return [said for said in self.messages if not any(one.search(said) for one in self.expected)]
 
     def listen(self, page: Page) -> None:
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.heard.append(f"uncaught: {error.stack or error}"))
+        page.on("pageerror", lambda error: self.messages.append(f"uncaught: {error.stack or error}"))
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.heard.append(f"{message.text} {message.location.get('url', '')}")
+            self.messages.append(f"{message.text} {message.location.get('url', '')}")
 
 
 # Makes a context for one of DEVICES; further arguments are Playwright's (`reduced_motion="reduce"`, `locale="en-GB"`).
@@ -101,8 +101,8 @@ def platform() -> Iterator[Platform]:
             yield made
         finally:
             # Nobody's round is to be finished here, and that is what takes a stop its time.
-            made.kill_everything()
-            leftovers.end(made.processes(), made.data, made.data / "postgres" / "data")
+            made.kill_all()
+            leftovers.stop(made.processes(), made.data, made.data / "postgres" / "data")
 
 
 @pytest.fixture(scope="session")
@@ -119,13 +119,13 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def complaints() -> Complaints:
-    return Complaints()
+def browser_errors() -> BrowserErrors:
+    return BrowserErrors()
 
 
 @pytest.fixture
 def new_context(
-    chromium: Browser, platform: Platform, complaints: Complaints, request: pytest.FixtureRequest
+    chromium: Browser, platform: Platform, complaints: BrowserErrors, request: pytest.FixtureRequest
 ) -> Iterator[NewContext]:
     """Contexts of this test, each a browser of somebody else; addresses begin at the gateway."""
     made: list[BrowserContext] = []
@@ -139,8 +139,8 @@ def new_context(
         usual = {"locale": "pt-PT", "timezone_id": "Europe/Lisbon", "base_url": platform.url}
         options: dict[str, Any] = {**usual, **DEVICES[device], **more}
         context = chromium.new_context(**options)
-        context.set_default_timeout(WAITS_MS)
-        context.set_default_navigation_timeout(WAITS_MS)
+        context.set_default_timeout(TIMEOUT_MS)
+        context.set_default_navigation_timeout(TIMEOUT_MS)
         context.on("page", watch)
         made.append(context)
         return context
@@ -170,7 +170,7 @@ def landscape(new_context: NewContext) -> Page:
 
 
 @pytest.fixture(params=DEVICES)
-def anywhere(new_context: NewContext, request: pytest.FixtureRequest) -> Page:
+def each_device_page(new_context: NewContext, request: pytest.FixtureRequest) -> Page:
     """A page of each device in turn."""
     return new_context(request.param).new_page()
 
@@ -180,9 +180,9 @@ def log_in(platform: Platform) -> LogIn:
     """As somebody, at the front desk; the page that is opened next knows him."""
 
     def go(context: BrowserContext, name: str) -> None:
-        headers = {"Origin": platform.front_desk}
+        headers = {"Origin": platform.operator_site}
         form: dict[str, str | float | bool] = {"name": name}
-        answer = context.request.post(f"{platform.front_desk}/login", form=form, headers=headers, max_redirects=0)
+        answer = context.request.post(f"{platform.operator_site}/login", form=form, headers=headers, max_redirects=0)
         assert answer.status == 303, answer.text()
 
     return go

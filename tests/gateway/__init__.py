@@ -1,1 +1,1 @@
-"""The edge, against a real NATS and a real gRPC health service."""
+"""Tests of the gateway, in the rooms of the gateway."""

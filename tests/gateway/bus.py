@@ -16,7 +16,7 @@ WITHIN_S = 60.0
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Nats]:
+async def bus_client(url: str) -> AsyncIterator[Nats]:
     """A client that comes back when the bus does."""
 
     async def hushed(_: Exception) -> None:
@@ -28,20 +28,20 @@ async def connected(url: str) -> AsyncIterator[Nats]:
 
 
 @asynccontextmanager
-async def running(*parts: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def running_tasks(*parts: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     tasks = [asyncio.create_task(part) for part in parts]
     yield
-    await background.end(tasks)
+    await background.cancel_and_wait(tasks)
 
 
-async def until(true: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """For what has no event to wait for."""
     async with asyncio.timeout(WITHIN_S):
-        while not true():
+        while not condition():
             await asyncio.sleep(0.01)
 
 
-class Clock:
+class FakeClock:
     """Time in the test's hands."""
 
     def __init__(self, seconds: float = 1_800_000_000.0) -> None:

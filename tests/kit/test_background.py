@@ -18,7 +18,7 @@ async def forgetful(times: int) -> None:
 async def test_it_is_said_again_until_it_is_heard() -> None:
     task = asyncio.create_task(forgetful(3))
     await asyncio.sleep(0)
-    await background.end([task])
+    await background.cancel_and_wait([task])
     assert task.done()
 
 
@@ -29,12 +29,12 @@ async def test_who_is_asked_again_while_he_ends_others_ends_them_first() -> None
         try:
             await asyncio.Event().wait()
         finally:
-            await background.end([inner])
+            await background.cancel_and_wait([inner])
 
     ending = asyncio.create_task(outer())
     await asyncio.sleep(0)
-    await background.end([ending])
+    await background.cancel_and_wait([ending])
     ended = inner.done()
-    await background.end([inner])
+    await background.cancel_and_wait([inner])
     assert ending.cancelled()
     assert ended

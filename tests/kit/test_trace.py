@@ -17,10 +17,10 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc
 from services.kit import trace
-from services.kit.grpc_server import GrpcServer
-from services.kit.identity import Caller, TokenVerifier
+from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.logs import JsonLines
-from services.kit.table.grpc_wallet import GrpcWallet
+from services.kit.rpc.server import GrpcServer
+from services.kit.table.wallet.grpc_client import GrpcWallet
 from stack.issuer import DevelopmentIssuer
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -42,26 +42,26 @@ HEADER = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
     ],
 )
 def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
-    assert trace.read(header) is None
-    assert len(trace.begin(header).trace_id) == 32
+    assert trace.parse(header) is None
+    assert len(trace.start_span(header).trace_id) == 32
 
 
 def test_a_trace_is_carried_on_under_a_step_of_our_own() -> None:
-    begun = trace.begin(HEADER)
+    begun = trace.start_span(HEADER)
     assert begun.trace_id == TRACE_ID
     assert begun.span_id != "00f067aa0ba902b7"
-    assert trace.read(begun.header) is not None
+    assert trace.parse(begun.header) is not None
     # A later version of the standard may say more.
-    later = trace.read("01" + HEADER[2:] + "-more")
+    later = trace.parse("01" + HEADER[2:] + "-more")
     assert later is not None
     assert later.header == HEADER
 
 
 def test_it_is_current_within_and_not_after() -> None:
     assert trace.traceparent() == ""
-    with trace.begin(HEADER) as outer:
+    with trace.start_span(HEADER) as outer:
         assert trace.trace_id() == TRACE_ID
-        with trace.begin() as inner:
+        with trace.start_span() as inner:
             assert trace.current() is inner
         assert trace.traceparent() == outer.header
     assert trace.current() is None
@@ -75,7 +75,7 @@ def _line() -> dict[str, object]:
 
 def test_every_line_says_which_call_it_is_about() -> None:
     assert "trace_id" not in _line()
-    with trace.begin(HEADER):
+    with trace.start_span(HEADER):
         assert _line()["trace_id"] == TRACE_ID
 
 
@@ -87,7 +87,7 @@ async def test_what_outlives_a_call_is_no_part_of_it() -> None:
         await over.wait()
         return before, trace.trace_id()
 
-    with trace.begin(HEADER):
+    with trace.start_span(HEADER):
         outliving = asyncio.create_task(outlive())
         await asyncio.sleep(0)
     over.set()
@@ -177,7 +177,7 @@ async def test_what_one_player_causes_reaches_the_ledger_in_his_trace(
 ) -> None:
     token = issuer.token(["game"], "roulette")
     wallet = GrpcWallet(channel, lambda: (("authorization", f"Bearer {token}"),))
-    with trace.begin(HEADER):
+    with trace.start_span(HEADER):
         await wallet.get_session(session_pb2.GetSessionRequest(session_id="s"))
         # What a table does for all who sit there is nobody's.
         await wallet.announce_round(session_pb2.AnnounceRoundRequest(round_id="r"))

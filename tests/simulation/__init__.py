@@ -1,1 +1,1 @@
-"""The table runtime in virtual time among dying processes and lost answers: its guarantees hold."""
+"""Runs the table runtime in virtual time with seeded faults and checks that its guarantees hold."""

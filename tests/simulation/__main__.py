@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from tests.simulation.storms import Storm
+from tests.simulation.random_run import RandomRun
 
 
 def main() -> int:
@@ -20,12 +20,12 @@ def main() -> int:
         return _soak(asked.first, asked.seeds)
     if asked.seed is None:
         parser.error("a seed or --seeds is wanted")
-    storm = Storm(asked.seed)
+    storm = RandomRun(asked.seed)
     found = storm.run()
     if asked.verbose:
         print("\n".join(storm.world.trace))
     print("\n".join(found) or "all is well")
-    print(f"seed {asked.seed}, {len(storm.world.trace)} lines, {storm.world.digest()}")
+    print(f"seed {asked.seed}, {len(storm.world.trace)} lines, {storm.world.trace_digest()}")
     return 1 if found else 0
 
 
@@ -34,7 +34,7 @@ def _soak(first: int, seeds: int) -> int:
     failed = 0
     started = time.monotonic()
     for count, seed in enumerate(range(first, first + seeds), start=1):
-        found = Storm(seed).run()
+        found = RandomRun(seed).run()
         if found:
             failed += 1
             print(f"seed {seed}: {found[0][:200]} ({len(found)} in all)", flush=True)

@@ -9,18 +9,18 @@ import grpc
 import pytest
 
 from services.kit.refusal import Refused
-from services.kit.table.bank import FAULTS_LIMIT
-from services.kit.table.journal import Ending
-from services.kit.table.live_table import FAULT
-from services.wallet.state import StakeState
-from tests.simulation import verdict
-from tests.simulation.stage import MONEY_CENTS, Stage, placed, refused
+from services.kit.table.journal.entries import Ending
+from services.kit.table.live.table import PLATFORM_FAULT
+from services.kit.table.wallet.table_wallet import FAULTS_LIMIT
+from services.wallet.model.state import StakeState
+from tests.simulation import guarantees
+from tests.simulation.scenario import STARTING_CENTS, Scenario, placed_stake, refusal_reason
 
 
-def failing(stage: Stage, method: str, times: int) -> Callable[[], int]:
+def failing(stage: Scenario, method: str, times: int) -> Callable[[], int]:
     """The wallet does what it is told and answers so many times that it has failed; how often it was told."""
-    ledger = stage.world.ledger
-    answer, told = ledger.answer, 0
+    ledger = stage.world.wallet
+    answer, told = ledger.handle, 0
 
     def fail(asked: str, payload: bytes) -> bytes:
         nonlocal told
@@ -31,52 +31,52 @@ def failing(stage: Stage, method: str, times: int) -> Callable[[], int]:
                 raise Refused("", grpc.StatusCode.INTERNAL, "It is not known whether anything was done.")
         return done
 
-    setattr(ledger, "answer", fail)  # noqa: B010 - the method of this one ledger
+    setattr(ledger, "handle", fail)  # noqa: B010 - the method of this one ledger
     return lambda: told
 
 
 @pytest.mark.guarantee("G3")
 @pytest.mark.parametrize("method", ["PlaceStakes", "CancelStake", "SettleRound"])
-def test_g3_a_fault_that_passes_is_asked_again(method: str) -> None:
-    async def story(stage: Stage) -> None:
-        (ana,) = await stage.open("ana")
+def test_g3_a_passing_fault_is_retried(method: str) -> None:
+    async def story(stage: Scenario) -> None:
+        (ana,) = await stage.open_table("ana")
         told = failing(stage, method, FAULTS_LIMIT - 1)
-        round_id = await ana.open_round()
-        placed(await ana.bet(round_id, {"red": 500}))
-        placed(await ana.bet(round_id, {"17": 100}))
-        assert not refused(await ana.take_back(round_id, {"17": 100}))
-        assert not refused(await ana.spin(round_id))
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        placed_stake(await ana.bet(round_id, {"17": 100}))
+        assert not refusal_reason(await ana.cancel_bets(round_id, {"17": 100}))
+        assert not refusal_reason(await ana.spin(round_id))
         assert told() >= FAULTS_LIMIT
-        ended = stage.written(round_id).ended
+        ended = stage.round_entries(round_id).ended
         assert ended is not None
         assert ended.ending is Ending.SETTLED
 
-    Stage(individual=True).tell(story)
+    Scenario(individual=True).run(story)
 
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G9")
-def test_g4_a_stake_of_which_nobody_knows_whether_it_lies_is_not_drawn_for() -> None:
-    async def story(stage: Stage) -> None:
-        ana, rui = await stage.open("ana", "rui")
-        round_id, other = await ana.open_round(), await rui.open_round()
-        placed(await ana.bet(round_id, {"red": 500}))
-        placed(await ana.bet(round_id, {"17": 100}))
-        placed(await rui.bet(other, {"black": 300}))
+def test_g4_a_round_with_an_uncertain_stake_is_not_drawn() -> None:
+    async def story(stage: Scenario) -> None:
+        ana, rui = await stage.open_table("ana", "rui")
+        round_id, other = await ana.wait_for_open_round(), await rui.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        placed_stake(await ana.bet(round_id, {"17": 100}))
+        placed_stake(await rui.bet(other, {"black": 300}))
         failing(stage, "CancelStake", 1_000)
-        await ana.take_back(round_id, {"17": 100})
+        await ana.cancel_bets(round_id, {"17": 100})
         await asyncio.sleep(10.0)
-        written = stage.written(round_id)
+        written = stage.round_entries(round_id)
         assert written.drawn is None
         assert written.ended is not None
-        assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, FAULT)
+        assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, PLATFORM_FAULT)
         assert stage.stakes(round_id) == [(500, StakeState.RETURNED), (100, StakeState.CANCELLED)]
-        assert stage.free_cents("ana") == MONEY_CENTS
+        assert stage.free_cents("ana") == STARTING_CENTS
         assert stage.stakes(other) == [(300, StakeState.OPEN)]
-        assert not refused(await rui.spin(other))
+        assert not refusal_reason(await rui.spin(other))
 
-    stage = Stage(individual=True)
+    stage = Scenario(individual=True)
     stage.world.run(lambda: story(stage))
-    found = verdict.breaches(stage.world)
+    found = guarantees.violations(stage.world)
     assert len(found) == 1, found
-    assert found[0].endswith(f"is void without a malfunction ({FAULT})")
+    assert found[0].endswith(f"is void without a malfunction ({PLATFORM_FAULT})")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from services.kit.identity import TokenInvalid, TokenVerifier
+from services.kit.access.identity import TokenInvalid, TokenVerifier
 from stack.issuer import AUDIENCE, DevelopmentIssuer, token_command
 
 

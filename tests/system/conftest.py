@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stack import leftovers
+from stack.processes import leftovers
 from tests.system.platform import Platform
 
 
@@ -22,5 +22,5 @@ def platform() -> Iterator[Platform]:
         yield made
         made.stop()
         left = made.processes()
-        leftovers.end(left, made.data, made.data / "postgres" / "data")
+        leftovers.stop(left, made.data, made.data / "postgres" / "data")
         assert not left, "processes were left behind"

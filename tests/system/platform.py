@@ -15,13 +15,13 @@ from pathlib import Path
 
 import psutil
 
-from stack import leftovers
-from stack.ephemeral import free_port
-from tests.sudden_death import kill
+from stack.processes import leftovers
+from stack.servers.ephemeral import free_port
+from tests.processes.kill import kill
 
 ROOT = Path(__file__).resolve().parents[2]
-WITHIN_S = 120.0
-RUN = (sys.executable, "-m", "services.kit.command", "run")
+TIMEOUT_S = 120.0
+RUN_COMMAND = (sys.executable, "-m", "services.kit.command", "run")
 PARTS = ("postgres", "nats", "wallet", "roulette", "gateway", "desk")
 
 
@@ -48,9 +48,9 @@ class Platform:
         return f"http://127.0.0.1:{self.settings['FELTRO_GATEWAY_PORT']}"
 
     @property
-    def front_desk(self) -> str:
+    def operator_site(self) -> str:
         """Where the operator's own site would be."""
-        return f"http://127.0.0.1:{self.settings['FELTRO_FRONT_DESK_PORT']}"
+        return f"http://127.0.0.1:{self.settings['FELTRO_OPERATOR_SITE_PORT']}"
 
     @property
     def running(self) -> bool:
@@ -58,17 +58,17 @@ class Platform:
         return self._launcher is not None and self._launcher.poll() is None
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """What it printed."""
         return self._said.read_text(errors="replace")
 
-    def start(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN) -> None:
+    def start(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN_COMMAND) -> None:
         """Start, and wait until it says that it is up."""
         self.launch(terminal, command)
-        self.wait(lambda: "Feltro is up" in self.said or self.launcher.poll() is not None)
-        assert self.launcher.poll() is None, self.said
+        self.wait(lambda: "Feltro is up" in self.output or self.launcher.poll() is not None)
+        assert self.launcher.poll() is None, self.output
 
-    def launch(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN) -> None:
+    def launch(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN_COMMAND) -> None:
         """Only begin to start."""
         with self._said.open("wb") as said:
             self._launcher = subprocess.Popen(
@@ -81,43 +81,45 @@ class Platform:
                 start_new_session=True,
             )
 
-    def again(self) -> subprocess.CompletedProcess[str]:
+    def run_second(self) -> subprocess.CompletedProcess[str]:
         """A second `feltro run` while this one is going on."""
-        return subprocess.run(RUN, env=self.environment, capture_output=True, text=True, check=False, timeout=WITHIN_S)
+        return subprocess.run(
+            RUN_COMMAND, env=self.environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
+        )
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Ask it to stop, as Ctrl-C does; the exit status."""
         self.launcher.send_signal(number)
-        return self.launcher.wait(WITHIN_S)
+        return self.launcher.wait(TIMEOUT_S)
 
-    def kill_everything(self) -> None:
+    def kill_all(self) -> None:
         """What a power cut is to processes: all of them at once, none asked."""
         self.launcher.kill()
         # Those whose parent is dead already end by themselves while we go on.
         for process in self.processes():
             kill(process)
-        self.launcher.wait(WITHIN_S)
+        self.launcher.wait(TIMEOUT_S)
         self.wait(lambda: not self.processes())
 
-    def kill_those_that_run(self, *modules: str, but: str = "") -> None:
+    def kill_modules(self, *modules: str, except_module: str = "") -> None:
         """Kill the processes whose command names one of these modules, and does not name another."""
         for process in self.processes():
             command = _command_line(process)
-            if but not in command and set(modules) & set(command):
+            if except_module not in command and set(modules) & set(command):
                 kill(process)
 
     def processes(self) -> list[psutil.Process]:
         """Every process of it but the launcher."""
-        return leftovers.leftovers(self.data, self.data / "postgres" / "data")
+        return leftovers.find(self.data, self.data / "postgres" / "data")
 
     def process(self, part: str) -> psutil.Process:
         """The process that is one part."""
-        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway", "desk": "stack.front_desk"}
+        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway", "desk": "stack.operator_site"}
         telling |= {service: f"services.{service}" for service in ("wallet", "roulette")}
         for process in self.processes():
             command = _command_line(process)
             named = "".join(command[:1]).endswith(telling[part]) or telling[part] in command[1:]
-            if named and "stack.leash" not in command:
+            if named and "stack.processes.child" not in command:
                 return process
         raise LookupError(f"There is no process of {part}.")
 
@@ -140,7 +142,7 @@ class Platform:
         """One call with a development token; None when it was refused."""
         command = [sys.executable, "-m", "services.kit.command", "call", method, json.dumps(request)]
         answer = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=False, timeout=WITHIN_S
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
         )
         if answer.returncode:
             return None
@@ -149,9 +151,9 @@ class Platform:
 
     def wait(self, true: Callable[[], bool]) -> None:
         """Wait until something is true."""
-        deadline = time.monotonic() + WITHIN_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not true():
-            assert time.monotonic() < deadline, f"not within {WITHIN_S:.0f} s; it said:\n{self.said}"
+            assert time.monotonic() < deadline, f"not within {TIMEOUT_S:.0f} s; it said:\n{self.output}"
             time.sleep(0.05)
 
 
@@ -165,5 +167,5 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 def _free_ports() -> dict[str, str]:
     services = ("GATEWAY", "WALLET", "ROULETTE")
-    names = ("POSTGRES", "NATS", "FRONT_DESK", *services, *(f"{service}_METRICS" for service in services))
+    names = ("POSTGRES", "NATS", "OPERATOR_SITE", *services, *(f"{service}_METRICS" for service in services))
     return {f"FELTRO_{name}_PORT": str(free_port()) for name in names}

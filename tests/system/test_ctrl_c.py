@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from stack import leftovers
-from tests.system.platform import RUN, WITHIN_S, Platform
+from stack.processes import leftovers
+from tests.system.platform import RUN_COMMAND, TIMEOUT_S, Platform
 
 pytestmark = pytest.mark.slow
 
@@ -61,9 +61,9 @@ def platform() -> Iterator[Platform]:
         if made.running:
             # Whoever of its group has not heard it yet.
             os.killpg(made.launcher.pid, signal.SIGINT)
-            made.launcher.wait(WITHIN_S)
+            made.launcher.wait(TIMEOUT_S)
         left = made.processes()
-        leftovers.end(left, made.data, made.data / "postgres" / "data")
+        leftovers.stop(left, made.data, made.data / "postgres" / "data")
         assert not left, "processes were left behind"
 
 
@@ -78,22 +78,22 @@ def test_it_stops_all_of_make_run(platform: Platform, terminal: Terminal, tmp_pa
     platform.start(terminal.its, _in_front("make", "-o", "protos", "run", f"IN={python}"))
     terminal.press_ctrl_c()
     # Interrupted itself, make ends as one that was, after what it had started.
-    assert platform.launcher.wait(WITHIN_S) == -signal.SIGINT, platform.said
+    assert platform.launcher.wait(TIMEOUT_S) == -signal.SIGINT, platform.output
     assert platform.processes() == []
-    assert platform.said.rstrip().endswith("Feltro is stopped; its data stays."), platform.said
+    assert platform.output.rstrip().endswith("Feltro is stopped; its data stays."), platform.output
 
 
 def test_while_the_database_is_made_it_is_no_failure(platform: Platform, terminal: Terminal) -> None:
-    platform.launch(terminal.its, _in_front(*RUN))
+    platform.launch(terminal.its, _in_front(*RUN_COMMAND))
     # From here on it fills the data folder, with a server that an interrupt ends.
     filling = platform.data / "postgres" / "data-being-made" / "pg_hba.conf"
-    platform.wait(lambda: filling.exists() or "database  made" in platform.said)
+    platform.wait(lambda: filling.exists() or "database  made" in platform.output)
     terminal.press_ctrl_c()
-    assert platform.launcher.wait(WITHIN_S) == 0, platform.said
+    assert platform.launcher.wait(TIMEOUT_S) == 0, platform.output
     assert platform.processes() == []
     # It was not cut short for that, and need not be made again.
     platform.start()
-    assert "database  made" not in platform.said
+    assert "database  made" not in platform.output
     assert platform.stop() == 0
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from tests.system.platform import WITHIN_S, Platform
+from tests.system.platform import TIMEOUT_S, Platform
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ SOLO = {"play": "PLAY_INDIVIDUAL"}
 # Who bets on and on at the first; who leaves a bet on his own; who launches the ball again and again on his own.
 CROWD, WAITING, SPINNING = ("ana", "bea", "cai"), "dan", "eva"
 PLAYERS = (*CROWD, WAITING, SPINNING)
-PAID, RETURNED = "ROUND_STATUS_SETTLED", "ROUND_STATUS_VOID"
+PAID, RETURNED = "ROUND_STATE_SETTLED", "ROUND_STATE_VOID"
 ENDED = {PAID, RETURNED}
 
 
@@ -64,7 +64,7 @@ class Person:
 
     async def persist(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
         """The answer, once there is one: a table takes a moment to be opened, or to be taken over."""
-        deadline = time.monotonic() + WITHIN_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             try:
                 return await self.call(path, body)
@@ -78,7 +78,7 @@ class Person:
 
     async def bet(self) -> str:
         """One bet in the round that is open, and its round."""
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while (seen := (await self.call(f"/v1/tables/{self.table}"))["table"])["phase"] != "PHASE_BETTING":
                 await asyncio.sleep(0.02)
         round_id: str = seen["round"]["round_id"]
@@ -110,7 +110,7 @@ class Person:
         found: list[dict[str, Any]] = []
         page = ""
         while True:
-            asked = urlencode({"open_too": "true", "page_size": 500, "page_token": page})
+            asked = urlencode({"include_open": "true", "page_size": 500, "page_token": page})
             said = await self.persist(f"/v1/games/roulette/players/{self.name}/rounds?{asked}")
             found += said["rounds"]
             if not (page := said["next_page_token"]):
@@ -145,19 +145,19 @@ async def _cut_amid_bets(platform: Platform, players: Mapping[str, Person]) -> N
         asyncio.create_task(players[name].play_until_nobody_answers(spinning=name == SPINNING))
         for name in (*CROWD, SPINNING)
     ]
-    async with asyncio.timeout(WITHIN_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not all(sum(players[name].acknowledged.values()) > 2 * BET_CENTS for name in (*CROWD, SPINNING)):
             await asyncio.sleep(0.01)
-    await asyncio.to_thread(platform.kill_everything)
+    await asyncio.to_thread(platform.kill_all)
     await asyncio.gather(*playing)
 
 
 async def _ended_rounds(player: Person) -> list[dict[str, Any]]:
     """Waits until each round of his has ended and nothing is locked: money goes back before a round is written up."""
-    deadline = time.monotonic() + WITHIN_S
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         locked, rounds = (await player.balance())["locked_cents"], await player.rounds()
-        ended = {entry["round"]["round_id"] for entry in rounds if entry["round"]["status"] in ENDED}
+        ended = {entry["round"]["round_id"] for entry in rounds if entry["round"]["state"] in ENDED}
         if not locked and len(ended) == len(rounds) and player.acknowledged.keys() <= ended:
             return rounds
         assert time.monotonic() < deadline, (player.name, locked, rounds)
@@ -175,12 +175,16 @@ async def _account_for(player: Person) -> Counter[str]:
     paid = sum(int(entry["payout_cents"]) for entry in rounds)
     free = DEPOSIT_CENTS - sum(staked.values()) + paid
     assert await player.balance() == {"free_cents": free, "locked_cents": 0}, player.name
-    return Counter(entry["round"]["status"] for entry in rounds)
+    return Counter(entry["round"]["state"] for entry in rounds)
 
 
 def _audit(platform: Platform) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "stack.audit"], env=platform.environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "stack.commands.audit"],
+        env=platform.environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -188,7 +192,7 @@ def _audit(platform: Platform) -> subprocess.CompletedProcess[str]:
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G5")
 async def test_everything_killed_amid_bets_and_started_again(platform: Platform) -> None:
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=WITHIN_S)) as session:
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session:
         players = {name: Person(platform, session, name) for name in PLAYERS}
         await _prepare(Person(platform, session, "maria", "operator"), players)
         await _cut_amid_bets(platform, players)

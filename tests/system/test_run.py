@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from stack import leftovers
-from tests.sudden_death import kill
-from tests.system.platform import PARTS, WITHIN_S, Platform
+from stack.processes import leftovers
+from tests.processes.kill import kill
+from tests.system.platform import PARTS, TIMEOUT_S, Platform
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def platform() -> Iterator[Platform]:
         if made.running:
             made.stop()
         left = made.processes()
-        leftovers.end(left, made.data, made.data / "postgres" / "data")
+        leftovers.stop(left, made.data, made.data / "postgres" / "data")
         assert not left, "processes were left behind"
 
 
@@ -57,10 +57,10 @@ def _field(answer: dict[str, object] | None, name: str) -> str:
 @pytest.mark.guarantee("G5")
 def test_a_day_of_use(platform: Platform) -> None:
     platform.start()
-    assert MADE in platform.said
+    assert MADE in platform.output
     account = _rich_account(platform)
 
-    second = platform.again()
+    second = platform.run_second()
     assert second.returncode == 1
     assert "running already" in second.stderr
     assert str(platform.launcher.pid) in second.stderr
@@ -77,7 +77,7 @@ def test_a_day_of_use(platform: Platform) -> None:
 
     platform.start()
     # Nothing is made or mended anew.
-    assert [said for said in (MADE, *MENDED) if said in platform.said] == []
+    assert [said for said in (MADE, *MENDED) if said in platform.output] == []
     assert _balance(platform, account) == "5000"
     assert platform.stop(signal.SIGTERM) == 0
 
@@ -94,33 +94,33 @@ def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platfor
     platform.start(terminal=its)
     os.close(its)
     os.close(ours)
-    assert platform.launcher.wait(WITHIN_S) == 0
+    assert platform.launcher.wait(TIMEOUT_S) == 0
     assert platform.processes() == []
 
 
 def test_what_a_killed_launcher_and_process_manager_left_is_ended_by_the_next_start(platform: Platform) -> None:
     platform.start()
-    platform.kill_those_that_run("stack.leash", "supervisor.supervisord")
+    platform.kill_modules("stack.processes.child", "supervisor.supervisord")
     platform.launcher.kill()
     platform.launcher.wait()
     assert {platform.process(part).name() for part in PARTS}
     platform.start()
-    assert "an earlier run left behind" in platform.said
+    assert "an earlier run left behind" in platform.output
     assert platform.stop() == 0
 
 
 def test_a_killed_process_manager_ends_the_run(platform: Platform) -> None:
     platform.start()
-    platform.kill_those_that_run("supervisor.supervisord", but="stack.leash")
-    assert platform.launcher.wait(WITHIN_S) == 1
-    assert "process manager was ended" in platform.said
+    platform.kill_modules("supervisor.supervisord", except_module="stack.processes.child")
+    assert platform.launcher.wait(TIMEOUT_S) == 1
+    assert "process manager was ended" in platform.output
 
 
 def test_a_taken_port_is_named_before_anything_starts(platform: Platform) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         taken = str(server.getsockname()[1])
         platform.environment["FELTRO_WALLET_PORT"] = taken
-        ended = platform.again()
+        ended = platform.run_second()
     assert ended.returncode == 1
     assert f"Port {taken} is taken by" in ended.stderr
     assert "FELTRO_WALLET_PORT=" in ended.stderr
@@ -130,7 +130,7 @@ def test_a_taken_port_is_named_before_anything_starts(platform: Platform) -> Non
 def test_a_process_that_keeps_dying_ends_the_run_with_its_last_words(platform: Platform) -> None:
     platform.environment["FELTRO_LOG_LEVEL"] = "shouting"
     # It does not wait for what cannot come: that would be said in other words.
-    ended = platform.again()
+    ended = platform.run_second()
     assert ended.returncode == 1
     assert "wallet keeps ending" in ended.stderr
     assert "FELTRO_LOG_LEVEL" in ended.stderr

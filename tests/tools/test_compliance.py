@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from tools import compliance
-from tools.compliance import Chapter, Line, Proof, Regulation, Rule, State, Unusable
+from tools.compliance import Proof, Regulation, RegulationStatus, Rule, RuleStatus, State, UnusableInput
 
 ROOT = Path(__file__).resolve().parents[2]
 UI_LATER = frozenset({"ui"})
-SERVER, BROWSER = "tests/engine/test_wheel.py::test_it", "tests/browser/test_wheel.py::test_it"
+SERVER, BROWSER = "tests/engine/test_wheel.py::test_it", "tests/browser/play/test_wheel.py::test_it"
 
 
 def rule(force: str = "MUST", layers: str = "engine") -> Rule:
     return Rule("804/2015:6", force, tuple(layers.split(";")), "The wheel | turns")
 
 
-def chapter(*rules: tuple[Rule, State], complete: bool = True) -> Chapter:
+def chapter(*rules: tuple[Rule, State], complete: bool = True) -> RegulationStatus:
     regulation = Regulation("804/2015", "Roulette", complete, UI_LATER, tuple(rule for rule, _ in rules))
-    return Chapter(regulation, tuple(Line(rule, state, ()) for rule, state in rules))
+    return RegulationStatus(regulation, tuple(RuleStatus(rule, state, ()) for rule, state in rules))
 
 
 # -- the catalogue --------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_a_catalogue_that_contradicts_itself_is_refused(tmp_path: Path, ids: lis
         *([each, "MUST", "engine", "It"] for each in ids),
     )
 
-    with pytest.raises(Unusable, match=problem):
+    with pytest.raises(UnusableInput, match=problem):
         compliance.read_rulebook(tmp_path)
 
 
@@ -117,11 +117,11 @@ def test_the_conditions_of_a_force_leave_it_what_it_is(force: str, kind: str) ->
         ("MUST", "engine", [SERVER], State.PROVED),
         ("MUST", "engine", [BROWSER], State.UNPROVED),
         ("MUST", "ui;engine", [], State.UNPROVED),
-        ("MUST", "ui;engine", [SERVER], State.PROVED_BUT_SCREEN),
+        ("MUST", "ui;engine", [SERVER], State.PROVED_EXCEPT_SCREEN),
         ("MUST", "ui;engine", [BROWSER], State.IN_PART),
         ("MUST", "ui;engine", [SERVER, BROWSER], State.PROVED),
-        ("MUST", "ui", [], State.SCREEN_TO_COME),
-        ("MUST", "ui", [SERVER], State.SCREEN_TO_COME),
+        ("MUST", "ui", [], State.SCREEN_PENDING),
+        ("MUST", "ui", [SERVER], State.SCREEN_PENDING),
         ("MUST", "ui", [BROWSER], State.PROVED),
         ("MAY-pl", "engine", [], State.UNPROVED),
         ("MAY-op", "engine", [], State.OPTION),
@@ -151,15 +151,15 @@ def test_one_failing_test_is_enough(force: str) -> None:
 def test_what_counts() -> None:
     counted = chapter(
         (rule(), State.PROVED),
-        (rule(layers="ui;engine"), State.PROVED_BUT_SCREEN),
+        (rule(layers="ui;engine"), State.PROVED_EXCEPT_SCREEN),
         (rule(), State.UNPROVED),
         (rule(), State.FAILING),
-        (rule(layers="ui"), State.SCREEN_TO_COME),
+        (rule(layers="ui"), State.SCREEN_PENDING),
         (rule("MAY-op"), State.OPTION_PROVED),
         (rule("DEF"), State.DEFINITION),
     )
 
-    assert (counted.proved, counted.must) == (2, 4)
+    assert (counted.proved_count, counted.required_count) == (2, 4)
     assert [line.state for line in counted.violations()] == [State.UNPROVED, State.FAILING]
 
 
@@ -190,19 +190,21 @@ def test_a_failure_in_one_run_is_a_failure() -> None:
     run = {"804/2015:6": (Proof(SERVER, passed=True),)}
     other = {"804/2015:6": (Proof(SERVER, passed=False), Proof(BROWSER, passed=True))}
 
-    assert compliance.merged(run, other) == {"804/2015:6": (Proof(BROWSER, passed=True), Proof(SERVER, passed=False))}
+    assert compliance.merge_runs(run, other) == {
+        "804/2015:6": (Proof(BROWSER, passed=True), Proof(SERVER, passed=False))
+    }
 
 
 def test_a_rule_that_nobody_has_is_refused_from_any_report() -> None:
-    with pytest.raises(Unusable, match="804/2015:99"):
-        compliance.judged(compliance.read_rulebook(), {"804/2015:99": (Proof(BROWSER, passed=True),)})
+    with pytest.raises(UnusableInput, match="804/2015:99"):
+        compliance.judge(compliance.read_rulebook(), {"804/2015:99": (Proof(BROWSER, passed=True),)})
 
 
 # -- the page and the command ---------------------------------------------------------------------------------------
 
 
 def test_the_page_is_made_of_cells() -> None:
-    page = compliance.matrix([chapter((rule(layers="ui;engine"), State.PROVED_BUT_SCREEN))])
+    page = compliance.matrix([chapter((rule(layers="ui;engine"), State.PROVED_EXCEPT_SCREEN))])
 
     assert "| 804/2015 | Roulette | 1 | 1 | 0 | 0 | 1 | complete |\n" in page
     assert "| `804/2015:6` | MUST | ui, engine | proved, ui to come | The wheel \\| turns |  |\n" in page

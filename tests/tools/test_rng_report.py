@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from services.kit.randomness import Randomness, Tape, draw
-from tools.rng_report import battery, journal, samples
+from services.kit.randomness.source import Randomness, Tape, draw
+from tools.rng_report import battery, samples, table_draws
 from tools.rng_report.dieharder import Row
-from tools.rng_report.evidence import Laboratory, Plan, Section
+from tools.rng_report.examination import Plan, SampleExaminer, Section
 from tools.rng_report.load import Load, LoadFailed
 from tools.rng_report.report import Conditions, markdown, verdict
-from tools.rng_report.samples import Fit, Kind, Sample
+from tools.rng_report.samples import DrawKind, Fit, Sample
 
 PLAN = Plan(sequences=60, bits=2048, dieharder=False, every_dieharder=False)
 
@@ -31,9 +31,9 @@ def pool() -> Iterator[Executor]:
 
 
 def examine(pool: Executor, monkeypatch: pytest.MonkeyPatch, collect: samples.Collect) -> Section:
-    kind = Kind("raw bytes", "of a test", collect)
-    monkeypatch.setattr(samples, "KINDS", {kind.name: kind})
-    return Laboratory(PLAN, pool, lambda: None, lambda _: None).examine(kind.name)
+    kind = DrawKind("raw bytes", "of a test", collect)
+    monkeypatch.setattr(samples, "DRAW_KINDS", {kind.name: kind})
+    return SampleExaminer(PLAN, pool, lambda: None, lambda _: None).examine(kind.name)
 
 
 def sample_of(bits: bytes) -> Sample:
@@ -128,7 +128,7 @@ def test_the_tables_numbers_can_be_drawn_again_from_what_they_wrote(tmp_path: Pa
             number, used = draw(chance, lambda tape: tape.below(37))
             numbers[number] += 1
             draws.write(used)
-    found = journal.examine(file.read_bytes())
+    found = table_draws.examine(file.read_bytes())
     assert found.spins == 20_000
     assert found.failed == []
     assert Tape(file.read_bytes()).below(37) in numbers

@@ -13,15 +13,15 @@ from typing import cast
 
 from aiohttp import web
 
-from gateway import frames, websocket
-from gateway.connections import Connections
-from gateway.conversation import Conversation, Talker
-from gateway.rates import Rates
-from gateway.visitors import Visitors
-from gateway.websocket import Socket, Sockets
+from gateway.access.principals import Authenticator
+from gateway.access.rate_limiter import RateLimiter
+from gateway.http.connection_limiter import ConnectionCounter
+from gateway.live import frames, websocket
+from gateway.live.rpc_server import RpcConnection, RpcServer
+from gateway.live.websocket import WebSocketConnection, WebSocketServer
 from services.kit import background
-from stack.ephemeral import free_port
-from tests.gateway.sockets import GENEROUS, Door
+from stack.servers.ephemeral import free_port
+from tests.gateway.live_gateway import UNLIMITED, FakeAuthenticator
 
 PATH = websocket.PATH
 MESSAGE_BYTES_LIMIT = 16 * 1024 * 1024
@@ -31,33 +31,35 @@ _BINARY = b"\x82"
 class Echo:
     """Says it again."""
 
-    def welcome(self, _: Talker) -> None:
+    def register(self, _: RpcConnection) -> None:
         """Nobody is known."""
 
-    def part(self, _: Talker) -> None:
+    def unregister(self, _: RpcConnection) -> None:
         """Nothing is to be let go."""
 
-    async def answer(self, talker: Talker, text: bytes) -> None:
-        talker.say(text)
+    async def handle_message(self, connection: RpcConnection, text: bytes) -> None:
+        connection.send_answer(text)
 
 
-class EchoSocket(Socket):
+class EchoSocket(WebSocketConnection):
     """Takes binary messages, too."""
 
     def _hear_bytes(self, said: bytes) -> None:
-        if self.open:
-            self.tell(_BINARY + frames.text(said)[1:])
+        if self.is_open:
+            self.send(_BINARY + frames.text(said)[1:])
 
 
 @asynccontextmanager
-async def echoing() -> AsyncIterator[int]:
+async def echo_server() -> AsyncIterator[int]:
     """The port where it listens."""
     websocket.MESSAGE_BYTES_LIMIT = MESSAGE_BYTES_LIMIT
-    websocket.Socket = EchoSocket  # type: ignore[misc]
-    many = Connections(1_000, 1_000)
-    sockets = Sockets(cast("Conversation", Echo()), cast("Visitors", Door()), Rates(GENEROUS), many)
+    websocket.WebSocketConnection = EchoSocket  # type: ignore[misc]
+    many = ConnectionCounter(1_000, 1_000)
+    sockets = WebSocketServer(
+        cast("RpcServer", Echo()), cast("Authenticator", FakeAuthenticator()), RateLimiter(UNLIMITED), many
+    )
     application = web.Application()
-    sockets.add_routes(application)
+    sockets.install(application)
     runner = web.AppRunner(application, access_log=None)
     port = free_port()
     await runner.setup()
@@ -66,6 +68,6 @@ async def echoing() -> AsyncIterator[int]:
     try:
         yield port
     finally:
-        await background.end([sweeping])
-        sockets.close()
+        await background.cancel_and_wait([sweeping])
+        sockets.abort_all()
         await runner.cleanup()

@@ -14,7 +14,7 @@ from typing import Any
 import uvloop
 
 from tests.websocket.cases import cases
-from tests.websocket.echo import PATH, echoing
+from tests.websocket.echo import PATH, echo_server
 from tests.websocket.fuzzer import Fuzzer, run
 
 HERE = Path(__file__).resolve().parent
@@ -61,7 +61,7 @@ async def _run(wanted: dict[str, type[Any]]) -> dict[str, Fuzzer]:
         async with places:
             return await run(case, port, PATH)
 
-    async with echoing() as port:
+    async with echo_server() as port:
         fuzzers = await asyncio.gather(*(one(case, port) for case in wanted.values()))
     return dict(zip(wanted, fuzzers, strict=True))
 

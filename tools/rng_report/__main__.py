@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.kit.randomness import Randomness
-from tools.rng_report import dieharder, journal
-from tools.rng_report.evidence import Laboratory, Plan
-from tools.rng_report.load import Load, LoadFailed, of_command, table_bench
+from services.kit.randomness.source import Randomness
+from tools.rng_report import dieharder, table_draws
+from tools.rng_report.examination import Plan, SampleExaminer
+from tools.rng_report.load import Load, LoadFailed, parse_command, table_bench
 from tools.rng_report.report import Conditions, markdown, verdict
-from tools.rng_report.samples import KINDS
+from tools.rng_report.samples import DRAW_KINDS
 
-EXIT = {"PASSED": 0, "FAILED": 1, "INCOMPLETE": 2}
+EXIT_STATUSES = {"PASSED": 0, "FAILED": 1, "INCOMPLETE": 2}
 SEQUENCES = 64
 BITS = 2**19
 THOROUGH_SEQUENCES = 100
@@ -57,7 +57,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return given
 
 
-def say(what: str) -> None:
+def log_progress(what: str) -> None:
     print(f"{datetime.now(UTC):%H:%M:%S} {what}", flush=True)
 
 
@@ -68,7 +68,7 @@ def install_dieharder() -> None:
     except dieharder.Unavailable:
         if os.geteuid() != 0:
             raise
-        say(dieharder.INSTALL)
+        log_progress(dieharder.INSTALL)
         for command in (["apt-get", "update"], dieharder.INSTALL.split()):
             subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         dieharder.version()
@@ -83,10 +83,10 @@ def running(load: Load) -> Iterator[None]:
         load.stop()
 
 
-def examine(conditions: Conditions, plan: Plan, pool: Executor, alive: Callable[[], None]) -> None:
+def examine(conditions: Conditions, plan: Plan, pool: Executor, check_conditions: Callable[[], None]) -> None:
     """All ways of drawing."""
-    laboratory = Laboratory(plan, pool, alive, say)
-    for kind in KINDS:
+    laboratory = SampleExaminer(plan, pool, check_conditions, log_progress)
+    for kind in DRAW_KINDS:
         conditions.sections.append(laboratory.examine(kind))
 
 
@@ -97,7 +97,7 @@ def examine_under_load(given: argparse.Namespace, plan: Plan, pool: Executor) ->
         draws: Path = given.draws or Path(folder) / "draws"
         try:
             load = Load(
-                of_command(given.load_command) if given.load_command else table_bench(draws), given.load_warm_up
+                parse_command(given.load_command) if given.load_command else table_bench(draws), given.load_warm_up
             )
             conditions.circumstances = f"All of it was drawn and examined while `{' '.join(load.command)}` was running."
             with running(load):
@@ -114,9 +114,9 @@ def examine_under_load(given: argparse.Namespace, plan: Plan, pool: Executor) ->
 
 
 def examine_tables(conditions: Conditions, draws: Path) -> None:
-    say("what the tables drew themselves")
+    log_progress("what the tables drew themselves")
     try:
-        conditions.tables = journal.examine(draws.read_bytes())
+        conditions.table_draws = table_draws.examine(draws.read_bytes())
     except (OSError, ValueError) as error:
         conditions.missing.append(f"what the tables drew themselves: {error}")
 
@@ -133,28 +133,28 @@ def main() -> int:
         else:
             quiet.missing.append("dieharder was left out (--no-dieharder)")
     except dieharder.Unavailable as error:
-        say(str(error))
+        log_progress(str(error))
         quiet.missing.append(str(error))
         plan = Plan(plan.sequences, plan.bits, dieharder=False, every_dieharder=False)
     failure = Randomness().failure
     if failure:
-        say(failure)
-        return EXIT["FAILED"]
+        log_progress(failure)
+        return EXIT_STATUSES["FAILED"]
     found = [quiet]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        say(quiet.title)
+        log_progress(quiet.title)
         examine(quiet, plan, pool, lambda: None)
         if given.under_load:
-            say("while tables are played")
+            log_progress("while tables are played")
             found.append(examine_under_load(given, plan, pool))
     given.output.parent.mkdir(parents=True, exist_ok=True)
     given.output.write_text(markdown(datetime.now(UTC).astimezone(), tools, plan, found), encoding="utf-8")
     result = verdict(found)
     for conditions in found:
         for what in [*conditions.failed, *conditions.not_done]:
-            say(f"{conditions.title}: {what}")
-    say(f"{result}: {given.output}")
-    return EXIT[result]
+            log_progress(f"{conditions.title}: {what}")
+    log_progress(f"{result}: {given.output}")
+    return EXIT_STATUSES[result]
 
 
 if __name__ == "__main__":

@@ -12,15 +12,15 @@ from typing import IO
 
 # Bytes from standard input, never rewound: a stream that ends too soon fails loudly instead of repeating itself.
 FROM_STDIN = "200"
-WAIT_S = 3600
-PIECE = 64 * 1024
+TIMEOUT_S = 3600
+CHUNK_BYTES = 64 * 1024
 INSTALL = "apt-get install -y --no-install-recommends dieharder"
 
 # Tests that dieharder's author calls good, for a stream without end. The first group is what a report runs: tests of
 # DIEHARD and STS that take less than some hundred megabytes. A second number is dieharder's -n. Without -d 102: the
 # NIST suite has that serial test too, and dieharder's says WEAK of good sources three times as often as it should.
-USUAL = ((0,), (3,), (8,), (10,), (11,), (12,), (15,), (100,), (101,))
-ALL = (
+DEFAULT_TESTS = ((0,), (3,), (8,), (10,), (11,), (12,), (15,), (100,), (101,))
+GOOD_TESTS = (
     *((test,) for test in (0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 15, 16, 17, 100, 101)),
     *((200, length) for length in range(1, 13)),
     *((201, dimensions) for dimensions in range(2, 6)),
@@ -31,8 +31,8 @@ ALL = (
 # For outcomes, which are drawn one by one: the tests that do with a few megabytes, and the bytes that the neediest
 # takes, what dieharder spends on finding out how fast the stream is included. To ask others for less by -t or -p does
 # not do: tried on good sources, their p-values stand out too often then.
-FRUGAL = ((11, ("-t", "8000")), (12, ("-t", "4000")), (100, ("-t", "8000")))
-FRUGAL_BYTES = 7_000_000
+SMALL_SAMPLE_TESTS = ((11, ("-t", "8000")), (12, ("-t", "4000")), (100, ("-t", "8000")))
+SMALL_SAMPLE_BYTES = 7_000_000
 
 
 class Unavailable(Exception):
@@ -61,11 +61,11 @@ def version() -> str:
     """What is installed."""
     if shutil.which("dieharder") is None:
         raise Unavailable(f"dieharder is not installed: {INSTALL}")
-    lines = subprocess.run(["dieharder", "-l"], capture_output=True, text=True, check=False, timeout=WAIT_S).stdout
+    lines = subprocess.run(["dieharder", "-l"], capture_output=True, text=True, check=False, timeout=TIMEOUT_S).stdout
     return next((line.strip("#= \n") for line in lines.splitlines() if "version" in line), "dieharder")
 
 
-def run(test: tuple[int, ...], more: Callable[[int], bytes], frugal: tuple[str, ...] = ()) -> list[Row]:
+def run(test: tuple[int, ...], read: Callable[[int], bytes], options: tuple[str, ...] = ()) -> list[Row]:
     """One test over what `more` gives, until it gives nothing or the test has enough.
 
     -k 2 asks for Kolmogorov-Smirnov probabilities that are right at the ends. Where nothing has to be saved the stream
@@ -74,16 +74,16 @@ def run(test: tuple[int, ...], more: Callable[[int], bytes], frugal: tuple[str, 
     number, *parameter = test
     command = ["dieharder", "-g", FROM_STDIN, "-d", str(number), "-k", "2", "-c", ","]
     command += ["-n", str(parameter[0])] if parameter else []
-    command += frugal or ("-Y", "1")
+    command += options or ("-Y", "1")
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None  # noqa: S101 - both are pipes
-        feeder = threading.Thread(target=_feed, args=(process.stdin, more), daemon=True)
+        feeder = threading.Thread(target=_feed, args=(process.stdin, read), daemon=True)
         feeder.start()
         try:
             output, complaints = _outputs(process)
         finally:
             process.kill()
-        feeder.join(WAIT_S)
+        feeder.join(TIMEOUT_S)
     rows = [row for line in output.splitlines() if (row := _row(line))]
     if not rows or process.returncode:
         raise Unavailable(f"{' '.join(command)} gave no result: {(complaints or output).strip()[-300:]}")
@@ -94,14 +94,14 @@ def _outputs(process: subprocess.Popen[bytes]) -> tuple[str, str]:
     assert process.stdout is not None  # noqa: S101
     assert process.stderr is not None  # noqa: S101
     output, complaints = process.stdout.read(), process.stderr.read()
-    process.wait(WAIT_S)
+    process.wait(TIMEOUT_S)
     return output.decode(), complaints.decode()
 
 
 def _feed(pipe: IO[bytes], more: Callable[[int], bytes]) -> None:
     # A broken pipe says that the test has enough; closing says it again where something was still to be written.
     with suppress(BrokenPipeError):
-        while piece := more(PIECE):
+        while piece := more(CHUNK_BYTES):
             pipe.write(piece)
     with suppress(BrokenPipeError):
         pipe.close()

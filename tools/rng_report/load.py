@@ -15,10 +15,10 @@ from typing import IO
 
 BENCH = "tests.bench.table"
 # How long the bench plays in each of its phases; the last of them, the wallet without tables, is not to be reached.
-TURN_S = 3600
+RUN_S = 3600
 STOP_S = 30
 # What ends sooner has not played.
-LEAST_TURN_S = 5
+RUN_MIN_S = 5
 
 
 class LoadFailed(Exception):
@@ -29,10 +29,10 @@ def table_bench(draws: Path) -> list[str]:
     """The bench of the table runtime: real services, real tables, and what they draw appended to a file."""
     if importlib.util.find_spec(BENCH) is None:
         raise LoadFailed(f"there is no {BENCH} to play tables with; name another load with --load-command")
-    return [sys.executable, "-m", BENCH, "--seconds", str(TURN_S), "--draws", str(draws)]
+    return [sys.executable, "-m", BENCH, "--seconds", str(RUN_S), "--draws", str(draws)]
 
 
-def of_command(text: str) -> list[str]:
+def parse_command(text: str) -> list[str]:
     return shlex.split(text)
 
 
@@ -62,8 +62,8 @@ class Load:
             self._output.seek(0)
             last = self._output.read().decode(errors="replace").strip().splitlines()[-5:]
             raise LoadFailed(f"`{shlex.join(self.command)}` ended with {self._process.returncode}: {' / '.join(last)}")
-        if time.monotonic() - self._started < LEAST_TURN_S:
-            raise LoadFailed(f"`{shlex.join(self.command)}` ended within {LEAST_TURN_S} seconds: that is no load")
+        if time.monotonic() - self._started < RUN_MIN_S:
+            raise LoadFailed(f"`{shlex.join(self.command)}` ended within {RUN_MIN_S} seconds: that is no load")
         self._launch()
 
     def stop(self) -> None:

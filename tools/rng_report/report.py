@@ -6,14 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from services.kit.entropy_health import ASSESSED_BITS, FALSE_ALARM_BITS, PROPORTION_CUTOFF, REPETITION_CUTOFF, WINDOW
-from services.kit.randomness import START_UP_SAMPLES
+from services.kit.randomness.health_tests import (
+    ASSESSED_BITS,
+    FALSE_ALARM_BITS,
+    PROPORTION_CUTOFF,
+    REPETITION_CUTOFF,
+    WINDOW,
+)
+from services.kit.randomness.source import START_UP_SAMPLES
 from tools.rng_report import battery, samples
 from tools.rng_report.battery import Judgement
 from tools.rng_report.dieharder import Row
-from tools.rng_report.evidence import ROUNDS_LIMIT, UNLIKELY, Plan, Section, sound
-from tools.rng_report.journal import Found
+from tools.rng_report.examination import ROUNDS_LIMIT, UNLIKELY, Plan, Section, is_sound
 from tools.rng_report.samples import Fit
+from tools.rng_report.table_draws import TableDraws
 
 SOURCE = f"""\
 Every number comes from the operating system's cryptographic generator (Linux: `getrandom`, ChaCha20, seeded and
@@ -25,8 +31,8 @@ a restart has done the same.
 
 To draw below n the fewest whole bytes that can tell n numbers apart are read as a big-endian number; numbers from the
 largest multiple of n upwards are thrown away, of the others the remainder is taken. Packs are shuffled by Fisher and
-Yates, from the last place down. Both are in `services/kit/randomness.py`, and what is examined here is drawn by that
-code.
+Yates, from the last place down. Both are in `services/kit/randomness/source.py`, and what is examined here is drawn
+by that code.
 """
 
 
@@ -37,14 +43,14 @@ class Conditions:
     title: str
     circumstances: str
     sections: list[Section] = field(default_factory=list)
-    tables: Found | None = None
+    table_draws: TableDraws | None = None
     missing: list[str] = field(default_factory=list)
     """What was to be done and was not, with the reason."""
 
     @property
     def failed(self) -> list[str]:
         found = [f"{section.kind}: {name}" for section in self.sections for name in section.failed]
-        return found + [f"the tables' draws: {name}" for name in (self.tables.failed if self.tables else ())]
+        return found + [f"the tables' draws: {name}" for name in (self.table_draws.failed if self.table_draws else ())]
 
     @property
     def not_done(self) -> list[str]:
@@ -67,8 +73,8 @@ def markdown(at: datetime, tools: str, plan: Plan, all_conditions: Sequence[Cond
         lines += ["", f"## {conditions.title}", "", conditions.circumstances]
         for section in conditions.sections:
             lines += ["", *_section(section)]
-        if conditions.tables:
-            lines += ["", *_tables(conditions.tables)]
+        if conditions.table_draws:
+            lines += ["", *_tables(conditions.table_draws)]
     return "\n".join([*lines, ""])
 
 
@@ -101,7 +107,7 @@ def _method(tools: str, plan: Plan) -> Iterator[str]:
 def _section(section: Section) -> Iterator[str]:
     yield f"### {section.kind.capitalize()}"
     yield ""
-    what = samples.KINDS[section.kind].what
+    what = samples.DRAW_KINDS[section.kind].description
     yield f"{what[0].upper()}{what[1:]}. Drawn: {section.outcomes:,}, in samples: {len(section.rounds)}."
     if not section.rounds:
         return
@@ -119,7 +125,7 @@ def _section(section: Section) -> Iterator[str]:
     fits = [result for result in first if isinstance(result, Fit)]
     yield from ("", "| chi-square | statistic | degrees of freedom | p | |", "|---|--:|--:|--:|---|")
     for fit in fits:
-        yield f"| {fit.name} | {fit.statistic:.1f} | {fit.freedom} | {fit.p_value:.4f} | {_mark(sound(fit))} |"
+        yield f"| {fit.name} | {fit.statistic:.1f} | {fit.freedom} | {fit.p_value:.4f} | {_mark(is_sound(fit))} |"
     rows = [result for result in first if isinstance(result, Row)]
     if rows:
         yield from ("", "| dieharder | results | least p | greatest p | |", "|---|--:|--:|--:|---|")
@@ -156,7 +162,7 @@ def _repeated(section: Section) -> Iterator[str]:
         yield f"* {name}: stood out in samples: {times}: {said}"
 
 
-def _tables(found: Found) -> Iterator[str]:
+def _tables(found: TableDraws) -> Iterator[str]:
     yield "### What the tables drew themselves"
     yield ""
     yield (

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import factorial
 
-from services.kit.randomness import Randomness, Tape, draw
+from services.kit.randomness.source import Randomness, Tape, draw
 from tools.rng_report.distributions import chi_square_tail
 
 CARDS = 52
 # Of the 52! orders the first 2**225 are used for bits: 67 in 100.
 DECK_BITS = 225
 # Bytes that are asked for at once where raw bytes are the sample.
-RAW_PIECE = 1024
+RAW_CHUNK_BYTES = 1024
 # Bits are gathered as text and packed when there are so many characters.
-PACKED_AT_ONCE = 80_000
+PACK_CHARACTERS = 80_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ Collect = Callable[[Randomness, int], Sample]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DrawKind:
     """One way of drawing."""
 
     name: str
-    what: str
+    description: str
     collect: Collect
 
 
@@ -64,7 +64,7 @@ def _packed(texts: Iterator[str], size: int) -> bytes:
     packed, pending = bytearray(), ""
     while len(packed) < size:
         pending += next(texts)
-        if len(pending) >= PACKED_AT_ONCE or len(packed) + len(pending) // 8 >= size:
+        if len(pending) >= PACK_CHARACTERS or len(packed) + len(pending) // 8 >= size:
             whole = len(pending) // 8
             packed += int(pending[: whole * 8] or "0", 2).to_bytes(whole, "big")
             pending = pending[whole * 8 :]
@@ -73,7 +73,7 @@ def _packed(texts: Iterator[str], size: int) -> bytes:
 
 def raw(randomness: Randomness, size: int) -> Sample:
     """Bytes as they come."""
-    pieces = [randomness.take(RAW_PIECE) for _ in range(-(-size // RAW_PIECE))]
+    pieces = [randomness.take(RAW_CHUNK_BYTES) for _ in range(-(-size // RAW_CHUNK_BYTES))]
     bits = b"".join(pieces)[:size]
     counts = Counter(bits)
     return Sample(bits, size, [even_fit("each byte", [counts[byte] for byte in range(256)])])
@@ -166,21 +166,21 @@ def replayed(entropy: bytes, n: int) -> Sample:
     return numbers.sample(_packed(iter(texts), sum(map(len, texts)) // 8))
 
 
-KINDS = {
+DRAW_KINDS = {
     kind.name: kind
     for kind in (
-        Kind("raw bytes", "bytes as `Randomness.take` hands them out", raw),
-        Kind(
+        DrawKind("raw bytes", "bytes as `Randomness.take` hands them out", raw),
+        DrawKind(
             "roulette 0–36",
             "spins drawn one by one with `Tape.below(37)`; numbers below 32 give five bits",
             roulette(37),
         ),
-        Kind(
+        DrawKind(
             "roulette 0–37",
             "spins drawn one by one with `Tape.below(38)`; numbers below 32 give five bits",
             roulette(38),
         ),
-        Kind(
+        DrawKind(
             "shuffled packs",
             f"{CARDS} cards shuffled with `Tape.shuffled`; the number of the order (Lehmer) gives {DECK_BITS} bits if"
             f" it is below 2**{DECK_BITS}",
@@ -192,7 +192,7 @@ KINDS = {
 
 def collect(kind: str, size: int) -> Sample:
     """A sample of `size` bytes from a source of its own, as every game service has its own."""
-    return KINDS[kind].collect(Randomness(), size)
+    return DRAW_KINDS[kind].collect(Randomness(), size)
 
 
 def sequences(sample: bytes, length: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from google.protobuf.message import Message
 
 from feltro.table.v1 import types_pb2
-from services.kit.randomness import Tape
+from services.kit.randomness.source import Tape
 
 # What a player has on the felt, and what a round comes to, in the game's own immutable types.
 Bets = TypeVar("Bets")
@@ -24,10 +24,10 @@ class Rules(Protocol[Bets, Outcome]):
     def add(self, on_felt: Bets | None, added: Bets) -> Bets:
         """What one player has on the felt with these bets added; refused if any limit would be broken."""
 
-    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
         """What is left when these bets are taken back, None for nothing; refused if they are not there."""
 
-    def cents(self, bets: Bets) -> int:
+    def total_cents(self, bets: Bets) -> int:
         """Their sum."""
 
     def draw(self, tape: Tape) -> Outcome:
@@ -60,5 +60,5 @@ class Game(Protocol[Bets, Outcome]):
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Bets, Outcome]:
         """The rules of a table; refused with RULE_VIOLATED, citing the rule, if they are outside the regulation."""
 
-    def players_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
+    def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
         """The complete rules for players (`pt` or `en`), Markdown, with the table's own limits and prizes."""

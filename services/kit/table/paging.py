@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from services.kit.table.refusals import invalid
 
-DEFAULT_PAGE, PAGE_LIMIT = 50, 500
+DEFAULT_PAGE_SIZE, PAGE_SIZE_LIMIT = 50, 500
 _HIGHEST = 2**63 - 1
 
 Item = TypeVar("Item")
@@ -28,11 +28,11 @@ class Page(Generic[Item]):
 class PageRequest:
     """What is asked for: so many, all below a position."""
 
-    size: int = DEFAULT_PAGE
+    size: int = DEFAULT_PAGE_SIZE
     before: int = _HIGHEST
 
     @property
-    def rows(self) -> int:
+    def row_limit(self) -> int:
         """One more than fits, to see whether there is a next page."""
         return self.size + 1
 
@@ -45,9 +45,9 @@ class PageRequest:
 
 def page_request(page_size: int, page_token: str) -> PageRequest:
     """As it comes in over gRPC."""
-    if not 0 <= page_size <= PAGE_LIMIT:
-        raise invalid("page_size", f"has to be from 0 to {PAGE_LIMIT}.")
-    return PageRequest(page_size or DEFAULT_PAGE, position_of(page_token) if page_token else _HIGHEST)
+    if not 0 <= page_size <= PAGE_SIZE_LIMIT:
+        raise invalid("page_size", f"has to be from 0 to {PAGE_SIZE_LIMIT}.")
+    return PageRequest(page_size or DEFAULT_PAGE_SIZE, position_of(page_token) if page_token else _HIGHEST)
 
 
 def token_of(position: int) -> str:

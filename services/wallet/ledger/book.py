@@ -9,15 +9,15 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from services.wallet import inactivity, refusals
 from services.wallet.ledger.commands import Command, TableCommand
-from services.wallet.state import (
+from services.wallet.model import inactivity, refusals
+from services.wallet.model.state import (
     Account,
-    Limits,
     Mode,
     Notice,
     Pocket,
     RelevantEvent,
+    RelevantEventLimits,
     Round,
     RoundState,
     Session,
@@ -84,7 +84,7 @@ class Book:
     # The time on the session clock, which development may move ahead.
     session_now: datetime
     # What is below them leaves nothing in `relevant`.
-    limits: Limits = field(default_factory=Limits)
+    limits: RelevantEventLimits = field(default_factory=RelevantEventLimits)
 
     accounts: dict[int, Account] = field(default_factory=dict)
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Book:
     # Whole rows, of the sessions that this batch may change.
     sessions: dict[int, Session] = field(default_factory=dict)
     # By account and table, where caves are cashed out: the session that has not ended.
-    at_caves: dict[tuple[int, int], int] = field(default_factory=dict)
+    running_session_nos: dict[tuple[int, int], int] = field(default_factory=dict)
 
     postings: list[Posting] = field(default_factory=list)
     # by number
@@ -108,25 +108,25 @@ class Book:
     new_stakes: list[tuple[Stake, bytes]] = field(default_factory=list)
     changed_stakes: dict[int, Stake] = field(default_factory=dict)
     endings: list[RoundEnding] = field(default_factory=list)
-    raised_tables: dict[int, Table] = field(default_factory=dict)
+    tables_with_raised_epoch: dict[int, Table] = field(default_factory=dict)
     changed_sessions: dict[int, Session] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
-    relevant: list[RelevantEvent] = field(default_factory=list)
-    stamp: Timestamp = field(init=False)
+    relevant_events: list[RelevantEvent] = field(default_factory=list)
+    timestamp: Timestamp = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stamp = Timestamp()
-        self.stamp.FromDatetime(self.now)
+        self.timestamp = Timestamp()
+        self.timestamp.FromDatetime(self.now)
 
     # -- looking up, with the refusals that belong to it ------------------------------------------------------------
 
-    def see_epoch(self, command: Command) -> None:
+    def raise_epoch(self, command: Command) -> None:
         """A higher epoch shuts out all lower ones at once, whatever becomes of the command that brings it (G8)."""
         if isinstance(command, TableCommand):
             table = self.tables.get(command.table_no)
             if table is not None and command.epoch > table.epoch:
                 table.epoch = command.epoch
-                self.raised_tables[table.no] = table
+                self.tables_with_raised_epoch[table.no] = table
 
     def table_of(self, command: TableCommand) -> Table:
         """The command's table, if its sender owns it (G8)."""
@@ -152,7 +152,7 @@ class Book:
             raise refusals.account_blocked(account.account_id)
         return account
 
-    def open_round(self, round_id: str, table: Table) -> Round | None:
+    def find_open_round(self, round_id: str, table: Table) -> Round | None:
         """The round if it is known and open, nothing if nobody has heard of it; refused if it has ended (G4)."""
         known = self.rounds.get(round_id)
         if known is None:
@@ -188,7 +188,7 @@ class Book:
 
     # -- moving money -----------------------------------------------------------------------------------------------
 
-    def transfer(
+    def begin_transfer(
         self, no: int, kind: TransferKind, mode: Mode, round_: Round | None = None, reference: str | None = None
     ) -> None:
         """Opens a transfer; the postings that follow under its number have to sum to zero (G1)."""
@@ -214,7 +214,7 @@ class Book:
         )
         self._write_posting(account, free_cents, locked_cents, transfer_no, 1, None if session is None else session.no)
 
-    def post_as_well(self, free_cents: int) -> None:
+    def post_second_leg(self, free_cents: int) -> None:
         """A second entry of the last posting's account in the same transfer: a hand's winnings after its stakes."""
         if free_cents:
             last = self.movements[-1]
@@ -246,13 +246,13 @@ class Book:
 
     # -- rounds and stakes ------------------------------------------------------------------------------------------
 
-    def new_round(self, no: int, round_id: str, table: Table) -> Round:
+    def add_round(self, no: int, round_id: str, table: Table) -> Round:
         opened = Round(no, round_id, table.no, RoundState.OPEN)
         self.rounds[round_id] = opened
         self.new_rounds[no] = opened
         return opened
 
-    def put_down(self, round_: Round, stake: Stake, detail: bytes) -> None:
+    def add_stake(self, round_: Round, stake: Stake, detail: bytes) -> None:
         """A new stake, which its round counts from now on, whatever becomes of it."""
         round_.stakes_placed += 1
         round_.detail_bytes += len(detail)
@@ -290,13 +290,13 @@ class Book:
 
     # -- sessions ---------------------------------------------------------------------------------------------------
 
-    def bet_in(self, session_no: int) -> None:
+    def record_bet(self, session_no: int) -> None:
         """Any bet withdraws invitation and warning."""
         session = self.sessions.get(session_no)
         if session is not None:
-            self.keep(session, inactivity.after_bet(session, self.session_now))
+            self.record_session_change(session, inactivity.after_bet(session, self.session_now))
 
-    def keep(self, session: Session, notices: list[Notice]) -> None:
+    def record_session_change(self, session: Session, notices: list[Notice]) -> None:
         """Remembers that a session was changed, and what its player has to be told."""
         self.changed_sessions[session.no] = session
         self.session_states[session.no] = session.state
@@ -307,7 +307,7 @@ class Book:
         if session.state is not SessionState.ENDING or self._in_play(session):
             return False
         inactivity.close(session, self.accounts[session.account_no].version, self.session_now)
-        self.keep(session, [])
+        self.record_session_change(session, [])
         return True
 
     def _in_play(self, session: Session) -> bool:

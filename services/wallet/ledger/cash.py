@@ -1,12 +1,12 @@
 """Money in and money out: between a player's account and the operator's books opposite him."""
 
 from feltro.wallet.v1 import wallet_pb2
-from services.wallet import refusals
-from services.wallet.ledger import relevance
+from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CashCommand, Deposit, RefillDemo, Withdraw
-from services.wallet.ledger.wording import balance
-from services.wallet.state import Account, Mode, TransferKind
+from services.wallet.ledger.messages import balance_message
+from services.wallet.model import refusals
+from services.wallet.model.state import Account, Mode, TransferKind
 
 # No account is ever filled beyond this, so that sums of balances stay far inside int64 (G11).
 BALANCE_LIMIT_CENTS = 10**15
@@ -18,7 +18,7 @@ def deposit(book: Book, command: Deposit, no: int) -> wallet_pb2.DepositResponse
     account = _fillable_account(book, command)
     _verify_room(account, command.amount_cents)
     _post(book, command, account, command.amount_cents, no, TransferKind.DEPOSIT, command.reference)
-    return wallet_pb2.DepositResponse(transfer_id=no, balance=balance(account))
+    return wallet_pb2.DepositResponse(transfer_id=no, balance=balance_message(account))
 
 
 def refill_demo(book: Book, command: RefillDemo, no: int) -> wallet_pb2.RefillDemoAccountResponse:
@@ -30,7 +30,7 @@ def refill_demo(book: Book, command: RefillDemo, no: int) -> wallet_pb2.RefillDe
     if missing:
         _verify_room(account, missing)
         _post(book, command, account, missing, no, TransferKind.DEPOSIT, DEMONSTRATION)
-    return wallet_pb2.RefillDemoAccountResponse(transfer_id=no if missing else 0, balance=balance(account))
+    return wallet_pb2.RefillDemoAccountResponse(transfer_id=no if missing else 0, balance=balance_message(account))
 
 
 def withdraw(book: Book, command: Withdraw, no: int) -> wallet_pb2.WithdrawResponse:
@@ -42,7 +42,7 @@ def withdraw(book: Book, command: Withdraw, no: int) -> wallet_pb2.WithdrawRespo
     if account.free_cents < command.amount_cents:
         raise refusals.insufficient_funds(account, command.amount_cents)
     _post(book, command, account, -command.amount_cents, no, TransferKind.WITHDRAWAL, command.reference)
-    return wallet_pb2.WithdrawResponse(transfer_id=no, balance=balance(account))
+    return wallet_pb2.WithdrawResponse(transfer_id=no, balance=balance_message(account))
 
 
 def _fillable_account(book: Book, command: CashCommand) -> Account:
@@ -60,8 +60,8 @@ def _verify_room(account: Account, cents: int) -> None:
 def _post(
     book: Book, command: CashCommand, account: Account, cents: int, no: int, kind: TransferKind, reference: str
 ) -> None:
-    books = book.accounts[command.books_no]
-    book.transfer(no, kind, account.mode, reference=reference or None)
+    books = book.accounts[command.operator_account_no]
+    book.begin_transfer(no, kind, account.mode, reference=reference or None)
     book.post(account, cents, 0, no, kind, command)
     book.post(books, -cents, 0, no, kind, command)
-    relevance.cash(book, no, account, cents)
+    relevant_events.record_cash_transfer(book, no, account, cents)

@@ -1,13 +1,13 @@
 """Poker: between a player's account and his cave, and among the caves of a table, one transfer per hand."""
 
 from feltro.wallet.v1 import wallet_pb2
-from services.wallet import inactivity, refusals
-from services.wallet.ledger import relevance
-from services.wallet.ledger.attendance import count_round
+from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
-from services.wallet.ledger.wording import balance, sessions_after_round
-from services.wallet.state import Account, Play, RoundState, SessionState, Table, TransferKind
+from services.wallet.ledger.messages import balance_message, sessions_after_round_message
+from services.wallet.ledger.sessions import count_round_for_sessions
+from services.wallet.model import inactivity, refusals
+from services.wallet.model.state import Account, Play, RoundState, SessionState, Table, TransferKind
 
 
 def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
@@ -22,15 +22,15 @@ def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
     cave = book.caves[account.no, table.no]
 
     kind = TransferKind.BUY_IN
-    book.transfer(no, kind, table.mode)
+    book.begin_transfer(no, kind, table.mode)
     book.post(account, -needed, 0, no, kind, command, session, session_id=command.session_id)
     book.post(cave, command.amount_cents, 0, no, kind, command, session, session_id=command.session_id)
     if command.commission_cents:
         book.post(book.accounts[table.bank_no], command.commission_cents, 0, no, kind, command)
     waiting = book.sessions.get(session.no)
     if waiting is not None:
-        book.keep(waiting, inactivity.after_buy_in(waiting, book.session_now))
-    return wallet_pb2.BuyInResponse(transfer_id=no, balance=balance(account), cave_cents=cave.free_cents)
+        book.record_session_change(waiting, inactivity.after_buy_in(waiting, book.session_now))
+    return wallet_pb2.BuyInResponse(transfer_id=no, balance=balance_message(account), cave_cents=cave.free_cents)
 
 
 def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutResponse:
@@ -48,17 +48,17 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
 
     if cave is not None and amount:
         kind = TransferKind.CASH_OUT
-        book.transfer(no, kind, table.mode)
+        book.begin_transfer(no, kind, table.mode)
         book.post(cave, -amount, 0, no, kind, command, key, session_id=command.session_id)
         book.post(account, amount, 0, no, kind, command, key, session_id=command.session_id)
     session_ended = book.close_if_done(book.sessions[key.no])
-    running_no = book.at_caves.get((account.no, table.no))
+    running_no = book.running_session_nos.get((account.no, table.no))
     if running_no is not None:
         # There is one cave, whichever of his sessions the command names: who waits for it waits no longer.
         book.close_if_done(book.sessions[running_no])
     return wallet_pb2.CashOutResponse(
         transfer_id=no if amount else 0,
-        balance=balance(account),
+        balance=balance_message(account),
         cave_cents=held - amount,
         session_ended=session_ended,
     )
@@ -68,7 +68,7 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
     """Zero-sum among the caves, less the commission. A cave pays its stake before it receives its winnings."""
     table = book.table_of(command)
     _verify_poker(table)
-    round_ = book.open_round(command.round_id, table)
+    round_ = book.find_open_round(command.round_id, table)
     staked = sum(seat.staked_cents for seat in command.seats)
     won = sum(seat.won_cents for seat in command.seats)
     if staked != won + command.commission_cents:
@@ -76,18 +76,20 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
     caves = [_cave_of(book, table, seat) for seat in command.seats]
 
     if round_ is None:
-        round_ = book.new_round(no, command.round_id, table)
+        round_ = book.add_round(no, command.round_id, table)
     kind = TransferKind.HAND
     if staked:
-        book.transfer(no, kind, table.mode, round_)
+        book.begin_transfer(no, kind, table.mode, round_)
         for seat, cave in zip(command.seats, caves, strict=True):
             key = book.session_keys[seat.session_id]
             if seat.staked_cents:
                 book.post(cave, -seat.staked_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
-                book.post_as_well(seat.won_cents)
+                book.post_second_leg(seat.won_cents)
             elif seat.won_cents:
                 book.post(cave, seat.won_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
-            relevance.prize(book, table.mode, no, key.account_no, key.no, seat.staked_cents, seat.won_cents)
+            relevant_events.record_prize(
+                book, table.mode, no, key.account_no, key.no, seat.staked_cents, seat.won_cents
+            )
         if command.commission_cents:
             bank = book.accounts[table.bank_no]
             book.post(bank, command.commission_cents, 0, no, kind, command, None, command.round_id)
@@ -101,15 +103,15 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
         outcome=command.outcome,
     )
     bettors = {book.session_keys[seat.session_id].no for seat in command.seats if seat.staked_cents}
-    after = count_round(book, table, command.round_id, command.report, bettors)
+    after = count_round_for_sessions(book, table, command.round_id, command.report, bettors)
     return wallet_pb2.TransferHandResponse(
         transfer_id=no if staked else 0,
-        ended_at=book.stamp,
+        ended_at=book.timestamp,
         caves=[
             wallet_pb2.CaveAfterHand(account_id=seat.account_id, cave_cents=cave.free_cents)
             for seat, cave in zip(command.seats, caves, strict=True)
         ],
-        sessions=sessions_after_round(after),
+        sessions=sessions_after_round_message(after),
     )
 
 

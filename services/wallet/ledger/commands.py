@@ -22,7 +22,7 @@ class CashCommand(Command):
     account_id: str
     amount_cents: int
     account_no: int = field(default=UNKNOWN, kw_only=True)
-    books_no: int = field(default=UNKNOWN, kw_only=True)
+    operator_account_no: int = field(default=UNKNOWN, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -79,21 +79,21 @@ class SessionInRound:
 
 
 @dataclass(slots=True)
-class RoundEnd(TableCommand):
+class RoundEndCommand(TableCommand):
     """A command that ends a round."""
 
     round_id: str
 
 
 @dataclass(slots=True)
-class SettleRound(RoundEnd):
+class SettleRound(RoundEndCommand):
     payouts: dict[str, int]
     outcome: bytes
     report: list[SessionInRound]
 
 
 @dataclass(slots=True)
-class VoidRound(RoundEnd):
+class VoidRound(RoundEndCommand):
     reason: str
 
 
@@ -108,7 +108,7 @@ class SeatResult:
 
 
 @dataclass(slots=True)
-class TransferHand(RoundEnd):
+class TransferHand(RoundEndCommand):
     seats: list[SeatResult]
     commission_cents: int
     outcome: bytes

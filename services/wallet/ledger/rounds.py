@@ -3,14 +3,24 @@
 from dataclasses import dataclass
 
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.full_round import DETAIL_BYTES_LIMIT, STAKES_LIMIT
-from services.wallet import refusals
-from services.wallet.ledger import relevance
-from services.wallet.ledger.attendance import close_waiting, count_round
+from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
+from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
-from services.wallet.ledger.wording import balance, sessions_after_round, write_balance
-from services.wallet.state import Account, Play, Round, RoundState, SessionState, Stake, StakeState, Table, TransferKind
+from services.wallet.ledger.messages import balance_message, fill_balance, sessions_after_round_message
+from services.wallet.ledger.sessions import close_waiting_sessions, count_round_for_sessions
+from services.wallet.model import refusals
+from services.wallet.model.state import (
+    Account,
+    Play,
+    Round,
+    RoundState,
+    SessionState,
+    Stake,
+    StakeState,
+    Table,
+    TransferKind,
+)
 
 
 def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceStakeResponse:
@@ -18,16 +28,16 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     _verify_banked(table)
     account = book.admitted_account(command.account_no, command.account_id, table)
     session = book.running_session(command.session_id, account, table)
-    round_ = book.open_round(command.round_id, table)
+    round_ = book.find_open_round(command.round_id, table)
     if round_ is not None:
         _verify_room(round_, command)
     if account.free_cents < command.amount_cents:
         raise refusals.insufficient_funds(account, command.amount_cents)
 
     if round_ is None:
-        round_ = book.new_round(no, command.round_id, table)
+        round_ = book.add_round(no, command.round_id, table)
     kind = TransferKind.STAKE
-    book.transfer(no, kind, table.mode, round_)
+    book.begin_transfer(no, kind, table.mode, round_)
     book.post(
         account,
         -command.amount_cents,
@@ -42,22 +52,22 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     stake = Stake(
         no, command.request_id, round_.no, account.no, session.no, command.amount_cents, 0, 0, StakeState.OPEN
     )
-    book.put_down(round_, stake, command.detail)
+    book.add_stake(round_, stake, command.detail)
     if book.session_states[session.no] is not SessionState.ACTIVE:
-        book.bet_in(session.no)
+        book.record_bet(session.no)
     # Filled in place: this is said more often than anything else, and a message given to another one is copied.
     response = wallet_pb2.PlaceStakeResponse()
     placed = response.placed
     placed.stake_id = stake.stake_id
     placed.transfer_id = no
-    write_balance(placed.balance, account)
-    placed.placed_at.CopyFrom(book.stamp)
+    fill_balance(placed.balance, account)
+    placed.placed_at.CopyFrom(book.timestamp)
     return response
 
 
 def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.CancelStakeResponse:
     table = book.table_of(command)
-    round_ = book.open_round(command.round_id, table)
+    round_ = book.find_open_round(command.round_id, table)
     if round_ is None:
         raise refusals.round_unknown(command.round_id)
     stake = book.stakes.get(command.stake_id)
@@ -71,7 +81,7 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
     session = book.sessions[stake.session_no]
 
     kind = TransferKind.STAKE_CANCELLED
-    book.transfer(no, kind, table.mode, round_)
+    book.begin_transfer(no, kind, table.mode, round_)
     book.post(
         account,
         amount,
@@ -89,9 +99,9 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
         stake.state = StakeState.CANCELLED
     book.changed_stakes[stake.no] = stake
     # The bet was made, whatever became of it: the clock of inactivity starts anew.
-    book.bet_in(session.no)
+    book.record_bet(session.no)
     book.close_if_done(session)
-    return wallet_pb2.CancelStakeResponse(transfer_id=no, balance=balance(account), open_cents=open_cents)
+    return wallet_pb2.CancelStakeResponse(transfer_id=no, balance=balance_message(account), open_cents=open_cents)
 
 
 @dataclass(slots=True)
@@ -107,23 +117,23 @@ class _Share:
 def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.SettleRoundResponse:
     table = book.table_of(command)
     _verify_banked(table)
-    round_ = book.open_round(command.round_id, table)
+    round_ = book.find_open_round(command.round_id, table)
     stakes = {} if round_ is None else book.open_stakes_of(round_)
     if stakes.keys() != command.payouts.keys():
         missing, unexpected = stakes.keys() - command.payouts.keys(), command.payouts.keys() - stakes.keys()
         raise refusals.stakes_differ(command.round_id, missing, unexpected)
 
     if round_ is None:
-        round_ = book.new_round(no, command.round_id, table)
+        round_ = book.add_round(no, command.round_id, table)
     shares = _shares(book, stakes, command.payouts)
     staked = sum(share.staked_cents for share in shares)
     paid = sum(share.payout_cents for share in shares)
     kind = TransferKind.ROUND_SETTLED
     if shares:
-        book.transfer(no, kind, table.mode, round_)
+        book.begin_transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
-            relevance.prize(
+            relevant_events.record_prize(
                 book, table.mode, no, share.account.no, share.session_no, share.staked_cents, share.payout_cents
             )
         if staked != paid:
@@ -143,28 +153,28 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
         outcome=command.outcome,
     )
     bettors = {share.session_no for share in shares}
-    after = count_round(book, table, command.round_id, command.report, bettors)
+    after = count_round_for_sessions(book, table, command.round_id, command.report, bettors)
     return wallet_pb2.SettleRoundResponse(
         transfer_id=no if shares else 0,
-        ended_at=book.stamp,
+        ended_at=book.timestamp,
         results=_results(shares),
-        sessions=sessions_after_round(after),
+        sessions=sessions_after_round_message(after),
     )
 
 
 def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundResponse:
     """Also of a round nobody has heard of: a stake that comes for it later is refused (G4)."""
     table = book.table_of(command)
-    round_ = book.open_round(command.round_id, table)
+    round_ = book.find_open_round(command.round_id, table)
 
     if round_ is None:
-        round_ = book.new_round(no, command.round_id, table)
+        round_ = book.add_round(no, command.round_id, table)
     stakes = book.open_stakes_of(round_)
     shares = _shares(book, stakes, {stake_id: stake.open_cents for stake_id, stake in stakes.items()})
     returned = sum(share.payout_cents for share in shares)
     kind = TransferKind.ROUND_VOID
     if shares:
-        book.transfer(no, kind, table.mode, round_)
+        book.begin_transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
     for stake in stakes.values():
@@ -180,13 +190,13 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
         void_reason=command.reason,
     )
     for share in shares:
-        book.bet_in(share.session_no)
-    after = close_waiting(book, {share.session_no for share in shares})
+        book.record_bet(share.session_no)
+    after = close_waiting_sessions(book, {share.session_no for share in shares})
     return wallet_pb2.VoidRoundResponse(
         transfer_id=no if shares else 0,
-        ended_at=book.stamp,
+        ended_at=book.timestamp,
         results=_results(shares),
-        sessions=sessions_after_round(after),
+        sessions=sessions_after_round_message(after),
     )
 
 
@@ -229,7 +239,7 @@ def _results(shares: list[_Share]) -> list[wallet_pb2.AccountResult]:
             account_id=share.account.account_id,
             staked_cents=share.staked_cents,
             payout_cents=share.payout_cents,
-            balance=balance(share.account),
+            balance=balance_message(share.account),
         )
         for share in shares
     ]

@@ -69,17 +69,17 @@ def request(chips: Mapping[str, int]) -> list[roulette_pb2.Bet]:
 
 def place(rules: RouletteRules, chips: Mapping[str, int], on_felt: Bets | None = None) -> Bets:
     """As a player does it: names and amounts, read and added to what he has."""
-    return rules.add(on_felt, rules.read_request(request(chips)))
+    return rules.add(on_felt, rules.read_place_request(request(chips)))
 
 
-def on(rules: RouletteRules, number: str) -> Outcome:
+def outcome_on(rules: RouletteRules, number: str) -> Outcome:
     """The ball has come to rest there."""
     return rules.outcomes[rules.wheel.order.index(number)]
 
 
-def came_back(rules: RouletteRules, chips: Mapping[str, int], number: str) -> list[int]:
+def payouts(rules: RouletteRules, chips: Mapping[str, int], number: str) -> list[int]:
     """What comes back on that number, bet by bet; also checks that the sum is what the round pays."""
-    bets, outcome = place(rules, chips), on(rules, number)
+    bets, outcome = place(rules, chips), outcome_on(rules, number)
     results = rules.results_message(outcome, bets).results
     assert [result.place for result in results] == list(bets)
     assert sum(result.payout_cents for result in results) == rules.payout_cents(outcome, bets)
@@ -95,6 +95,6 @@ def refusal(rules: RouletteRules, chips: Mapping[str, int], on_felt: Bets | None
     return refused.value
 
 
-def proves(*ids: str) -> list[pytest.MarkDecorator]:
+def rule_marks(*ids: str) -> list[pytest.MarkDecorator]:
     """The marks of one parameter set that proves these paragraphs."""
     return [pytest.mark.rule(each) for each in ids]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from services.roulette.game import RouletteRules
-from tests.engine.roulette.tables import came_back, on, place, refusal, table
+from tests.engine.roulette.tables import outcome_on, payouts, place, refusal, table
 
 # Clockwise stretches of the wheel, as 807/2015:8 describes them.
 VOISINS = "22 18 29 7 28 12 35 3 26 0 32 15 19 4 21 2 25".split()  # noqa: SIM905
@@ -135,7 +135,7 @@ def test_every_call_bet_that_is_shown_can_be_placed() -> None:
 
     assert len(shown) == 3 + 37 * 3 + 10
     for each in shown:
-        assert rules.cents(place(rules, {each.place: 100})) == each.units * 100
+        assert rules.total_cents(place(rules, {each.place: 100})) == each.units * 100
 
 
 # number → what comes back from each component that wins, and the net
@@ -166,9 +166,9 @@ def test_only_components_with_the_number_win_each_paid_as_its_kind(
     rules = french()
     bets = place(rules, {call_bet: unit})
 
-    results = rules.results_message(on(rules, number), bets).results
+    results = rules.results_message(outcome_on(rules, number), bets).results
     assert {result.place: result.payout_cents for result in results if result.payout_cents} == winners
-    assert rules.payout_cents(on(rules, number), bets) - rules.cents(bets) == net
+    assert rules.payout_cents(outcome_on(rules, number), bets) - rules.total_cents(bets) == net
 
 
 @pytest.mark.rule("807/2015:15")
@@ -179,7 +179,7 @@ def test_every_number_of_a_series_returns_18_units_and_some_more(call_bet: str, 
     rules = french()
     more = 2400 if call_bet == "voisins" else 3600
     for number in covered(rules, call_bet):
-        assert sum(came_back(rules, {call_bet: 100}, number)) == (more if number in double else 1800)
+        assert sum(payouts(rules, {call_bet: 100}, number)) == (more if number in double else 1800)
 
 
 @pytest.mark.rule("807/2015:15")

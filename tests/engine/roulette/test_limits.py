@@ -7,7 +7,7 @@ import pytest
 from services.kit.table.refusals import TableRefused
 from services.roulette.engine import Bets
 from services.roulette.game import RouletteRules
-from tests.engine.roulette.tables import WHEELS, place, proves, refusal, request, table
+from tests.engine.roulette.tables import WHEELS, place, refusal, request, rule_marks, table
 
 AT_THE_CEILINGS = {
     "17": 3000,
@@ -54,9 +54,9 @@ def test_t9_the_maximum_is_of_each_place_and_not_of_the_kind() -> None:
 @pytest.mark.parametrize(
     ("wheel", "rule"),
     [
-        pytest.param("AMERICAN_37", "804/2015:10", marks=proves("804/2015:10")),
-        pytest.param("AMERICAN_38", "804/2015:10", marks=proves("804/2015:10")),
-        pytest.param("FRENCH", "807/2015:11", marks=proves("807/2015:11")),
+        pytest.param("AMERICAN_37", "804/2015:10", marks=rule_marks("804/2015:10")),
+        pytest.param("AMERICAN_38", "804/2015:10", marks=rule_marks("804/2015:10")),
+        pytest.param("FRENCH", "807/2015:11", marks=rule_marks("807/2015:11")),
     ],
 )
 def test_a4_a_cent_below_the_minimum_is_refused_on_every_place(wheel: str, rule: str) -> None:
@@ -94,29 +94,31 @@ def test_a4_every_stake_reaches_the_minimum_whatever_lies_there_already() -> Non
     assert (refused.reason, refused.facts["amount_cents"]) == ("BELOW_MINIMUM", "99")
     assert place(rules, {"17": 101}, on_felt) == {"17": 201}
     # Chips of one command are one stake.
-    assert rules.add(None, rules.read_request(request({"17": 50}) * 2)) == {"17": 100}
+    assert rules.add(None, rules.read_place_request(request({"17": 50}) * 2)) == {"17": 100}
 
 
 @pytest.mark.guarantee("G9")
 def test_any_stake_can_go_and_leaves_bets_behind() -> None:
     """So that one which the wallet refuses, or which is taken back, can be lifted from among the others."""
     rules = table(total_maximum_cents=1000)
-    stakes = [rules.read_request(request(chips)) for chips in ({"17": 100, "red": 101}, {"17": 199}, {"red": 600})]
+    stakes = [
+        rules.read_place_request(request(chips)) for chips in ({"17": 100, "red": 101}, {"17": 199}, {"red": 600})
+    ]
     felt: Bets | None = None
     for stake in stakes:
         felt = rules.add(felt, stake)
 
     for gone in stakes:
         others = [stake for stake in stakes if stake is not gone]
-        left = rules.take(felt or {}, gone)
+        left = rules.remove(felt or {}, gone)
         assert left == rules.add(rules.add(None, others[1]), others[0])
 
 
 @pytest.mark.parametrize(
     ("wheel", "rule"),
     [
-        pytest.param("AMERICAN_37", "804/2015:13.a.viii", marks=proves("804/2015:13.a.viii", "804/2015:13.a.ix")),
-        pytest.param("FRENCH", "807/2015:14.a.viii", marks=proves("807/2015:14.a.viii", "807/2015:14.a.ix")),
+        pytest.param("AMERICAN_37", "804/2015:13.a.viii", marks=rule_marks("804/2015:13.a.viii", "804/2015:13.a.ix")),
+        pytest.param("FRENCH", "807/2015:14.a.viii", marks=rule_marks("807/2015:14.a.viii", "807/2015:14.a.ix")),
     ],
 )
 def test_a4_t7_half_a_cent_is_neither_paid_nor_rounded(wheel: str, rule: str) -> None:
@@ -143,9 +145,9 @@ def test_t7_an_odd_minimum_is_the_next_even_number_on_doubles() -> None:
 @pytest.mark.parametrize(
     ("wheel", "rule"),
     [
-        pytest.param("AMERICAN_37", "804/2015:12", marks=proves("804/2015:12")),
-        pytest.param("AMERICAN_38", "804/2015:12", marks=proves("804/2015:12")),
-        pytest.param("FRENCH", "807/2015:13", marks=proves("807/2015:13")),
+        pytest.param("AMERICAN_37", "804/2015:12", marks=rule_marks("804/2015:12")),
+        pytest.param("AMERICAN_38", "804/2015:12", marks=rule_marks("804/2015:12")),
+        pytest.param("FRENCH", "807/2015:13", marks=rule_marks("807/2015:13")),
     ],
 )
 def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
@@ -164,9 +166,9 @@ def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
 @pytest.mark.parametrize(
     ("wheel", "rule"),
     [
-        pytest.param("AMERICAN_37", "804/2015:12", marks=proves("804/2015:12")),
-        pytest.param("AMERICAN_38", "804/2015:12", marks=proves("804/2015:12")),
-        pytest.param("FRENCH", "807/2015:13", marks=proves("807/2015:13")),
+        pytest.param("AMERICAN_37", "804/2015:12", marks=rule_marks("804/2015:12")),
+        pytest.param("AMERICAN_38", "804/2015:12", marks=rule_marks("804/2015:12")),
+        pytest.param("FRENCH", "807/2015:13", marks=rule_marks("807/2015:13")),
     ],
 )
 @pytest.mark.parametrize("double", ["double-dozen-1-2", "double-dozen-2-3", "double-column-1-2", "double-column-2-3"])
@@ -210,7 +212,7 @@ def test_all_of_a_request_or_none_of_it() -> None:
 
 
 def taken(rules: RouletteRules, on_felt: Bets, chips: dict[str, int]) -> Bets | None:
-    return rules.take(on_felt, rules.read_take_back(request(chips)))
+    return rules.remove(on_felt, rules.read_cancel_request(request(chips)))
 
 
 def test_what_was_placed_can_be_taken_back_in_parts() -> None:
@@ -259,7 +261,7 @@ def test_the_engine_itself_takes_no_amount_that_is_none(cents: int) -> None:
     rules = table()
     on_felt = place(rules, {"17": 300})
 
-    for step, reason in ((rules.add, "BELOW_MINIMUM"), (rules.take, "INVALID")):
+    for step, reason in ((rules.add, "BELOW_MINIMUM"), (rules.remove, "INVALID")):
         with pytest.raises(TableRefused) as refused:
             step(on_felt, {"17": cents})
         assert refused.value.reason == reason
@@ -283,9 +285,9 @@ def test_a_request_has_a_size() -> None:
     rules = table(maxima={"RED": 540}, minimum_cents=1)
     one = request({"red": 1})
 
-    assert rules.add(None, rules.read_request(one * 200)) == {"red": 200}
+    assert rules.add(None, rules.read_place_request(one * 200)) == {"red": 200}
     with pytest.raises(TableRefused) as refused:
-        rules.read_request(one * 201)
+        rules.read_place_request(one * 201)
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "bets"})
 
 
@@ -294,9 +296,9 @@ def test_a_request_has_a_size() -> None:
 def test_t11_the_same_place_named_twice_is_summed() -> None:
     rules = table()
 
-    assert rules.read_request(request({"17": 1500}) * 2) == {"17": 3000}
+    assert rules.read_place_request(request({"17": 1500}) * 2) == {"17": 3000}
     with pytest.raises(TableRefused) as refused:
-        rules.add(None, rules.read_request(request({"17": 1500}) * 2 + request({"17": 1})))
+        rules.add(None, rules.read_place_request(request({"17": 1500}) * 2 + request({"17": 1})))
     assert refused.value.facts["amount_cents"] == "3001"
 
 
@@ -304,5 +306,5 @@ def test_amounts_beyond_all_measure_are_refused_and_not_wrapped() -> None:
     rules = table()
 
     with pytest.raises(TableRefused) as refused:
-        rules.add(None, rules.read_request(request({"17": 2**63 - 1}) * 200))
+        rules.add(None, rules.read_place_request(request({"17": 2**63 - 1}) * 200))
     assert refused.value.facts["amount_cents"] == str((2**63 - 1) * 200)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from services.kit.randomness import Tape
+from services.kit.randomness.source import Tape
 from services.kit.table.game import Game, Rules
 from services.kit.table.refusals import TableRefused
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules
-from tests.engine.roulette import by_arithmetic
-from tests.engine.roulette.tables import WHEELS, on, place, table
+from tests.engine.roulette import reference
+from tests.engine.roulette.tables import WHEELS, outcome_on, place, table
 
 
 def test_the_runtime_finds_what_it_expects() -> None:
@@ -48,7 +48,7 @@ def test_bets_that_this_board_does_not_have_are_not_paid_as_lost() -> None:
     )
 
     with pytest.raises(KeyError):
-        rules.payout_cents(on(rules, "0"), foreign)
+        rules.payout_cents(outcome_on(rules, "0"), foreign)
     with pytest.raises(TableRefused):
         rules.add(None, foreign)
 
@@ -57,7 +57,7 @@ def test_results_say_stake_payout_and_prize_of_every_bet() -> None:
     rules = table()
     bets = place(rules, {"17": 100, "red": 200, "double-dozen-1-2": 300})
 
-    results = rules.results_message(on(rules, "17"), bets).results
+    results = rules.results_message(outcome_on(rules, "17"), bets).results
 
     assert [(each.place, each.amount_cents, each.payout_cents, each.prize_cents) for each in results] == [
         ("17", 100, 3600, 3500),
@@ -76,9 +76,9 @@ def test_the_layout_is_the_board(wheel: str) -> None:
     assert shown.total_maximum_cents == 0
     assert not shown.call_bets
     kinds = {each.place: roulette_pb2.Kind.Name(each.kind).removeprefix("KIND_") for each in shown.places}
-    assert kinds == by_arithmetic.legal(wheel)
+    assert kinds == reference.legal_places(wheel)
     for each in shown.places:
-        assert each.prize_halves == 2 * by_arithmetic.prize(each.place)
+        assert each.prize_halves == 2 * reference.prize(each.place)
         assert each.even_cents_only == each.place.startswith("double-")
 
 

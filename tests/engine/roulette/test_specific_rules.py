@@ -8,7 +8,7 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.refusals import TableRefused
 from services.roulette.game import RouletteGame
-from tests.engine.roulette.tables import WHEELS, configuration, place, proves, refusal, table
+from tests.engine.roulette.tables import WHEELS, configuration, place, refusal, rule_marks, table
 
 
 def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
@@ -27,7 +27,7 @@ def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
             "wheel",
             "WHEEL_AMERICAN_37, WHEEL_AMERICAN_38",
             "804/2015:6.a",
-            marks=proves("804/2015:6.a"),
+            marks=rule_marks("804/2015:6.a"),
         ),
         pytest.param(
             configuration("UNSPECIFIED", regulation="804/2015"),
@@ -40,7 +40,7 @@ def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
             "wheel",
             "WHEEL_FRENCH",
             "807/2015:6.a",
-            marks=proves("807/2015:6.a"),
+            marks=rule_marks("807/2015:6.a"),
         ),
         pytest.param(configuration("AMERICAN_38", regulation="807/2015"), "wheel", "WHEEL_FRENCH", "807/2015:6.a"),
         pytest.param(
@@ -48,35 +48,35 @@ def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
             "minimum_cents",
             "1",
             "804/2015:10",
-            marks=proves("804/2015:10"),
+            marks=rule_marks("804/2015:10"),
         ),
         pytest.param(
             configuration("FRENCH", minimum_cents=-100),
             "minimum_cents",
             "1",
             "807/2015:11",
-            marks=proves("807/2015:11"),
+            marks=rule_marks("807/2015:11"),
         ),
         pytest.param(
             configuration("AMERICAN_38", call_bets=True),
             "call_bets",
             "false",
             "804/2015:7",
-            marks=proves("804/2015:7"),
+            marks=rule_marks("804/2015:7"),
         ),
         pytest.param(
             configuration("AMERICAN_37", total_maximum_cents=99),
             "total_maximum_cents",
             "100",
             "804/2015:12",
-            marks=proves("804/2015:12"),
+            marks=rule_marks("804/2015:12"),
         ),
         pytest.param(
             configuration("FRENCH", total_maximum_cents=-1),
             "total_maximum_cents",
             "100",
             "807/2015:13",
-            marks=proves("807/2015:13"),
+            marks=rule_marks("807/2015:13"),
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_beyond_the_regulation_nothing_can_be_set(
     ("kind", "ceiling", "american", "french"),
     [
         pytest.param(
-            kind, ceiling, american, french, marks=proves(american, french, "804/2015:11", "807/2015:12"), id=kind
+            kind, ceiling, american, french, marks=rule_marks(american, french, "804/2015:11", "807/2015:12"), id=kind
         )
         for kind, ceiling, american, french in (
             ("STRAIGHT", 30, "804/2015:11.a.i", "807/2015:12.a.i"),
@@ -154,7 +154,7 @@ def altered(field: str, value: str) -> types_pb2.TableConfiguration:
     return setting
 
 
-def with_rules(rules: roulette_pb2.SpecificRules | types_pb2.Words) -> types_pb2.TableConfiguration:
+def with_rules(rules: roulette_pb2.SpecificRules | types_pb2.LocalizedText) -> types_pb2.TableConfiguration:
     setting = configuration()
     setting.rules.Pack(rules)
     return setting
@@ -174,7 +174,7 @@ def with_maxima(*kinds: str) -> types_pb2.TableConfiguration:
         pytest.param(altered("regulation", "805/2015"), "regulation", id="another-regulation"),
         pytest.param(altered("regulation", ""), "regulation", id="no-regulation"),
         pytest.param(types_pb2.TableConfiguration(game="roulette", regulation="804/2015"), "rules", id="no-rules"),
-        pytest.param(with_rules(types_pb2.Words(pt="", en="")), "rules", id="other-rules"),
+        pytest.param(with_rules(types_pb2.LocalizedText(pt="", en="")), "rules", id="other-rules"),
         pytest.param(with_maxima("RED", "RED"), "maxima", id="a-kind-twice"),
         pytest.param(with_maxima("UNSPECIFIED"), "maxima", id="no-kind"),
         pytest.param(configuration(minimum_cents=100_000_001), "minimum_cents", id="beyond-int64"),

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from services.kit.randomness import Tape, TapeExhausted
-from tests.engine.roulette import by_arithmetic
-from tests.engine.roulette.tables import WHEELS, place, proves, table
+from services.kit.randomness.source import Tape, TapeExhausted
+from tests.engine.roulette import reference
+from tests.engine.roulette.tables import WHEELS, place, rule_marks, table
 
 # As the regulations print them (6.c, rulebook 3.1).
 PRINTED = {
@@ -32,22 +32,22 @@ def order(wheel: str) -> list[str]:
 @pytest.mark.parametrize(
     ("wheel", "pockets"),
     [
-        pytest.param("AMERICAN_37", 37, marks=proves("804/2015:6.a")),
-        pytest.param("AMERICAN_38", 38, marks=proves("804/2015:6.a")),
-        pytest.param("FRENCH", 37, marks=proves("807/2015:6.a")),
+        pytest.param("AMERICAN_37", 37, marks=rule_marks("804/2015:6.a")),
+        pytest.param("AMERICAN_38", 38, marks=rule_marks("804/2015:6.a")),
+        pytest.param("FRENCH", 37, marks=rule_marks("807/2015:6.a")),
     ],
 )
 def test_a_wheel_has_every_number_once(wheel: str, pockets: int) -> None:
     assert len(order(wheel)) == pockets
-    assert sorted(order(wheel)) == sorted(by_arithmetic.numbers_of(wheel))
+    assert sorted(order(wheel)) == sorted(reference.numbers_of(wheel))
 
 
 @pytest.mark.parametrize(
     "wheel",
     [
-        pytest.param("AMERICAN_37", marks=proves("804/2015:6.c")),
-        pytest.param("AMERICAN_38", marks=proves("804/2015:6.c")),
-        pytest.param("FRENCH", marks=proves("807/2015:6.c")),
+        pytest.param("AMERICAN_37", marks=rule_marks("804/2015:6.c")),
+        pytest.param("AMERICAN_38", marks=rule_marks("804/2015:6.c")),
+        pytest.param("FRENCH", marks=rule_marks("807/2015:6.c")),
     ],
 )
 def test_the_order_is_the_printed_one(wheel: str) -> None:
@@ -77,16 +77,16 @@ def test_t3_numbers_have_the_standard_colours_and_zeros_are_green(wheel: str) ->
         if pocket.number in {"0", "00"}:
             assert pocket.colour == GREEN
         else:
-            assert pocket.colour == (RED if by_arithmetic.wins("red", pocket.number) else BLACK)
+            assert pocket.colour == (RED if reference.wins("red", pocket.number) else BLACK)
 
 
 @pytest.mark.parametrize(
     ("wheel", "same_colour"),
     [
         # T3: the only contact of two reds, for the homologation file.
-        pytest.param("AMERICAN_37", [("1", "27")], marks=proves("804/2015:6.b")),
-        pytest.param("AMERICAN_38", [], marks=proves("804/2015:6.b")),
-        pytest.param("FRENCH", [], marks=proves("807/2015:6.b")),
+        pytest.param("AMERICAN_37", [("1", "27")], marks=rule_marks("804/2015:6.b")),
+        pytest.param("AMERICAN_38", [], marks=rule_marks("804/2015:6.b")),
+        pytest.param("FRENCH", [], marks=rule_marks("807/2015:6.b")),
     ],
 )
 def test_red_and_black_alternate(wheel: str, same_colour: list[tuple[str, str]]) -> None:

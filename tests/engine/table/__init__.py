@@ -1,1 +1,1 @@
-"""The pure parts of the table runtime."""
+"""Tests of the table runtime's pure modules."""

@@ -9,18 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.wallet import inactivity
-from services.wallet.refusals import WalletRefused
-from services.wallet.state import (
-    Device,
-    EndCause,
-    InactivityPolicy,
-    Mode,
-    Notice,
-    Play,
-    Session,
-    SessionState,
-)
+from services.wallet.model import inactivity
+from services.wallet.model.refusals import WalletRefused
+from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode, Notice, Play, Session, SessionState
 
 T0 = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
 LAW = InactivityPolicy()
@@ -64,7 +55,7 @@ def session_at(play: Play, regulation: str = "804/2015", policy: InactivityPolic
         cave_short_since=None,
         next_step_at=None,
     )
-    inactivity.started(session, policy, T0)
+    inactivity.session_started(session, policy, T0)
     return session
 
 
@@ -124,9 +115,9 @@ def missed(session: Session, rounds: int) -> list[Notice]:
 def test_a9_more_than_three_minutes_is_strict(regulation: str, rule: str) -> None:
     session = session_at(Play.INDIVIDUAL, regulation)
 
-    assert inactivity.time_step(session, LAW, at(180.0)) == []
+    assert inactivity.take_due_step(session, LAW, at(180.0)) == []
     assert state_of(session) is SessionState.ACTIVE
-    assert told(inactivity.time_step(session, LAW, at(180.1))) == [("INVITATION", rule)]
+    assert told(inactivity.take_due_step(session, LAW, at(180.1))) == [("INVITATION", rule)]
     assert state_of(session) is SessionState.INVITED
 
 
@@ -135,13 +126,13 @@ def test_the_invitation_is_due_at_the_first_moment_that_is_more_than_three_minut
     session = session_at(Play.INDIVIDUAL)
 
     assert session.next_step_at == at(180) + timedelta(microseconds=1)
-    assert kinds(inactivity.time_step(session, LAW, session.next_step_at)) == ["INVITATION"]
+    assert kinds(inactivity.take_due_step(session, LAW, session.next_step_at)) == ["INVITATION"]
 
 
 def warned_at_200() -> Session:
     session = session_at(Play.INDIVIDUAL)
-    inactivity.time_step(session, LAW, at(180) + timedelta(microseconds=1))
-    inactivity.time_step(session, LAW, at(200.1))
+    inactivity.take_due_step(session, LAW, at(180) + timedelta(microseconds=1))
+    inactivity.take_due_step(session, LAW, at(200.1))
     assert state_of(session) is SessionState.WARNED
     return session
 
@@ -161,14 +152,14 @@ def warned_at_200() -> Session:
 )
 def test_a10_the_warning_gives_a_whole_minute(regulation: str, rule: str) -> None:
     session = session_at(Play.INDIVIDUAL, regulation)
-    inactivity.time_step(session, LAW, at(180.1))
+    inactivity.take_due_step(session, LAW, at(180.1))
 
-    assert inactivity.time_step(session, LAW, at(200.0)) == []
-    (warning,) = inactivity.time_step(session, LAW, at(200.1))
+    assert inactivity.take_due_step(session, LAW, at(200.0)) == []
+    (warning,) = inactivity.take_due_step(session, LAW, at(200.1))
     assert (warning.kind, warning.rule, warning.ends_at) == ("WARNING", rule, at(260.1))
-    inactivity.time_step(session, LAW, at(260.0))
+    inactivity.take_due_step(session, LAW, at(260.0))
     assert state_of(session) is SessionState.WARNED
-    assert inactivity.time_step(session, LAW, at(260.1)) == []
+    assert inactivity.take_due_step(session, LAW, at(260.1)) == []
     assert (session.state, session.end_cause) == (SessionState.ENDING, EndCause.INACTIVITY)
 
 
@@ -177,22 +168,22 @@ def test_a10_a_bet_in_the_last_second_withdraws_the_warning() -> None:
     session = warned_at_200()
 
     assert told(inactivity.after_bet(session, at(259))) == [("WITHDRAWN", "804/2015:29")]
-    assert inactivity.time_step(session, LAW, at(260.2)) == []
+    assert inactivity.take_due_step(session, LAW, at(260.2)) == []
     assert state_of(session) is SessionState.ACTIVE
     assert session.warned_at is None
-    assert inactivity.time_step(session, LAW, at(259 + 180)) == []
-    assert kinds(inactivity.time_step(session, LAW, at(259 + 180.1))) == ["INVITATION"]
+    assert inactivity.take_due_step(session, LAW, at(259 + 180)) == []
+    assert kinds(inactivity.take_due_step(session, LAW, at(259 + 180.1))) == ["INVITATION"]
 
 
 @pytest.mark.rule("804/2015:29")
 def test_no_step_is_skipped_however_late_one_looks() -> None:
     session = session_at(Play.INDIVIDUAL)
 
-    assert kinds(inactivity.time_step(session, LAW, at(10_000))) == ["INVITATION"]
-    assert inactivity.time_step(session, LAW, at(10_000)) == []
-    (warning,) = inactivity.time_step(session, LAW, at(20_000))
+    assert kinds(inactivity.take_due_step(session, LAW, at(10_000))) == ["INVITATION"]
+    assert inactivity.take_due_step(session, LAW, at(10_000)) == []
+    (warning,) = inactivity.take_due_step(session, LAW, at(20_000))
     assert warning.ends_at == at(20_060)
-    assert inactivity.time_step(session, LAW, at(20_059)) == []
+    assert inactivity.take_due_step(session, LAW, at(20_059)) == []
     assert state_of(session) is SessionState.WARNED
 
 
@@ -201,7 +192,7 @@ def test_a_wrong_next_step_cannot_shorten_the_minute() -> None:
     session = warned_at_200()
     session.next_step_at = at(210)
 
-    inactivity.time_step(session, LAW, at(230))
+    inactivity.take_due_step(session, LAW, at(230))
 
     assert state_of(session) is SessionState.WARNED
 
@@ -212,15 +203,15 @@ def test_b24_the_three_minutes_start_at_the_end_of_the_last_round() -> None:
     inactivity.after_bet(session, at(10))
 
     assert settled(session, "r1", bet=True, seconds=500) == []
-    assert inactivity.time_step(session, LAW, at(680)) == []
-    assert kinds(inactivity.time_step(session, LAW, at(680.1))) == ["INVITATION"]
+    assert inactivity.take_due_step(session, LAW, at(680)) == []
+    assert kinds(inactivity.take_due_step(session, LAW, at(680.1))) == ["INVITATION"]
 
 
 @pytest.mark.rule("805/2015:35.a")
 def test_b24_a_round_in_play_is_looked_at_later() -> None:
     session = session_at(Play.INDIVIDUAL, "805/2015")
 
-    inactivity.playing(session, at(200))
+    inactivity.postpone_while_in_play(session, at(200))
 
     assert session.next_step_at is not None
     assert session.next_step_at > at(200)
@@ -231,7 +222,7 @@ def test_rounds_without_him_are_nothing_at_an_individual_table() -> None:
     session = session_at(Play.INDIVIDUAL)
 
     assert missed(session, 10) == []
-    assert inactivity.announced(session, "r11", T0) == []
+    assert inactivity.round_announced(session, "r11", T0) == []
     assert state_of(session) is SessionState.ACTIVE
 
 
@@ -239,12 +230,12 @@ def test_rounds_without_him_are_nothing_at_an_individual_table() -> None:
 def test_an_outage_of_ours_gives_the_time_after_the_warning_anew() -> None:
     session = warned_at_200()
 
-    (warning,) = inactivity.warned_again(session, LAW, at(1000))
+    (warning,) = inactivity.restart_warning(session, LAW, at(1000))
 
     assert (warning.kind, warning.ends_at) == ("WARNING", at(1060))
-    inactivity.time_step(session, LAW, at(1059))
+    inactivity.take_due_step(session, LAW, at(1059))
     assert state_of(session) is SessionState.WARNED
-    inactivity.time_step(session, LAW, at(1060))
+    inactivity.take_due_step(session, LAW, at(1060))
     assert state_of(session) is SessionState.ENDING
 
 
@@ -283,7 +274,7 @@ def test_a11_the_warning_and_one_more_round(regulation: str) -> None:
     session = session_at(Play.MULTI_PLAYER, regulation)
     missed(session, 6)
 
-    (warning,) = inactivity.announced(session, "r7", T0)
+    (warning,) = inactivity.round_announced(session, "r7", T0)
     assert (warning.kind, warning.round_id, warning.ends_at) == ("WARNING", "r7", None)
     assert warning.rule == inactivity.ARTICLES[regulation].warning
     assert settled(session, "r7") == []
@@ -302,7 +293,7 @@ def test_nobody_is_ended_without_the_warning() -> None:
 def test_a_round_that_was_already_open_when_he_was_warned_does_not_end_him() -> None:
     session = session_at(Play.MULTI_PLAYER)
     missed(session, 6)
-    inactivity.announced(session, "r8", T0)
+    inactivity.round_announced(session, "r8", T0)
 
     settled(session, "r7")
 
@@ -323,7 +314,7 @@ def test_a_bet_starts_the_count_anew() -> None:
 def test_a_bet_in_the_warned_round_withdraws_the_warning() -> None:
     session = session_at(Play.MULTI_PLAYER)
     missed(session, 6)
-    inactivity.announced(session, "r7", T0)
+    inactivity.round_announced(session, "r7", T0)
 
     assert kinds(inactivity.after_bet(session, at(1))) == ["WITHDRAWN"]
     assert settled(session, "r7", bet=True) == []
@@ -343,9 +334,9 @@ def test_an_excused_round_neither_counts_nor_resets_at_a_banked_table() -> None:
 def test_a_warned_round_that_never_ended_is_replaced_without_a_second_notice() -> None:
     session = session_at(Play.MULTI_PLAYER)
     missed(session, 6)
-    inactivity.announced(session, "void", T0)
+    inactivity.round_announced(session, "void", T0)
 
-    assert inactivity.announced(session, "r8", T0) == []
+    assert inactivity.round_announced(session, "r8", T0) == []
     assert session.warned_round_id == "r8"
     settled(session, "r8")
     assert state_of(session) is SessionState.ENDING
@@ -354,7 +345,7 @@ def test_a_warned_round_that_never_ended_is_replaced_without_a_second_notice() -
 def test_an_announcement_warns_only_the_invited() -> None:
     session = session_at(Play.MULTI_PLAYER)
 
-    assert inactivity.announced(session, "r1", T0) == []
+    assert inactivity.round_announced(session, "r1", T0) == []
     assert state_of(session) is SessionState.ACTIVE
 
 
@@ -362,7 +353,7 @@ def test_time_is_nothing_at_a_multi_player_table() -> None:
     session = session_at(Play.MULTI_PLAYER)
 
     assert session.next_step_at is None
-    assert inactivity.time_step(session, LAW, at(1e6)) == []
+    assert inactivity.take_due_step(session, LAW, at(1e6)) == []
     assert state_of(session) is SessionState.ACTIVE
 
 
@@ -381,7 +372,7 @@ def test_c30_an_absent_player_is_invited_warned_and_ended(regulation: str) -> No
 
     assert missed(session, 5) == []
     assert told(settled(session, "r6")) == [("INVITATION", f"{regulation}:70.b")]
-    (warning,) = inactivity.announced(session, "r7", T0)
+    (warning,) = inactivity.round_announced(session, "r7", T0)
     assert (warning.kind, warning.rule, warning.round_id) == ("WARNING", f"{regulation}:71", "r7")
     settled(session, "r7")
     assert (session.state, session.end_cause) == (SessionState.ENDING, EndCause.INACTIVITY)
@@ -391,7 +382,7 @@ def test_c30_an_absent_player_is_invited_warned_and_ended(regulation: str) -> No
 def test_c30_coming_back_during_the_warned_hand_withdraws_everything() -> None:
     session = session_at(Play.POKER, "806/2015")
     missed(session, 6)
-    inactivity.announced(session, "r7", T0)
+    inactivity.round_announced(session, "r7", T0)
 
     assert told(settled(session, "r7", excused=True)) == [("WITHDRAWN", "806/2015:71")]
     assert (session.state, session.missed_rounds, session.warned_round_id) == (SessionState.ACTIVE, 0, None)
@@ -409,7 +400,7 @@ def test_c30_a_player_who_folds_by_his_own_decision_is_never_invited() -> None:
 def test_a_blind_is_a_bet() -> None:
     session = session_at(Play.POKER, "806/2015")
     missed(session, 6)
-    inactivity.announced(session, "r7", T0)
+    inactivity.round_announced(session, "r7", T0)
 
     assert kinds(settled(session, "r7", bet=True)) == ["WITHDRAWN"]
     assert session.missed_rounds == 0
@@ -434,11 +425,11 @@ def test_c29_a_cave_below_the_minimum_is_invited_warned_and_ended_by_time(regula
 
     assert told(settled(session, "r1", bet=True, short=True)) == [("INVITATION", f"{regulation}:70.a")]
     assert session.next_step_at == at(30)
-    assert inactivity.time_step(session, LAW, at(29.9)) == []
-    (warning,) = inactivity.time_step(session, LAW, at(30))
+    assert inactivity.take_due_step(session, LAW, at(29.9)) == []
+    (warning,) = inactivity.take_due_step(session, LAW, at(30))
     assert (warning.kind, warning.rule, warning.ends_at) == ("WARNING", f"{regulation}:71", at(60))
-    assert inactivity.time_step(session, LAW, at(59.9)) == []
-    assert inactivity.time_step(session, LAW, at(60)) == []
+    assert inactivity.take_due_step(session, LAW, at(59.9)) == []
+    assert inactivity.take_due_step(session, LAW, at(60)) == []
     assert (session.state, session.end_cause) == (SessionState.ENDING, EndCause.INACTIVITY)
 
 
@@ -448,11 +439,11 @@ def test_c29_a_top_up_withdraws_the_invitation_and_the_warning(*, warned: bool) 
     session = session_at(Play.POKER, "806/2015")
     settled(session, "r1", bet=True, short=True)
     if warned:
-        inactivity.time_step(session, LAW, at(30))
+        inactivity.take_due_step(session, LAW, at(30))
 
     assert told(inactivity.after_buy_in(session, at(31))) == [("WITHDRAWN", "806/2015:71")]
     assert (session.state, session.cave_short_since, session.next_step_at) == (SessionState.ACTIVE, None, None)
-    assert inactivity.time_step(session, LAW, at(61)) == []
+    assert inactivity.take_due_step(session, LAW, at(61)) == []
 
 
 def test_c29_with_exactly_the_minimum_nothing_happens() -> None:
@@ -477,7 +468,7 @@ def test_hands_he_may_not_be_dealt_are_none_that_he_missed() -> None:
 
     assert [n for number in range(1, 10) for n in settled(session, f"r{number}", short=True)] == []
     assert (session.missed_rounds, session.cave_short_since) == (0, T0)
-    assert inactivity.announced(session, "r10", T0) == []
+    assert inactivity.round_announced(session, "r10", T0) == []
 
 
 def test_a_report_of_an_ample_cave_withdraws_as_a_top_up_does() -> None:
@@ -498,7 +489,7 @@ def test_a_top_up_does_not_answer_missed_hands() -> None:
 def test_whoever_bets_in_the_warned_hand_and_loses_his_cave_is_invited_for_the_cave() -> None:
     session = session_at(Play.POKER, "806/2015")
     missed(session, 6)
-    inactivity.announced(session, "r7", T0)
+    inactivity.round_announced(session, "r7", T0)
 
     assert told(settled(session, "r7", bet=True, short=True)) == [
         ("WITHDRAWN", "806/2015:71"),
@@ -572,8 +563,8 @@ def test_an_operator_who_does_not_invite_ends_nobody(play: Play) -> None:
     session = session_at(play, "806/2015" if play is Play.POKER else "804/2015", off)
 
     notices = [n for number in range(20) for n in settled(session, f"r{number}", policy=off, short=True)]
-    notices += inactivity.announced(session, "r21", T0)
-    notices += inactivity.time_step(session, off, at(1e6))
+    notices += inactivity.round_announced(session, "r21", T0)
+    notices += inactivity.take_due_step(session, off, at(1e6))
 
     assert (notices, session.state, session.next_step_at) == ([], SessionState.ACTIVE, None)
 
@@ -595,18 +586,18 @@ def test_switching_invitations_off_withdraws_those_that_were_made() -> None:
     assert (session.state, session.next_step_at) == (SessionState.ACTIVE, None)
     inactivity.policy_changed(session, LAW, at(300))
     assert session.next_step_at == at(300)
-    assert kinds(inactivity.time_step(session, LAW, at(300))) == ["INVITATION"]
+    assert kinds(inactivity.take_due_step(session, LAW, at(300))) == ["INVITATION"]
 
 
 @pytest.mark.rule("804/2015:29")
 def test_a_shorter_policy_does_not_shorten_a_warning_that_was_given() -> None:
     later = replace(LAW, end_after_seconds=600)
     session = session_at(Play.INDIVIDUAL, policy=later)
-    inactivity.time_step(session, later, at(180.1))
-    (warning,) = inactivity.time_step(session, later, at(201))
+    inactivity.take_due_step(session, later, at(180.1))
+    (warning,) = inactivity.take_due_step(session, later, at(201))
 
     inactivity.policy_changed(session, LAW, at(210))
-    inactivity.time_step(session, LAW, at(280))
+    inactivity.take_due_step(session, LAW, at(280))
 
     assert state_of(session) is SessionState.WARNED
     assert session.next_step_at == warning.ends_at
@@ -617,9 +608,9 @@ def test_a_later_policy_is_looked_at_later() -> None:
     session = session_at(Play.INDIVIDUAL, policy=later)
     inactivity.after_bet(session, at(10))
 
-    assert inactivity.time_step(session, later, at(191)) == []
+    assert inactivity.take_due_step(session, later, at(191)) == []
     assert session.next_step_at == at(610) + timedelta(microseconds=1)
-    assert kinds(inactivity.time_step(session, later, at(610.1))) == ["INVITATION"]
+    assert kinds(inactivity.take_due_step(session, later, at(610.1))) == ["INVITATION"]
 
 
 # -- the end --------------------------------------------------------------------------------------------------------
@@ -645,8 +636,8 @@ def test_nothing_touches_a_session_that_ends() -> None:
     assert inactivity.after_bet(session, at(2)) == []
     assert inactivity.after_buy_in(session, at(2)) == []
     assert settled(session, "r1", bet=True, short=True) == []
-    assert inactivity.announced(session, "r2", at(2)) == []
-    assert inactivity.time_step(session, LAW, at(1e6)) == []
+    assert inactivity.round_announced(session, "r2", at(2)) == []
+    assert inactivity.take_due_step(session, LAW, at(1e6)) == []
     assert inactivity.policy_changed(session, replace(LAW, invite=False), at(2)) == []
     assert session == before
 
@@ -684,7 +675,7 @@ def test_at_an_individual_table_nobody_is_ended_but_by_the_steps_of_the_law(
         now += timedelta(seconds=wait)
         was = session.state
         if what == "look":
-            notices = inactivity.time_step(session, policy, now)
+            notices = inactivity.take_due_step(session, policy, now)
         elif what == "bet":
             notices = inactivity.after_bet(session, now)
         else:
@@ -739,7 +730,7 @@ def test_counted_in_rounds_nobody_is_ended_but_by_the_steps_of_the_law(
         round_id = f"r{number}"
         if announcement != "silent":
             names = round_id if announcement == "announced" else f"x{number}"
-            for notice in inactivity.announced(session, names, T0):
+            for notice in inactivity.round_announced(session, names, T0):
                 assert notice.kind == "WARNING"
                 assert invited
             warned_for = names if session.state is SessionState.WARNED else ""

@@ -9,16 +9,16 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from stack import ephemeral
-from stack.postgres import EmbeddedPostgres
-from tests.conftest import OWNER
-from tests.conftest import USER as WALLET_USER
-from tests.roulette_under_test import RouletteProcess
-from tests.service.roulette.books import differences
-from tests.service.roulette.casino import HOUSES, Casino, Guest, Room
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.conftest import OWNER_ROLE
+from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.processes.roulette import RouletteProcess
+from tests.processes.wallet import WalletProcess
+from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform, SeatedPlayer
+from tests.service.roulette.replay_check import differences
 from tests.service.table.conftest import USER as ROULETTE_USER
 from tests.service.table.conftest import game_template
-from tests.wallet_under_test import WalletProcess
 
 __all__ = ["game_template"]
 
@@ -26,13 +26,13 @@ WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_casino", "feltro_roulette
 
 
 @pytest.fixture(scope="package")
-def casino(
+def platform(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Casino]:
+) -> Iterator[RoulettePlatform]:
     """The wallet and one replica of the roulette, on a bus of their own: no other test's tables are theirs to run."""
     home = tmp_path_factory.mktemp("casino")
-    postgres.ensure_database(WALLET_DATABASE, OWNER, WALLET_USER, template=wallet_template)
-    postgres.ensure_database(ROULETTE_DATABASE, OWNER, ROULETTE_USER, template=game_template)
+    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
+    postgres.ensure_database(ROULETTE_DATABASE, OWNER_ROLE, ROULETTE_USER, template=game_template)
     with ephemeral.nats() as bus:
         telling = {"FELTRO_LOG_LEVEL": "debug"}
         wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home, environment=telling)
@@ -44,8 +44,8 @@ def casino(
             asyncio.run(wallet.ready())
             roulette.start()
             asyncio.run(roulette.ready())
-            casino = Casino(wallet, roulette, bus.url)
-            asyncio.run(casino.open_houses())
+            casino = RoulettePlatform(wallet, roulette, bus.url)
+            asyncio.run(casino.open_tables())
             yield casino
             found = asyncio.run(differences(casino))
             audit = subprocess.run(
@@ -64,9 +64,9 @@ def casino(
 
 
 @pytest.fixture
-async def room(casino: Casino) -> AsyncIterator[Room]:
+async def driver(casino: RoulettePlatform) -> AsyncIterator[RouletteDriver]:
     """This test's own."""
-    async with casino.room() as room:
+    async with casino.driver() as room:
         yield room
 
 
@@ -77,6 +77,6 @@ def regulation(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def guest(room: Room, regulation: str) -> Guest:
+async def seated_player(room: RouletteDriver, regulation: str) -> SeatedPlayer:
     """A player with 1000 euro at an individual table of his own."""
-    return await room.guest(HOUSES[regulation])
+    return await room.seat_new_player(INDIVIDUAL_TABLES[regulation])

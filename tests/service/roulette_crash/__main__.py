@@ -8,22 +8,22 @@ import sys
 import time
 from random import Random, SystemRandom
 
-from tests.service.roulette_crash.casino import open_casino
-from tests.service.roulette_crash.strikes import Strikes
+from tests.service.roulette_crash.crash_run import start_crash_run
+from tests.service.roulette_crash.random_kills import RandomKills
 
 
 async def _soak(minutes: float, seed: int) -> None:
     print(f"--seed {seed}")
     dice = Random(seed)
-    async with open_casino(dice) as casino:
-        strikes = Strikes(casino, dice)
+    async with start_crash_run(dice) as casino:
+        strikes = RandomKills(casino, dice)
         ends_at = time.monotonic() + minutes * 60
         while time.monotonic() < ends_at:
-            await strikes.strike()
-        await casino.goes_on()
+            await strikes.kill_and_restart()
+        await casino.wait_until_all_bet()
         await casino.close()
-    print(f"{casino.memory.unanswered} calls said again, {dict(casino.memory.refusals)}")
-    print(f"longest silence {casino.memory.longest_silence_s:.1f} s; ended alone: {casino.machines.ended_alone}")
+    print(f"{casino.bet_log.unanswered} calls said again, {dict(casino.bet_log.refusals)}")
+    print(f"longest silence {casino.bet_log.longest_wait_s:.1f} s; ended alone: {casino.processes.unexpected_exits}")
 
 
 def main() -> int:

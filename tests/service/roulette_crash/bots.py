@@ -17,19 +17,19 @@ import grpc
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.refusal import error_info, status_of
-from tests.roulette_under_test import RouletteClient
-from tests.service.roulette_crash.signposts import Signposts
+from tests.processes.roulette import RouletteClient
+from tests.service.roulette_crash.lease_directory import LeaseDirectory
 
 # After this a player says it again, with the same request id.
-PATIENCE_S = 4.0
-SAY_AGAIN_AFTER_S = 0.1
+CALL_TIMEOUT_S = 4.0
+RETRY_AFTER_S = 0.1
 # How long a casino may leave somebody without an answer: longer than any outage that a test makes.
 ANSWERED_WITHIN_S = 60.0
-LOOK_EVERY_S = 0.2
+POLL_EVERY_S = 0.2
 # One in so many bets and launches is the last word of a player whose connection is lost: half of them so soon that they
 # may not have been heard, the others when they are answered.
-LOSES_ONE_IN = 12
-LOST_WITHIN_S = 0.02
+DISCONNECTS_ONE_IN = 12
+DISCONNECTS_WITHIN_S = 0.02
 # What an answer says of the way and not of the command.
 _OF_THE_WAY = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED"})
 _BROKEN = frozenset({
@@ -48,7 +48,7 @@ _BETS: tuple[Mapping[str, int], ...] = (
 T = TypeVar("T")
 
 
-class Said(Exception):
+class BetRefused(Exception):
     """The casino has said no."""
 
     def __init__(self, reason: str, sentence: str) -> None:
@@ -57,7 +57,7 @@ class Said(Exception):
 
 
 @dataclass
-class Slip:
+class BetRecord:
     """A bet that a player has made, and what he was told of it."""
 
     player_id: str
@@ -66,40 +66,40 @@ class Slip:
     cents: int
     stake_id: str = ""
     """Of an acknowledged bet."""
-    refused: str = ""
+    refusal_reason: str = ""
     """Why it does not count."""
-    taken_back: bool | None = False
+    cancelled: bool | None = False
     """None if he asked for it and does not know."""
-    lost: bool = False
+    disconnected: bool = False
     """His connection was lost before the answer, and he never asked again."""
 
     @property
-    def on_felt(self) -> bool:
+    def counts(self) -> bool:
         """Whether it counts, as far as the player knows."""
-        return bool(self.stake_id) and self.taken_back is False
+        return bool(self.stake_id) and self.cancelled is False
 
 
 @dataclass
-class Memory:
+class BetLog:
     """What all players were told."""
 
-    slips: list[Slip] = field(default_factory=list)
-    spun: dict[str, roulette_pb2.SpinResponse] = field(default_factory=dict)
+    bets: list[BetRecord] = field(default_factory=list)
+    spin_responses: dict[str, roulette_pb2.SpinResponse] = field(default_factory=dict)
     refusals: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
     acknowledged: int = 0
-    longest_silence_s: float = 0.0
+    longest_wait_s: float = 0.0
 
     @property
-    def lost(self) -> int:
+    def disconnected_count(self) -> int:
         """Bets whose players never heard of them again."""
-        return sum(slip.lost for slip in self.slips)
+        return sum(slip.disconnected for slip in self.bets)
 
-    def note(self, slip: Slip) -> None:
-        self.slips.append(slip)
+    def record(self, slip: BetRecord) -> None:
+        self.bets.append(slip)
         self.acknowledged += bool(slip.stake_id)
-        if slip.refused:
-            self.refusals[slip.refused] += 1
+        if slip.refusal_reason:
+            self.refusals[slip.refusal_reason] += 1
 
 
 class Bot:
@@ -108,28 +108,28 @@ class Bot:
     def __init__(
         self,
         player_id: str,
-        house_id: str,
+        placement_id: str,
         *,
         individual: bool,
         clients: Mapping[str, RouletteClient],
-        signposts: Signposts,
-        memory: Memory,
+        leases: LeaseDirectory,
+        bet_log: BetLog,
         dice: Random,
     ) -> None:
         self.player_id = player_id
-        self.house_id = house_id
+        self.placement_id = placement_id
         self.rounds = 0
         """Rounds in which he has a bet that counts."""
-        self.last_heard = ""
+        self.last_answer = ""
         """What he was told instead of an answer, for whoever wonders why he does not bet."""
         self._individual = individual
         self._clients = clients
-        self._signposts = signposts
-        self._memory = memory
+        self._signposts = leases
+        self._memory = bet_log
         self._dice = dice
         self._table_id = ""
         self._last_round = ""
-        self._slips: list[Slip] = []
+        self._slips: list[BetRecord] = []
         self._requests = 0
 
     async def play(self, closing: asyncio.Event) -> None:
@@ -139,15 +139,15 @@ class Bot:
                 if not self._table_id:
                     await self._sit_down()
                 await (self._spin_once() if self._individual else self._bet_once())
-            except Said as said:
+            except BetRefused as said:
                 if said.reason not in _SIT_DOWN:
                     raise
                 self._table_id = ""
                 # Whoever had just been at the table may have to be heard of there first.
-                await asyncio.sleep(SAY_AGAIN_AFTER_S)
+                await asyncio.sleep(RETRY_AFTER_S)
 
     async def _sit_down(self) -> None:
-        request = table_pb2.EnterTableRequest(request_id=self._request_id(), table_id=self.house_id)
+        request = table_pb2.EnterTableRequest(request_id=self._request_id(), table_id=self.placement_id)
         entered = await self._ask(
             lambda client: client.tables.EnterTable(request, metadata=client.player(self.player_id))
         )
@@ -157,21 +157,21 @@ class Bot:
         """Bets in the round that takes bets, unless he has already."""
         table = await self._look()
         if table.phase != types_pb2.PHASE_BETTING or table.round.round_id == self._last_round:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(POLL_EVERY_S)
             return
         await self._bet_in(table.round.round_id)
         left_s = (table.round.closes_at.ToDatetime(UTC) - datetime.now(UTC)).total_seconds()
-        await asyncio.sleep(max(LOOK_EVERY_S, min(left_s, 3.0)))
+        await asyncio.sleep(max(POLL_EVERY_S, min(left_s, 3.0)))
 
     async def _spin_once(self) -> None:
         """At a table of his own: bets, launches the ball, and sees where it comes to rest."""
         table = await self._look()
         round_id = table.round.round_id
         if table.phase != types_pb2.PHASE_BETTING:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(POLL_EVERY_S)
             return
         slips = await self._bet_in(round_id)
-        if not any(slip.on_felt for slip in slips):
+        if not any(slip.counts for slip in slips):
             return
         table_id = self._table_id
         if self._loses():
@@ -179,88 +179,88 @@ class Bot:
             return
         try:
             spun = await self._ask(lambda client: client.spin(self.player_id, table_id, round_id))
-        except Said as said:
+        except BetRefused as said:
             # It ended without him: his rounds tell how.
             self._memory.refusals[f"spin: {said.reason}"] += 1
             if said.reason not in {"BETTING_CLOSED", "NOTHING_STAKED"}:
                 raise
         else:
-            self._memory.spun[round_id] = spun
+            self._memory.spin_responses[round_id] = spun
         await asyncio.sleep(self._dice.uniform(0.1, 0.8))
 
     async def _look(self) -> types_pb2.TableSnapshot:
         table_id = self._table_id
         seen = await self._ask(lambda client: client.table(self.player_id, table_id))
-        if not seen.HasField("own"):
-            raise Said("NOT_SEATED", "he is not at the table")
+        if not seen.HasField("own_seat"):
+            raise BetRefused("NOT_SEATED", "he is not at the table")
         return seen.table
 
-    async def _bet_in(self, round_id: str) -> list[Slip]:
+    async def _bet_in(self, round_id: str) -> list[BetRecord]:
         if round_id != self._last_round:
             self._last_round, self._slips = round_id, []
         for _ in range(self._dice.randint(1, 2)):
             self._slips.append(await self._bet(round_id))
-        if any(slip.on_felt for slip in self._slips):
+        if any(slip.counts for slip in self._slips):
             self.rounds += 1
             if self._dice.randint(1, 8) == 1:
                 await self._take_back(round_id, self._slips)
         return self._slips
 
-    async def _bet(self, round_id: str) -> Slip:
+    async def _bet(self, round_id: str) -> BetRecord:
         bets = self._dice.choice(_BETS)
-        slip = Slip(self.player_id, round_id, self._request_id(), sum(bets.values()))
+        slip = BetRecord(self.player_id, round_id, self._request_id(), sum(bets.values()))
         table_id = self._table_id
 
         def say(client: RouletteClient) -> Awaitable[roulette_pb2.PlaceBetsResponse]:
             return client.bet(self.player_id, table_id, round_id, bets, slip.request_id)
 
         if self._loses():
-            slip.lost = True
+            slip.disconnected = True
             await self._say_once(say)
-            self._memory.note(slip)
+            self._memory.record(slip)
             return slip
         try:
             placed = await self._ask(say)
-        except Said as said:
-            slip.refused = said.reason
+        except BetRefused as said:
+            slip.refusal_reason = said.reason
             if said.reason != "BETTING_CLOSED" and said.reason not in _SIT_DOWN:
                 raise
         else:
             assert placed.stake.amount_cents == slip.cents
             assert placed.stake.round_id == round_id
             slip.stake_id = placed.stake.stake_id
-        self._memory.note(slip)
+        self._memory.record(slip)
         return slip
 
-    async def _take_back(self, round_id: str, slips: list[Slip]) -> None:
-        known = [slip for slip in slips if slip.on_felt]
-        unknown = [slip for slip in slips if slip.lost or slip.taken_back is None]
-        request = roulette_pb2.TakeBackBetsRequest(
+    async def _take_back(self, round_id: str, slips: list[BetRecord]) -> None:
+        known = [slip for slip in slips if slip.counts]
+        unknown = [slip for slip in slips if slip.disconnected or slip.cancelled is None]
+        request = roulette_pb2.CancelBetsRequest(
             request_id=self._request_id(), table_id=self._table_id, round_id=round_id
         )
         try:
             taken = await self._ask(
-                lambda client: client.roulette.TakeBackBets(request, metadata=client.player(self.player_id))
+                lambda client: client.roulette.CancelBets(request, metadata=client.player(self.player_id))
             )
-        except Said as said:
+        except BetRefused as said:
             self._memory.refusals[f"take back: {said.reason}"] += 1
             if said.reason not in {"BETTING_CLOSED", "NOT_ON_FELT"} | _SIT_DOWN:
                 raise
             for slip in known:
-                slip.taken_back = None
+                slip.cancelled = None
         else:
             certain, possible = sum(slip.cents for slip in known), sum(slip.cents for slip in unknown)
-            assert certain <= taken.taken_back_cents <= certain + possible, (taken, slips)
+            assert certain <= taken.cancelled_cents <= certain + possible, (taken, slips)
             for slip in known:
-                slip.taken_back = True
+                slip.cancelled = True
 
     def _loses(self) -> bool:
-        return self._dice.randint(1, LOSES_ONE_IN) == 1
+        return self._dice.randint(1, DISCONNECTS_ONE_IN) == 1
 
     async def _say_once(self, say: Callable[[RouletteClient], Awaitable[object]]) -> None:
         """Says it and is gone, whether it was heard or not; no answer reaches him."""
-        client = self._clients.get(self._signposts.address(self.house_id))
-        lost_after_s = self._dice.choice((self._dice.uniform(0, LOST_WITHIN_S), PATIENCE_S))
+        client = self._clients.get(self._signposts.address(self.placement_id))
+        lost_after_s = self._dice.choice((self._dice.uniform(0, DISCONNECTS_WITHIN_S), CALL_TIMEOUT_S))
         with suppress(TimeoutError, grpc.aio.AioRpcError):
             async with asyncio.timeout(lost_after_s):
                 if client is not None:
@@ -270,25 +270,25 @@ class Bot:
         """Says it, the same again and again, to whoever runs the table, until there is an answer."""
         began, elsewhere = time.monotonic(), ""
         while time.monotonic() - began < ANSWERED_WITHIN_S:
-            address = elsewhere or self._signposts.address(self.house_id)
+            address = elsewhere or self._signposts.address(self.placement_id)
             elsewhere = ""
             try:
-                async with asyncio.timeout(PATIENCE_S):
-                    answer = await say(self._clients.get(address) or self._clients[self._signposts.another()])
+                async with asyncio.timeout(CALL_TIMEOUT_S):
+                    answer = await say(self._clients.get(address) or self._clients[self._signposts.next_replica()])
             except TimeoutError:
-                self.last_heard = f"{address} did not answer"
+                self.last_answer = f"{address} did not answer"
             except grpc.aio.AioRpcError as failed:
                 reason, elsewhere, words = _refusal(failed)
-                self.last_heard = f"{address}: {words}"
+                self.last_answer = f"{address}: {words}"
                 if reason:
-                    raise Said(reason, words) from None
+                    raise BetRefused(reason, words) from None
             else:
-                self.last_heard = ""
-                self._memory.longest_silence_s = max(self._memory.longest_silence_s, time.monotonic() - began)
+                self.last_answer = ""
+                self._memory.longest_wait_s = max(self._memory.longest_wait_s, time.monotonic() - began)
                 return answer
             self._memory.unanswered += 1
-            await asyncio.sleep(SAY_AGAIN_AFTER_S)
-        raise AssertionError(f"nobody answers {self.player_id} at {self.house_id}; at last: {self.last_heard}")
+            await asyncio.sleep(RETRY_AFTER_S)
+        raise AssertionError(f"nobody answers {self.player_id} at {self.placement_id}; at last: {self.last_answer}")
 
     def _request_id(self) -> str:
         self._requests += 1

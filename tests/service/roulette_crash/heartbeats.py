@@ -15,8 +15,7 @@ import nats
 from nats.aio.msg import Msg
 
 from feltro.table.v1.placement_pb2 import Lease, Replica
-from services.kit.table.placement import TABLES_BUCKET
-from services.kit.table.presence import REPLICAS_BUCKET
+from services.kit.bus.subjects import LEASES_BUCKET, REPLICAS_BUCKET
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,12 @@ class _Beat:
 
 @dataclass(frozen=True)
 class _Claim:
-    house_id: str
+    placement_id: str
     address: str
     at: datetime
 
 
-class Heartbeats:
+class HeartbeatLog:
     """Of all replicas, and which houses they claimed meanwhile."""
 
     def __init__(self) -> None:
@@ -41,10 +40,10 @@ class Heartbeats:
         self._claims: list[_Claim] = []
 
     @asynccontextmanager
-    async def heard(self, url: str) -> AsyncIterator[None]:
+    async def listening(self, url: str) -> AsyncIterator[None]:
         bus = await nats.connect(url)
         try:
-            for bucket, hear in ((REPLICAS_BUCKET, self._hear_beat), (TABLES_BUCKET, self._hear_claim)):
+            for bucket, hear in ((REPLICAS_BUCKET, self._hear_beat), (LEASES_BUCKET, self._hear_claim)):
                 await bus.jetstream().subscribe(
                     f"$KV.{bucket}.>", stream=f"KV_{bucket}", cb=hear, ordered_consumer=True
                 )
@@ -61,17 +60,17 @@ class Heartbeats:
     async def _hear_claim(self, message: Msg) -> None:
         if message.data:
             said = Lease.FromString(message.data)
-            self._claims.append(_Claim(said.house_id, said.address, message.metadata.timestamp))
+            self._claims.append(_Claim(said.placement_id, said.address, message.metadata.timestamp))
 
-    def until_claimed(self, houses: Collection[str], former: str, now: str) -> int | None:
+    def beats_until_claimed(self, placements: Collection[str], former: str, now: str) -> int | None:
         """The beats until the last of these houses was claimed; None as long as one is not known to be.
 
         Where a beat was missed by whoever counts here, the one before it is counted.
         """
         last = max((beat for beat in self._beats if beat.address == former), key=lambda beat: beat.number)
         claims = [claim for claim in self._claims if claim.address == now and claim.at > last.at]
-        first = {claim.house_id: claim.at for claim in reversed(claims)}
-        if not first.keys() >= set(houses):
+        first = {claim.placement_id: claim.at for claim in reversed(claims)}
+        if not first.keys() >= set(placements):
             return None
-        latest = max(first[house] for house in houses)
+        latest = max(first[house] for house in placements)
         return max(beat.number for beat in self._beats if beat.at <= latest) - last.number

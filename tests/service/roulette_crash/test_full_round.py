@@ -14,32 +14,32 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import error_info, status_of
-from services.kit.table.fair_share import SHARE_AT_MOST
-from tests.roulette_under_test import RouletteClient, configuration
-from tests.service.roulette_crash.machines import Machines, folder
-from tests.wallet_under_test import WalletClient
+from services.kit.table.banked.limits import STAKES_PER_PLAYER_MAX
+from tests.processes.roulette import RouletteClient, configuration
+from tests.processes.wallet import WalletClient
+from tests.service.roulette_crash.processes import Processes, temporary_folder
 
-HOUSE = "solo"
-PURSE_CENTS = 10_000_000
-WITHIN_S = 60.0
-AT_ONCE = 40
+INDIVIDUAL_TABLE = "solo"
+STARTING_CENTS = 10_000_000
+TIMEOUT_S = 60.0
+CONCURRENT_CALLS = 40
 
 
 @dataclass(frozen=True)
-class Hall:
+class TwoReplicas:
     """Two replicas, of which one runs the house."""
 
-    machines: Machines
+    processes: Processes
     clients: dict[str, RouletteClient]
     wallet: WalletClient
 
-    async def owner(self, player_id: str) -> tuple[str, str, str]:
+    async def enter_at_owner(self, player_id: str) -> tuple[str, str, str]:
         """Sits down as soon as anybody runs the house; the replica, the player's table and its round."""
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while True:
                 for name, client in self.clients.items():
                     try:
-                        entered = (await client.enter(player_id, HOUSE)).table
+                        entered = (await client.enter(player_id, INDIVIDUAL_TABLE)).table
                     except grpc.aio.AioRpcError:
                         continue
                     return name, entered.table_id, entered.round.round_id
@@ -65,10 +65,10 @@ class Hall:
 
 
 @asynccontextmanager
-async def hall() -> AsyncIterator[Hall]:
-    tables = {HOUSE: configuration(play=wallet_types.PLAY_INDIVIDUAL, minimum_cents=100)}
-    with folder() as home:
-        machines = Machines(home, tables)
+async def two_replicas() -> AsyncIterator[TwoReplicas]:
+    tables = {INDIVIDUAL_TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, minimum_cents=100)}
+    with temporary_folder() as home:
+        machines = Processes(home, tables)
         try:
             async with machines.running(), AsyncExitStack() as stack:
                 clients = {
@@ -76,7 +76,7 @@ async def hall() -> AsyncIterator[Hall]:
                     for number, replica in enumerate(machines.replicas)
                 }
                 wallet = await stack.enter_async_context(machines.wallet.client())
-                yield Hall(machines, clients, wallet)
+                yield TwoReplicas(machines, clients, wallet)
         except BaseException:
             print(machines.logs())
             raise
@@ -107,67 +107,70 @@ async def answer_of(bet: Awaitable[roulette_pb2.PlaceBetsResponse]) -> str:
 @pytest.mark.guarantee("G9")
 @pytest.mark.guarantee("G11")
 async def test_g9_bets_placed_and_taken_back_without_end_take_no_house_from_anybody() -> None:
-    async with hall() as here:
-        mallory, ana = [await here.wallet.open_account(name, PURSE_CENTS) for name in ("mallory", "ana")]
-        name, table_id, round_id = await here.owner("mallory")
+    async with two_replicas() as here:
+        mallory, ana = [await here.wallet.open_account(name, STARTING_CENTS) for name in ("mallory", "ana")]
+        name, table_id, round_id = await here.enter_at_owner("mallory")
         client = here.clients[name]
         bets = await everywhere(client, "mallory", table_id)
         placed = 0
         while not (refused := await answer_of(client.bet("mallory", table_id, round_id, bets))):
             placed += 1
-            back = roulette_pb2.TakeBackBetsRequest(
+            back = roulette_pb2.CancelBetsRequest(
                 request_id=f"back-{placed}", table_id=table_id, round_id=round_id, bets=[]
             )
-            await client.roulette.TakeBackBets(back, metadata=client.player("mallory"))
+            await client.roulette.CancelBets(back, metadata=client.player("mallory"))
         assert refused == "TOO_MANY_BETS"
         # A few more words still fit, and lie there when the process dies.
         await client.bet("mallory", table_id, round_id, {"red": 100})
-        assert await here.balance(mallory) == (PURSE_CENTS - 100, 100)
-        _, other_table, other_round = await here.owner("ana")
+        assert await here.balance(mallory) == (STARTING_CENTS - 100, 100)
+        _, other_table, other_round = await here.enter_at_owner("ana")
         await client.bet("ana", other_table, other_round, {"black": 500})
 
-        here.machines.kill(name)
+        here.processes.kill(name)
         # Whoever takes the house over has ended both rounds before anybody sits down there again.
-        name, other_table, next_round = await here.owner("ana")
+        name, other_table, next_round = await here.enter_at_owner("ana")
         client = here.clients[name]
-        assert await here.balance(ana) == (PURSE_CENTS, 0)
-        assert await here.balance(mallory) == (PURSE_CENTS, 0)
+        assert await here.balance(ana) == (STARTING_CENTS, 0)
+        assert await here.balance(mallory) == (STARTING_CENTS, 0)
         assert await here.stakes(round_id) == {"STAKE_STATE_CANCELLED": placed, "STAKE_STATE_RETURNED": 1}
         await client.bet("ana", other_table, next_round, {"black": 500})
         assert (await client.spin("ana", other_table, next_round)).HasField("outcome")
         rounds = (await client.rounds("mallory")).rounds
-        assert [(len(one.stakes), len(one.taken_back)) for one in rounds] == [(1, placed)]
+        assert [(len(one.stakes), len(one.cancelled_stakes)) for one in rounds] == [(1, placed)]
         replayed = await client.replay(round_id)
-        assert (list(replayed.differences), len(replayed.taken_back)) == ([], placed)
+        assert (list(replayed.differences), len(replayed.cancelled_stakes)) == ([], placed)
 
 
 @pytest.mark.slow
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G11")
 async def test_g4_as_many_bets_as_one_player_may_place_are_paid() -> None:
-    async with hall() as here:
-        account = await here.wallet.open_account("mallory", PURSE_CENTS)
-        name, table_id, round_id = await here.owner("mallory")
+    async with two_replicas() as here:
+        account = await here.wallet.open_account("mallory", STARTING_CENTS)
+        name, table_id, round_id = await here.enter_at_owner("mallory")
         client = here.clients[name]
         places = list(await everywhere(client, "mallory", table_id))
-        at_once = asyncio.Semaphore(AT_ONCE)
+        at_once = asyncio.Semaphore(CONCURRENT_CALLS)
 
         async def bet(number: int) -> str:
             async with at_once:
                 place = places[number % len(places)]
                 return await answer_of(client.bet("mallory", table_id, round_id, {place: 100}))
 
-        answers = await asyncio.gather(*(bet(number) for number in range(SHARE_AT_MOST)))
+        answers = await asyncio.gather(*(bet(number) for number in range(STAKES_PER_PLAYER_MAX)))
         assert set(answers) == {""}
-        assert await bet(SHARE_AT_MOST) == "TOO_MANY_BETS"
+        assert await bet(STAKES_PER_PLAYER_MAX) == "TOO_MANY_BETS"
         # While they lie there, the ledger tells of them in pages.
-        (in_play,) = (await client.rounds("mallory", open_too=True)).rounds
-        assert len({stake.stake_id for stake in in_play.stakes}) == SHARE_AT_MOST
+        (in_play,) = (await client.rounds("mallory", include_open=True)).rounds
+        assert len({stake.stake_id for stake in in_play.stakes}) == STAKES_PER_PLAYER_MAX
         result = await client.spin("mallory", table_id, round_id)
-        assert (result.staked_cents, len(result.results.results)) == (100 * SHARE_AT_MOST, SHARE_AT_MOST)
-        assert await here.balance(account) == (PURSE_CENTS - result.staked_cents + result.payout_cents, 0)
-        assert await here.stakes(round_id) == {"STAKE_STATE_SETTLED": SHARE_AT_MOST}
+        assert (result.staked_cents, len(result.results.results)) == (
+            100 * STAKES_PER_PLAYER_MAX,
+            STAKES_PER_PLAYER_MAX,
+        )
+        assert await here.balance(account) == (STARTING_CENTS - result.staked_cents + result.payout_cents, 0)
+        assert await here.stakes(round_id) == {"STAKE_STATE_SETTLED": STAKES_PER_PLAYER_MAX}
         (lived,) = (await client.rounds("mallory")).rounds
-        assert len(lived.stakes) == SHARE_AT_MOST
+        assert len(lived.stakes) == STAKES_PER_PLAYER_MAX
         replayed = await client.replay(round_id)
-        assert (list(replayed.differences), len(replayed.stakes)) == ([], SHARE_AT_MOST)
+        assert (list(replayed.differences), len(replayed.stakes)) == ([], STAKES_PER_PLAYER_MAX)

@@ -11,9 +11,9 @@ from random import Random
 import asyncpg
 import pytest
 
-from tests.service.roulette_crash import verdict
-from tests.service.roulette_crash.casino import Casino, open_casino
-from tests.service.roulette_crash.heartbeats import Heartbeats
+from tests.service.roulette_crash import verification
+from tests.service.roulette_crash.crash_run import CrashRun, start_crash_run
+from tests.service.roulette_crash.heartbeats import HeartbeatLog
 
 TURNS = 2
 # A replica is gone when others have heard nothing of it for the time of some four beats of a heart: so many are to be
@@ -26,7 +26,8 @@ ROUND_S = 4.0
 ATTEMPTS = 20
 _VOIDS = "SELECT count(*) FROM endings WHERE ending = 3"
 _OPEN = (
-    "SELECT rounds.round_id, rounds.house_id, rounds.epoch, draws.outcome FROM open_rounds JOIN rounds USING (round_no)"
+    "SELECT rounds.round_id, rounds.placement_id, rounds.epoch, draws.outcome"
+    " FROM open_rounds JOIN rounds USING (round_no)"
     " LEFT JOIN draws USING (round_no)"
 )
 _ENDED = (
@@ -60,108 +61,108 @@ class Measured:
 @pytest.mark.rule("903-B/2015:6.3.2", "903-B/2015:6.3.4", "GLI-19 A.6.4")
 async def test_tables_go_on_when_their_replica_is_stopped_and_when_it_is_killed() -> None:
     measured = Measured()
-    heartbeats = Heartbeats()
-    async with open_casino(Random()) as casino, heartbeats.heard(casino.machines.bus_url):
+    heartbeats = HeartbeatLog()
+    async with start_crash_run(Random()) as casino, heartbeats.listening(casino.processes.bus_url):
         # Whoever starts first takes nearly all. From then on each has all tables when it ends.
-        machines = casino.machines
+        machines = casino.processes
         stopped, killed = sorted(
             ("roulette-0", "roulette-1"),
-            key=lambda name: -len(casino.signposts.houses_at(machines.replicas[int(name[-1])].address)),
+            key=lambda name: -len(casino.leases.placements_at(machines.replicas[int(name[-1])].address)),
         )
         for _ in range(TURNS):
             await _stop(casino, stopped, killed, measured)
             await _kill(casino, killed, stopped, measured, heartbeats)
-        await casino.goes_on()
+        await casino.wait_until_all_bet()
         account = await casino.close()
         # Now all that was said is in the stream.
         for houses, killed_at in measured.kills:
             measured.taken_over_s += await _taken_over_after(casino, houses, killed_at)
-    assert account.paid_by_another >= measured.paid > 0
+    assert account.settled_by_another_owner >= measured.paid > 0
     assert measured.void > 0
     print(f"\n{account}\nclaimed after {measured.beats} beats, taken over after {_seconds(measured.taken_over_s)};"
           f" handed over in {_seconds(measured.handed_over_s)}; of the rounds left behind {measured.paid} paid,"
-          f" {measured.void} void; {casino.memory.unanswered} calls said again,"
-          f" {dict(casino.memory.refusals)}")  # fmt: skip
+          f" {measured.void} void; {casino.bet_log.unanswered} calls said again,"
+          f" {dict(casino.bet_log.refusals)}")  # fmt: skip
     assert max(measured.beats) <= CLAIMED_WITHIN_BEATS
-    assert not casino.machines.ended_alone
+    assert not casino.processes.unexpected_exits
 
 
-async def _stop(casino: Casino, name: str, other: str, measured: Measured) -> None:
+async def _stop(casino: CrashRun, name: str, other: str, measured: Measured) -> None:
     """SIGTERM: tables move between rounds, and no round is void for it."""
-    machines = casino.machines
-    async with verdict.connected(machines.journal_url) as journal:
+    machines = casino.processes
+    async with verification.connected(machines.journal_url) as journal:
         voids = await journal.fetchval(_VOIDS)
         began = time.monotonic()
         status = await machines.stop(name)
         assert status == 0, f"ended with {status}"
         measured.handed_over_s.append(time.monotonic() - began)
-        casino.tell(f"{name} has ended by itself")
+        casino.report(f"{name} has ended by itself")
         await _all_at(casino, other)
         assert await journal.fetchval(_VOIDS) == voids
     machines.start(name)
     await machines.replicas[int(name[-1])].ready()
 
 
-async def _kill(casino: Casino, name: str, other: str, measured: Measured, heartbeats: Heartbeats) -> None:
+async def _kill(casino: CrashRun, name: str, other: str, measured: Measured, heartbeats: HeartbeatLog) -> None:
     """SIGKILL, while some rounds take bets and others are drawn and not paid yet."""
-    machines = casino.machines
-    async with verdict.connected(machines.journal_url) as journal:
+    machines = casino.processes
+    async with verification.connected(machines.journal_url) as journal:
         houses, killed_at, left = await _kill_undecided(casino, name, journal)
         assert any(row["outcome"] for row in left.values())
         await _all_at(casino, other)
         ended: dict[str, asyncpg.Record] = {}
-        casino.tell(f"{name} was killed; all tables are at {other}")
+        casino.report(f"{name} was killed; all tables are at {other}")
         async with asyncio.timeout(PATIENCE_S):
             while ended.keys() != left.keys():
                 ended = {row["round_id"]: row for row in await journal.fetch(_ENDED, list(left))}
     for round_id, row in left.items():
         if row["outcome"] is not None:
-            assert (ended[round_id]["ending"], ended[round_id]["outcome"]) == (verdict.SETTLED, row["outcome"])
+            assert (ended[round_id]["ending"], ended[round_id]["outcome"]) == (verification.SETTLED, row["outcome"])
             measured.paid += 1
         elif ended[round_id]["epoch"] > row["epoch"]:
-            assert ended[round_id]["ending"] == verdict.VOID
+            assert ended[round_id]["ending"] == verification.VOID
             measured.void += 1
     former, now = (machines.replicas[int(one[-1])].address for one in (name, other))
-    await casino.until(
-        "all claims heard", lambda: heartbeats.until_claimed(houses, former, now) is not None, PATIENCE_S
+    await casino.wait_until(
+        "all claims heard", lambda: heartbeats.beats_until_claimed(houses, former, now) is not None, PATIENCE_S
     )
-    measured.beats.append(heartbeats.until_claimed(houses, former, now) or 0)
+    measured.beats.append(heartbeats.beats_until_claimed(houses, former, now) or 0)
     measured.kills.append((houses, killed_at))
     machines.start(name)
     await machines.replicas[int(name[-1])].ready()
 
 
 async def _kill_undecided(
-    casino: Casino, name: str, journal: verdict.Connection
+    casino: CrashRun, name: str, journal: verification.Connection
 ) -> tuple[set[str], tuple[datetime, datetime], dict[str, asyncpg.Record]]:
     """Kills it when rounds are drawn and not paid: by chance alone, nobody can be sure to meet that moment.
 
     Rounds that are drawn while the wallet is asleep stay unpaid. None is where bets were on their way to the wallet
     when it fell asleep: then it is woken up, and tried again.
     """
-    machines = casino.machines
+    machines = casino.processes
     address = machines.replicas[int(name[-1])].address
     for _ in range(ATTEMPTS):
-        async with machines.wallet_asleep():
+        async with machines.wallet_suspended():
             try:
                 async with asyncio.timeout(ROUND_S):
                     while not any(row["outcome"] for row in await _left_at(casino, address, journal)):
                         await asyncio.sleep(0.02)
                 return await _kill_now(casino, name, journal)
             except TimeoutError:
-                casino.tell("no round is drawn while the wallet is asleep")
+                casino.report("no round is drawn while the wallet is asleep")
         # What was on its way goes on before it falls asleep again.
-        await casino.goes_on()
+        await casino.wait_until_all_bet()
     raise AssertionError("no round is drawn while the wallet is asleep")
 
 
 async def _kill_now(
-    casino: Casino, name: str, journal: verdict.Connection
+    casino: CrashRun, name: str, journal: verification.Connection
 ) -> tuple[set[str], tuple[datetime, datetime], dict[str, asyncpg.Record]]:
     """Which houses were there, between which two moments it was killed, and the rounds that it left."""
-    machines = casino.machines
+    machines = casino.processes
     address = machines.replicas[int(name[-1])].address
-    houses = casino.signposts.houses_at(address)
+    houses = casino.leases.placements_at(address)
     began = datetime.now(UTC)
     machines.kill(name)
     killed_at = began, datetime.now(UTC)
@@ -169,28 +170,28 @@ async def _kill_now(
     return houses, killed_at, {row["round_id"]: row for row in left}
 
 
-async def _left_at(casino: Casino, address: str, journal: verdict.Connection) -> list[asyncpg.Record]:
+async def _left_at(casino: CrashRun, address: str, journal: verification.Connection) -> list[asyncpg.Record]:
     """Rounds without an end at a replica."""
-    houses = casino.signposts.houses_at(address)
-    return [row for row in await journal.fetch(_OPEN) if row["house_id"] in houses]
+    houses = casino.leases.placements_at(address)
+    return [row for row in await journal.fetch(_OPEN) if row["placement_id"] in houses]
 
 
-async def _all_at(casino: Casino, name: str) -> None:
-    address = casino.machines.replicas[int(name[-1])].address
-    await casino.until(
-        f"all tables at {name}", lambda: len(casino.signposts.houses_at(address)) == casino.houses, PATIENCE_S
+async def _all_at(casino: CrashRun, name: str) -> None:
+    address = casino.processes.replicas[int(name[-1])].address
+    await casino.wait_until(
+        f"all tables at {name}", lambda: len(casino.leases.placements_at(address)) == casino.placements, PATIENCE_S
     )
 
 
-async def _taken_over_after(casino: Casino, houses: set[str], killed_at: tuple[datetime, datetime]) -> list[float]:
+async def _taken_over_after(casino: CrashRun, houses: set[str], killed_at: tuple[datetime, datetime]) -> list[float]:
     """For each house the seconds until the first thing that its new owner said, by the time in the event."""
     seconds: dict[str, float] = {}
-    for table_id, events in (await verdict.heard(casino.machines.bus_url)).items():
-        house_id = next((house for house in houses if table_id == house or table_id.startswith(f"{house}-")), None)
+    for table_id, events in (await verification.read_stream(casino.processes.bus_url)).items():
+        placement_id = next((house for house in houses if table_id == house or table_id.startswith(f"{house}-")), None)
         after = [at for event in events if (at := event.at.ToDatetime(UTC)) > killed_at[1]]
-        if house_id is not None and after:
+        if placement_id is not None and after:
             passed = (min(after) - killed_at[0]).total_seconds()
-            seconds[house_id] = min(passed, seconds.get(house_id, passed))
+            seconds[placement_id] = min(passed, seconds.get(placement_id, passed))
     assert seconds.keys() == houses
     return list(seconds.values())
 

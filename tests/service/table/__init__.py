@@ -1,1 +1,1 @@
-"""What every game's tables keep in their database: the journal, the specific rules, the switches."""
+"""Tests the table runtime against a real PostgreSQL and a real NATS."""

@@ -16,10 +16,11 @@ import asyncpg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background, database
-from services.kit.table import postgres_journal
-from services.kit.table.postgres_journal import PostgresJournal
-from stack.postgres import EmbeddedPostgres
+from services.kit import background
+from services.kit.database import postgresql
+from services.kit.table.journal import postgres
+from services.kit.table.journal.postgres import PostgresJournal
+from stack.servers.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 TEMPLATE = "feltro_roulette_template"
 OWNER = "feltro_owner"
 USER = "feltro_roulette"
-READERS = 4
+READING_CONNECTIONS = 4
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ _numbers = itertools.count(1)
 @pytest.fixture
 async def engine(game_database: GameDatabase) -> AsyncIterator[AsyncEngine]:
     """The small pool that everything but the journal's writer shares."""
-    engine = database.connect(game_database.url, "test", READERS)
+    engine = postgresql.connect(game_database.url, "test", READING_CONNECTIONS)
     yield engine
     await engine.dispose()
 
@@ -85,11 +86,11 @@ async def engine(game_database: GameDatabase) -> AsyncIterator[AsyncEngine]:
 @asynccontextmanager
 async def running_journal(url: str, reading: AsyncEngine) -> AsyncIterator[PostgresJournal]:
     """A journal as one process has it."""
-    writing = database.connect(url, "test journal", 1, settings=postgres_journal.SESSION_SETTINGS)
+    writing = postgresql.connect(url, "test journal", 1, settings=postgres.WRITER_SETTINGS)
     journal = PostgresJournal(writing, reading)
     task = asyncio.create_task(journal.run())
     yield journal
-    await background.end([task])
+    await background.cancel_and_wait([task])
     await writing.dispose()
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stack.ephemeral import READY_SECONDS, free_port
-from stack.leash import Leash
-from stack.nats import EmbeddedNats
+from stack.processes.child import ChildProcess
+from stack.servers.ephemeral import READY_TIMEOUT_S, free_port
+from stack.servers.nats import EmbeddedNats
 
 
 class StoppableNats:
@@ -19,19 +19,19 @@ class StoppableNats:
     def __init__(self) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="feltro-nats-"))
         self._server = EmbeddedNats(self._home / "jetstream", free_port())
-        self._leash: Leash | None = None
+        self._leash: ChildProcess | None = None
 
     @property
     def url(self) -> str:
         return self._server.url
 
     def start(self) -> None:
-        self._leash = Leash(self._server.command(), log=self._home / "log")
-        self._server.wait_ready(READY_SECONDS)
+        self._leash = ChildProcess(self._server.command(), log=self._home / "log")
+        self._server.wait_ready(READY_TIMEOUT_S)
 
     def stop(self, *, forget: bool = False) -> None:
         if self._leash is not None:
-            self._leash.let_go()
+            self._leash.stop()
             self._leash = None
         if forget:
             shutil.rmtree(self._server.home)

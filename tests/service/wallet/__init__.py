@@ -1,1 +1,1 @@
-"""The wallet: its database, its desks, its audit."""
+"""The wallet on a real PostgreSQL and NATS, room by room."""

@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from services.kit.clock import SystemClock
-from services.wallet import facts
-from services.wallet.service import Wallet
+from services.wallet.outbox import facts
+from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
 from tests.conftest import WalletDatabase
-from tests.wallet_under_test import WalletClient, WalletProcess
+from tests.processes.wallet import WalletClient, WalletProcess
 
 
 @pytest_asyncio.fixture
@@ -57,7 +57,7 @@ async def wallet(
             "stop_grace_s": 0,
         }
     )
-    running, stopped = Wallet(settings, SystemClock()), asyncio.Event()
+    running, stopped = WalletServer(settings, SystemClock()), asyncio.Event()
     task = asyncio.create_task(running.run(stopped))
     ready = asyncio.create_task(running.ready.wait())
     await asyncio.wait([task, ready], return_when=asyncio.FIRST_COMPLETED)

@@ -15,7 +15,7 @@ down_revision = None
 _TABLES = """
 -- What leases are for. The epoch is the fence: whoever writes with a lower one is shut out (G8).
 CREATE TABLE houses (
-    house_id text PRIMARY KEY,
+    placement_id text PRIMARY KEY,
     epoch    bigint NOT NULL CHECK (epoch > 0)
 ) WITH (fillfactor = 50);
 
@@ -23,7 +23,7 @@ CREATE SEQUENCE round_no AS bigint CACHE 1;
 CREATE TABLE rounds (
     round_no              bigint PRIMARY KEY,
     round_id              text NOT NULL UNIQUE,
-    house_id              text NOT NULL,
+    placement_id              text NOT NULL,
     table_id              text NOT NULL,
     -- counts the rounds of the table
     number                bigint NOT NULL CHECK (number > 0),
@@ -91,9 +91,9 @@ CREATE INDEX shares_at_table ON shares (player_id, table_id, round_no);
 -- The rounds without an end, kept by the database itself so that nobody has to look through all rounds for them.
 CREATE TABLE open_rounds (
     round_no bigint PRIMARY KEY,
-    house_id text NOT NULL
+    placement_id text NOT NULL
 ) WITH (fillfactor = 70);
-CREATE INDEX open_rounds_of_house ON open_rounds (house_id);
+CREATE INDEX open_rounds_of_house ON open_rounds (placement_id);
 
 CREATE TABLE configurations (
     table_id           text NOT NULL,
@@ -147,7 +147,7 @@ END $$
 # Each function sees all that its statement has written, in every table.
 _CHECKS = {
     "rounds": """
-    INSERT INTO open_rounds (round_no, house_id) SELECT round_no, house_id FROM written
+    INSERT INTO open_rounds (round_no, placement_id) SELECT round_no, placement_id FROM written
         WHERE NOT EXISTS (SELECT FROM endings WHERE endings.round_no = written.round_no);
 """,
     "draws": """
@@ -243,7 +243,7 @@ def upgrade() -> None:
     op.execute(_FENCE)
     op.execute(
         "CREATE TRIGGER houses_epoch_rises BEFORE UPDATE ON houses FOR EACH ROW"
-        " WHEN (NEW.epoch <= OLD.epoch OR NEW.house_id <> OLD.house_id) EXECUTE FUNCTION refuse_lower_epoch()"
+        " WHEN (NEW.epoch <= OLD.epoch OR NEW.placement_id <> OLD.placement_id) EXECUTE FUNCTION refuse_lower_epoch()"
     )
     for table, body in _CHECKS.items():
         op.execute(_CHECK.format(table=table, body=body))

@@ -1,0 +1,1 @@
+"""Decides who may call and how often: tokens, log-ins, revocations, demonstrations, trusted proxies and rates."""

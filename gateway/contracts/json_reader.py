@@ -1,0 +1,385 @@
+"""Reads messages from JSON values, strictly: what is not understood is refused with the name of the field."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from google.protobuf import json_format
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from gateway.contracts.any_types import (
+    ANY_FULL_NAME,
+    ANY_TOPIC,
+    TYPE_URL_PREFIX,
+    AnyTopic,
+    matches_topic,
+    topic_of_field,
+)
+from gateway.contracts.json_types import (
+    WELL_KNOWN_TYPES,
+    descriptor_of,
+    enum_type,
+    is_map,
+    map_fields,
+    message_class_of,
+    message_type,
+)
+
+MessageT = TypeVar("MessageT", bound=Message)
+# Fills a message from a value; makes a field's value from one.
+Reader = Callable[[object, Any], None]
+Converter = Callable[[object], object]
+Setter = Callable[[Message, object], None]
+
+_INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?", re.ASCII)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_READERS: dict[Descriptor, Reader] = {}
+
+
+class MalformedJson(Exception):
+    """The text is not JSON."""
+
+
+class JsonMismatch(Exception):
+    """The value does not stand for such a message; `path` is the field, empty for the whole."""
+
+    def __init__(self, sentence: str, path: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.path = path
+
+    def nested_under(self, name: str) -> JsonMismatch:
+        """The same, seen from one level above."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return JsonMismatch(self.sentence, f"{name}{joint}{self.path}")
+
+    def __str__(self) -> str:
+        return f"`{self.path}` {self.sentence}" if self.path else f"The message {self.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """How one field is read."""
+
+    group: str
+    takes_null: bool
+    put: Setter
+
+
+def reader_of(descriptor: Descriptor) -> Reader:
+    """What reads messages of this type."""
+    return _READERS.get(descriptor) or _compiled(descriptor)
+
+
+def converter_of(field: FieldDescriptor) -> Converter:
+    """What makes one value of a scalar or enum field."""
+    if field.type == FieldDescriptor.TYPE_ENUM:
+        return _enum_reader(enum_type(field))
+    return _SCALARS[field.type]
+
+
+def _compiled(descriptor: Descriptor) -> Reader:
+    special = _SPECIAL.get(descriptor.full_name)
+    if special is None and descriptor.full_name in WELL_KNOWN_TYPES:
+        special = _well_known
+    if special is not None:
+        _READERS[descriptor] = special
+        return special
+    rules: dict[str, _Rule] = {}
+    # A message type may hold itself: what it holds is compiled after it is known.
+    _READERS[descriptor] = read = _object_reader(rules)
+    for field in descriptor.fields:
+        rules[field.name] = rules[field.json_name] = _rule(field)
+    return read
+
+
+def _object_reader(rules: Mapping[str, _Rule]) -> Reader:
+    def read(value: object, message: Message) -> None:
+        if not isinstance(value, dict):
+            raise JsonMismatch("has to be an object.")
+        done: set[str] = set()
+        for name, inner in value.items():
+            rule = rules.get(name)
+            if rule is None:
+                raise JsonMismatch("is not a field here.", _shown(name))
+            if inner is None and not rule.takes_null:
+                continue
+            if rule.group in done:
+                raise JsonMismatch(f"is said twice, or beside another of `{rule.group}`.", name)
+            done.add(rule.group)
+            try:
+                rule.put(message, inner)
+            except JsonMismatch as wrong:
+                raise wrong.nested_under(name) from None
+
+    return read
+
+
+def _rule(field: FieldDescriptor) -> _Rule:
+    oneof = field.containing_oneof
+    # Of one group at most one is said; without a group, a field under one of its names.
+    group = field.name if oneof is None else oneof.name
+    takes_null = field.type == FieldDescriptor.TYPE_MESSAGE and not field.is_repeated
+    takes_null = takes_null and message_type(field).full_name == "google.protobuf.Value"
+    return _Rule(group, takes_null, _setter(field))
+
+
+def _setter(field: FieldDescriptor) -> Setter:
+    name = field.name
+    if is_map(field):
+        return _map_setter(field)
+    if field.type == FieldDescriptor.TYPE_MESSAGE:
+        read = (
+            _any_reader(topic_of_field(field))
+            if message_type(field).full_name == ANY_FULL_NAME
+            else reader_of(message_type(field))
+        )
+        return _messages_setter(name, read) if field.is_repeated else _message_setter(name, read)
+    convert = converter_of(field)
+    if field.is_repeated:
+        return _values_setter(name, convert)
+    return lambda message, value: setattr(message, name, convert(value))
+
+
+def _message_setter(name: str, read: Reader) -> Setter:
+    def put(message: Message, value: object) -> None:
+        inner: Message = getattr(message, name)
+        inner.SetInParent()
+        read(value, inner)
+
+    return put
+
+
+def _messages_setter(name: str, read: Reader) -> Setter:
+    def put(message: Message, value: object) -> None:
+        inner = getattr(message, name)
+        for index, each in enumerate(_list(value)):
+            try:
+                read(each, inner.add())
+            except JsonMismatch as wrong:
+                raise wrong.nested_under(f"[{index}]") from None
+
+    return put
+
+
+def _values_setter(name: str, convert: Converter) -> Setter:
+    def put(message: Message, value: object) -> None:
+        inner = getattr(message, name)
+        for index, each in enumerate(_list(value)):
+            try:
+                inner.append(convert(each))
+            except JsonMismatch as wrong:
+                raise wrong.nested_under(f"[{index}]") from None
+
+    return put
+
+
+def _map_setter(field: FieldDescriptor) -> Setter:
+    name = field.name
+    key, value_field = map_fields(field)
+    key_of = _bool_key if key.type == FieldDescriptor.TYPE_BOOL else converter_of(key)
+    holds_messages = value_field.type == FieldDescriptor.TYPE_MESSAGE
+    read = reader_of(message_type(value_field)) if holds_messages else None
+    convert = None if holds_messages else converter_of(value_field)
+
+    def put(message: Message, value: object) -> None:
+        if not isinstance(value, dict):
+            raise JsonMismatch("has to be an object.")
+        entries = getattr(message, name)
+        for key_text, each in value.items():
+            try:
+                if read is not None:
+                    read(each, entries[key_of(key_text)])
+                elif convert is not None:
+                    entries[key_of(key_text)] = convert(each)
+            except JsonMismatch as wrong:
+                raise wrong.nested_under(f"[{_shown(key_text)}]") from None
+
+    return put
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise JsonMismatch("has to be a list.")
+    return value
+
+
+def _integer(lowest: int, highest: int) -> Converter:
+    def convert(value: object) -> object:
+        number = _number(value)
+        if number is None:
+            raise JsonMismatch("has to be an integer.")
+        if not lowest <= number <= highest:
+            raise JsonMismatch(f"has to be from {lowest} to {highest}.")
+        return number
+
+    return convert
+
+
+def _number(value: object) -> int | None:
+    if type(value) is int:
+        return value
+    if isinstance(value, str) and _INTEGER.fullmatch(value) is not None:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
+
+
+def _float(packed: struct.Struct) -> Converter:
+    def convert(value: object) -> object:
+        if isinstance(value, str) and value in _NOT_FINITE:
+            return _NOT_FINITE[value]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise JsonMismatch("has to be a number.")
+        try:
+            number = float(value)
+            packed.pack(number)
+        except OverflowError:
+            raise JsonMismatch("is too large a number.") from None
+        if not math.isfinite(number):
+            raise JsonMismatch("is too large a number.")
+        return number
+
+    return convert
+
+
+def _bool(value: object) -> object:
+    if not isinstance(value, bool):
+        raise JsonMismatch("has to be true or false.")
+    return value
+
+
+def _bool_key(value: object) -> object:
+    if value not in {"true", "false"}:
+        raise JsonMismatch("has to be true or false.")
+    return value == "true"
+
+
+def _string(value: object) -> object:
+    if not isinstance(value, str):
+        raise JsonMismatch("has to be a string.")
+    if "\0" in value or not (value.isascii() or _SURROGATE.search(value) is None):
+        # Neither can be stored, and neither is ever meant.
+        raise JsonMismatch("has to be text without U+0000.")
+    return value
+
+
+def _bytes(value: object) -> object:
+    if not isinstance(value, str) or _BASE64.fullmatch(value) is None:
+        raise JsonMismatch("has to be bytes in base64.")
+    plain = value.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4))
+    except binascii.Error:
+        raise JsonMismatch("has to be bytes in base64.") from None
+
+
+def _enum_reader(enum: EnumDescriptor) -> Converter:
+    numbers = {value.name: value.number for value in enum.values}
+    known = frozenset(numbers.values())
+    names = ", ".join(numbers)
+
+    def convert(value: object) -> object:
+        if isinstance(value, str):
+            number = numbers.get(value)
+            if number is not None:
+                return number
+        elif type(value) is int and value in known:
+            return value
+        raise JsonMismatch(f"has to be one of {names}.")
+
+    return convert
+
+
+def _any_reader(matter: AnyTopic) -> Reader:
+    def read(value: object, message: AnyMessage) -> None:
+        if not isinstance(value, dict):
+            raise JsonMismatch("has to be an object.")
+        if not value:
+            return
+        type_url = value.get("@type")
+        if not isinstance(type_url, str):
+            raise JsonMismatch("has to name the type of the object, such as type.googleapis.com/feltro.….", "@type")
+        inner_class = message_class_of(type_url) if type_url.startswith(TYPE_URL_PREFIX) else None
+        if inner_class is None or not matches_topic(descriptor_of(inner_class), matter):
+            raise JsonMismatch("names no type that can stand here: /openapi.json lists those that can.", "@type")
+        inner = inner_class()
+        reader_of(descriptor_of(inner_class))({name: each for name, each in value.items() if name != "@type"}, inner)
+        message.type_url = type_url
+        message.value = inner.SerializeToString(deterministic=True)
+
+    return read
+
+
+def _well_known(value: object, message: Message) -> None:
+    _verify_texts(value)
+    try:
+        json_format.ParseDict(value, message)  # type: ignore[arg-type]
+    except (json_format.ParseError, RecursionError, TypeError, ValueError):
+        raise JsonMismatch(f"has to be the JSON of a {message.DESCRIPTOR.full_name}.") from None
+
+
+def _verify_texts(value: object) -> None:
+    """Every text in it, the names of fields included."""
+    if isinstance(value, str):
+        _string(value)
+    for each in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _verify_texts(each)
+
+
+def _moment(value: object, message: Timestamp) -> None:
+    try:
+        message.FromJsonString(value)  # type: ignore[arg-type]
+    except (ValueError, TypeError, AttributeError):
+        raise JsonMismatch("has to be a moment such as 2026-01-31T12:00:00Z.") from None
+
+
+def _span(value: object, message: Duration) -> None:
+    try:
+        message.FromJsonString(value)  # type: ignore[arg-type]
+    except (ValueError, TypeError, AttributeError):
+        raise JsonMismatch("has to be a span in seconds such as 1.5s.") from None
+
+
+def _shown(name: object) -> str:
+    return str(name)[:60]
+
+
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_INT32, _UINT32 = _integer(-(2**31), 2**31 - 1), _integer(0, 2**32 - 1)
+_INT64, _UINT64 = _integer(-(2**63), 2**63 - 1), _integer(0, 2**64 - 1)
+_SCALARS: dict[int, Converter] = {
+    FieldDescriptor.TYPE_INT32: _INT32,
+    FieldDescriptor.TYPE_SINT32: _INT32,
+    FieldDescriptor.TYPE_SFIXED32: _INT32,
+    FieldDescriptor.TYPE_UINT32: _UINT32,
+    FieldDescriptor.TYPE_FIXED32: _UINT32,
+    FieldDescriptor.TYPE_INT64: _INT64,
+    FieldDescriptor.TYPE_SINT64: _INT64,
+    FieldDescriptor.TYPE_SFIXED64: _INT64,
+    FieldDescriptor.TYPE_UINT64: _UINT64,
+    FieldDescriptor.TYPE_FIXED64: _UINT64,
+    FieldDescriptor.TYPE_DOUBLE: _float(struct.Struct("<d")),
+    FieldDescriptor.TYPE_FLOAT: _float(struct.Struct("<f")),
+    FieldDescriptor.TYPE_BOOL: _bool,
+    FieldDescriptor.TYPE_STRING: _string,
+    FieldDescriptor.TYPE_BYTES: _bytes,
+}
+_SPECIAL: dict[str, Reader] = {
+    ANY_FULL_NAME: _any_reader(ANY_TOPIC),
+    "google.protobuf.Timestamp": _moment,
+    "google.protobuf.Duration": _span,
+}

@@ -1,0 +1,1 @@
+"""Verifies bearer tokens against the keys their issuers publish, and decides who may call a method."""

@@ -1,0 +1,1 @@
+"""Connects to PostgreSQL, migrates a service's database, and waits until it has the schema a release needs."""

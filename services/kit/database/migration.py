@@ -1,0 +1,152 @@
+"""`feltro migrate`: brings a service's database to the newest schema, one process at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+from alembic import command as alembic
+from alembic.config import Config
+from alembic.util import CommandError
+from pydantic import PostgresDsn
+from pydantic_settings import SettingsConfigDict
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from services.kit.database import postgresql, schema
+from services.kit.settings import ServiceSettings, load_or_exit
+
+# How long one migration waits for another of the same database to end (G11).
+OTHER_MIGRATION_TIMEOUT_S = 3600.0
+# How long it waits for a table that somebody uses (G11): all who want that table meanwhile wait behind it.
+TABLE_LOCK_TIMEOUT_S = 60.0
+
+# Any number will do, as long as every migration of one database takes the same one.
+_ONE_AT_A_TIME = 0x46454C54
+_LOCK_NOT_AVAILABLE = "55P03"
+# However long a statement takes over tables that have become large, nobody ends it but who started it.
+_NO_TIMEOUT = {"statement_timeout": "0"}
+
+WALLET = "wallet"
+_SERVICES = Path(__file__).parents[2]
+# Games share a schema. Loaded when asked for: an image holds only what its service needs.
+_GAMES = "services.kit.table.schema"
+
+
+class MigrationSettings(ServiceSettings):
+    """Migrations run as the schema's owner, which the service itself never is."""
+
+    owner_url: PostgresDsn
+
+    @classmethod
+    def for_service(cls, service: str) -> type[MigrationSettings]:
+        """The settings with the service's own prefix."""
+        prefix = f"FELTRO_{service.upper()}_"
+        config = SettingsConfigDict(env_prefix=prefix, extra="ignore", frozen=True, env_ignore_empty=True)
+        return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
+
+
+def _wait_for_others(connection: Connection) -> None:
+    key = {"key": _ONE_AT_A_TIME}
+    if connection.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), key).scalar_one():
+        return
+    what = f"another migration of this database is under way: waiting for it, at most {OTHER_MIGRATION_TIMEOUT_S:g} s"
+    print(f"feltro migrate: {what}", file=sys.stderr, flush=True)
+    with _lock_limit(
+        connection,
+        OTHER_MIGRATION_TIMEOUT_S,
+        "Another migration of it has not ended within {:g} s. PostgreSQL shows it in pg_stat_activity as `feltro"
+        " migrate`: let it end, or end it, and migrate again.",
+    ):
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), key)
+
+
+def _upgrade(connection: Connection, migrations: Path, user: str) -> str:
+    _wait_for_others(connection)
+    if connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": user}).first() is None:
+        raise RuntimeError(f"The role {user} does not exist: create it first (CREATE ROLE {user} LOGIN …).")
+    found = schema.current_revision(connection)
+    if found is not None and found > schema.newest_revision(migrations):
+        return found
+    config = Config()
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    config.attributes["role"] = user
+    with _lock_limit(
+        connection,
+        TABLE_LOCK_TIMEOUT_S,
+        "Somebody has used a table that has to change for more than {:g} s, perhaps a backup or an audit. PostgreSQL"
+        " shows it in pg_stat_activity: let it end, and migrate again.",
+    ):
+        alembic.upgrade(config, "head")
+    return schema.newest_revision(migrations)
+
+
+@contextmanager
+def _lock_limit(connection: Connection, seconds: float, sentence: str) -> Iterator[None]:
+    """Waits for locks so long and no longer, and says it with the sentence."""
+    milliseconds = str(round(seconds * 1000))
+    connection.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": milliseconds})
+    try:
+        yield
+    except DBAPIError as failed:
+        if getattr(failed.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise RuntimeError(sentence.format(seconds)) from failed
+
+
+async def upgrade(owner_url: str, migrations: Path, user: str) -> str:
+    """Upgrades the schema in one transaction; `user`, the service's role, is granted what it may do.
+
+    Returns the revision that the database has then. One that is newer than the newest migration stays: it is of a later
+    release, which comes or has been taken back.
+    """
+    engine = postgresql.connect(owner_url, "feltro migrate", 1, command_timeout_s=None, settings=_NO_TIMEOUT)
+    try:
+        async with engine.begin() as connection:
+            return await connection.run_sync(_upgrade, migrations, user)
+    finally:
+        await engine.dispose()
+
+
+def role_of(service: str) -> str:
+    """The role that a service connects as."""
+    return f"feltro_{service}"
+
+
+def services_with_database() -> list[str]:
+    """Every service that has a database: what lies beside the kit."""
+    names = sorted(folder.name for folder in _SERVICES.iterdir() if folder.is_dir() and folder.name.isidentifier())
+    return [name for name in names if name not in {"kit", "__pycache__"}]
+
+
+def command(arguments: list[str]) -> int:
+    """Runs `feltro migrate [service]`."""
+    service = arguments[0] if arguments else WALLET
+    if len(arguments) > 1 or service not in services_with_database():
+        print(
+            f"usage: feltro migrate [{'|'.join(services_with_database())}]   (the wallet's if not said;"
+            " the database is named by FELTRO_<SERVICE>_OWNER_URL)",
+            file=sys.stderr,
+        )
+        return 2
+    settings = load_or_exit(MigrationSettings.for_service(service))
+    module = importlib.import_module("services.wallet.migrate" if service == WALLET else _GAMES)
+    migrations = cast("Path", module.MIGRATIONS)
+    try:
+        found = asyncio.run(upgrade(str(settings.owner_url), migrations, role_of(service)))
+    except (*postgresql.DATABASE_FAILURES, RuntimeError, SQLAlchemyError, CommandError) as failed:
+        why = str(failed).strip() or type(failed).__name__
+        print(f"feltro migrate: the database was not changed: {why}", file=sys.stderr)
+        return 1
+    newest = schema.newest_revision(migrations)
+    if found > newest:
+        print(f"The {service}'s database has the schema {found}, newer than this release's {newest}: nothing to do.")
+    else:
+        print(f"The {service}'s database has the newest schema.")
+    return 0

@@ -1,0 +1,1 @@
+"""Draws entropy from the operating system, tests it, and turns it into unbiased numbers and shuffles."""

@@ -1,0 +1,1 @@
+"""Answers gRPC calls, single or relayed over one stream, and makes calls over a relay."""

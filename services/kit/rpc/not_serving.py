@@ -1,0 +1,44 @@
+"""What answers at a service's address while the service itself cannot: it says so to health checks and to callers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NoReturn
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+class _Nobody(grpc.GenericRpcHandler):
+    """Answers every call alike: nothing was done."""
+
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+
+    def service(self, call: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
+        del call
+
+        async def refuse(_: object, context: _Context) -> NoReturn:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, self._sentence)
+
+        # For gRPC a call with one request and one answer is a stream of each.
+        return grpc.stream_stream_rpc_method_handler(refuse)
+
+
+@asynccontextmanager
+async def not_serving_server(listen: str, sentence: str) -> AsyncIterator[None]:
+    """NOT_SERVING for health checks, UNAVAILABLE with the sentence for other calls. Then the address is free again."""
+    server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+    checks = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    server.add_generic_rpc_handlers((_Nobody(sentence),))
+    await checks.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    server.add_insecure_port(listen)
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(None)

@@ -1,0 +1,99 @@
+"""The gRPC server shell: unary calls and relayed ones, health, reflection, graceful stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.kit.access.identity import TokenVerifier
+from services.kit.refusal import STATUS_DETAILS_KEY, Refused
+from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
+from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
+
+# A message that is larger gRPC itself refuses, without a reason (G11). It is far above what a call may have, so that
+# one with more is refused with a reason, and what travels together on a relay never breaks its stream.
+MESSAGE_BYTES_LIMIT = 2 * CALL_BYTES_LIMIT
+# Calls beyond this are refused with RESOURCE_EXHAUSTED before they are read (G11).
+CONCURRENT_CALLS_LIMIT = 10_000
+
+_Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+def _token(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    if authorization and scheme.lower() != "bearer":
+        sentence = "Send the token as `authorization: Bearer …`."
+        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
+    return token
+
+
+def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
+    async def answer(request: bytes, context: _Context) -> bytes:
+        try:
+            said = {key: str(value) for key, value in context.invocation_metadata() or ()}
+            return await method.answer(request, _token(said.get("authorization", "")), said.get("traceparent", ""))
+        except Refused as refused:
+            if refused.domain == Refused.domain:
+                refused.domain = domain
+            details = ((STATUS_DETAILS_KEY, refused.status().SerializeToString()),) if refused.reason else ()
+            await context.abort(refused.code, refused.sentence, details)
+            raise
+
+    # Bytes in, bytes out: the method reads and writes them, as it does for calls that are relayed.
+    return grpc.unary_unary_rpc_method_handler(answer)
+
+
+class GrpcServer:
+    """Services behind one address."""
+
+    def __init__(
+        self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str, refusal_for: RefusalFor
+    ) -> None:
+        """`domain` is that of the refusals; `explain` turns failures that callers can do something about into them."""
+        self._server = grpc.aio.server(
+            maximum_concurrent_rpcs=CONCURRENT_CALLS_LIMIT,
+            options=[
+                ("grpc.max_receive_message_length", MESSAGE_BYTES_LIMIT),
+                ("grpc.max_send_message_length", MESSAGE_BYTES_LIMIT),
+                ("grpc.so_reuseport", 0),
+            ],
+        )
+        names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        methods: dict[str, Method] = {}
+        for service in services:
+            made = {
+                method.name: Method(service, method, verifier, domain, refusal_for)
+                for method in service.descriptor.methods
+            }
+            handlers = {name: _unary(method, domain) for name, method in made.items()}
+            self._server.add_generic_rpc_handlers(
+                (grpc.method_handlers_generic_handler(service.descriptor.full_name, handlers),)
+            )
+            methods |= {method.path: method for method in made.values()}
+            names.append(service.descriptor.full_name)
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods)}),)
+        )
+        names.append(RELAY_SERVICE)
+        self._names = ["", *names]
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection(names, self._server)
+        self.port = self._server.add_insecure_port(listen)
+
+    async def start(self) -> None:
+        await self._server.start()
+
+    async def set_serving(self, *, serving: bool) -> None:
+        """Tells health checks whether to send calls here."""
+        status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
+        for name in self._names:
+            await self._health.set(name, status)
+
+    async def stop(self, grace_s: float) -> None:
+        """Takes no new calls, lets those under way finish, then ends."""
+        await self.set_serving(serving=False)
+        await self._server.stop(grace_s)

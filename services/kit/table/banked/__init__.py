@@ -1,0 +1,1 @@
+"""Runs the money of a banked round: the betting window, its limits, stakes to the wallet, settlement."""

@@ -1,0 +1,133 @@
+"""What every table's specific rules have to keep to, whatever the game: pure checks, each with the rule it is made by.
+
+Where no rule of the regulation sets a bound it is ours, and what breaks it is INVALID; what breaks the regulation is
+RULE_VIOLATED. The game checks its own part (`Game.rules`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.refusals import invalid, rule_violated
+
+# `903-B/2015:6.1.4`: players need time to bet; the longest is ours (G11).
+SHORTEST_BETTING_MS, LONGEST_BETTING_MS = 3_000, 600_000
+BETTING_WINDOW_RULE = "903-B/2015:6.1.4"
+# Ours (G11).
+LONGEST_SHOWN_MS = 60_000
+SEATS_LIMIT = 1_000
+NAME_CHARACTERS_LIMIT = 80
+APPROVAL_CHARACTERS_LIMIT = 200
+
+# The earliest moments that the regulations allow; 0 stands for exactly these.
+IDLE_SECONDS, MISSED_ROUNDS, END_AFTER_SECONDS = 180, 5, 60
+
+_TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MODES = frozenset({wallet_types.MODE_REAL, wallet_types.MODE_DEMO})
+_PLAYS = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER, wallet_types.PLAY_POKER})
+_NEVER_CHANGE = ("game", "regulation", "mode", "play")
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    """Where a regulation speaks of what is checked here."""
+
+    approval: str
+    idle: str
+    missed_rounds: str
+    warning: str
+
+
+ARTICLES = {
+    "804/2015": Articles("804/2015:P.3", "804/2015:28.a", "804/2015:28.b", "804/2015:29"),
+    "807/2015": Articles("807/2015:P.3", "807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+}
+
+
+def verify(
+    table_id: str,
+    configuration: types_pb2.TableConfiguration,
+    *,
+    approval_reference: str,
+    existing: types_pb2.TableConfiguration | None = None,
+) -> None:
+    """Refuses rules that no game could allow; `existing` are any earlier ones of the table."""
+    if _TABLE_ID.fullmatch(table_id) is None:
+        raise invalid("table_id", "has to be 1 to 40 letters, digits, `_` or `-`.")
+    articles = ARTICLES.get(configuration.regulation)
+    if articles is None:
+        raise invalid("regulation", f"has to be one of {', '.join(ARTICLES)}.")
+    if not configuration.game:
+        raise invalid("game", "has to be given.")
+    if configuration.mode not in _MODES:
+        raise invalid("mode", "has to be real or demonstration money.")
+    if configuration.play not in _PLAYS:
+        raise invalid("play", "has to say whether one player starts each round or many are bound by one result.")
+    if existing is not None:
+        _verify_kept(configuration, existing)
+    _verify_approval(approval_reference, articles)
+    _verify_name(configuration.name)
+    _verify_times(configuration)
+    _verify_seats(configuration)
+    if configuration.HasField("inactivity"):
+        _verify_inactivity(configuration.inactivity, articles)
+
+
+def _verify_kept(configuration: types_pb2.TableConfiguration, existing: types_pb2.TableConfiguration) -> None:
+    """Accounts, the ledger's table and open sessions hang on these: another kind of table is another table."""
+    for field in _NEVER_CHANGE:
+        if getattr(configuration, field) != getattr(existing, field):
+            raise invalid(field, f"never changes: a table with another {field} needs another table_id.")
+
+
+def _verify_approval(reference: str, articles: Articles) -> None:
+    if not reference.strip():
+        sentence = f"No specific rules take effect without the regulator's approval ({articles.approval})."
+        raise rule_violated("approval_reference", "given", articles.approval, sentence)
+    if len(reference) > APPROVAL_CHARACTERS_LIMIT:
+        raise invalid("approval_reference", f"is longer than {APPROVAL_CHARACTERS_LIMIT}.")
+
+
+def _verify_name(name: types_pb2.LocalizedText) -> None:
+    for language, words in (("pt", name.pt), ("en", name.en)):
+        if not words.strip() or len(words) > NAME_CHARACTERS_LIMIT:
+            raise invalid(f"name.{language}", f"has to be 1 to {NAME_CHARACTERS_LIMIT} characters.")
+
+
+def _verify_times(configuration: types_pb2.TableConfiguration) -> None:
+    window = configuration.betting_window_ms
+    if configuration.play == wallet_types.PLAY_MULTI_PLAYER and window < SHORTEST_BETTING_MS:
+        sentence = f"Players need at least {SHORTEST_BETTING_MS} ms to bet ({BETTING_WINDOW_RULE})."
+        raise rule_violated("betting_window_ms", SHORTEST_BETTING_MS, BETTING_WINDOW_RULE, sentence)
+    if not 0 <= window <= LONGEST_BETTING_MS:
+        raise invalid("betting_window_ms", f"may be {LONGEST_BETTING_MS} at most.")
+    if not 0 <= configuration.result_shown_ms <= LONGEST_SHOWN_MS:
+        raise invalid("result_shown_ms", f"has to be from 0 to {LONGEST_SHOWN_MS}.")
+
+
+def _verify_seats(configuration: types_pb2.TableConfiguration) -> None:
+    fewest = 0 if configuration.play == wallet_types.PLAY_INDIVIDUAL else 1
+    if not fewest <= configuration.seats <= SEATS_LIMIT:
+        raise invalid("seats", f"have to be from {fewest} to {SEATS_LIMIT}.")
+
+
+def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles) -> None:
+    """Later than the regulation is fine, and so is never; earlier is not."""
+    for field, value, earliest, rule in (
+        ("idle_seconds", policy.idle_seconds, IDLE_SECONDS, articles.idle),
+        ("missed_rounds", policy.missed_rounds, MISSED_ROUNDS, articles.missed_rounds),
+        ("end_after_seconds", policy.end_after_seconds, END_AFTER_SECONDS, articles.warning),
+    ):
+        if value != 0 and value < earliest:
+            sentence = f"`inactivity.{field}` has to be at least {earliest}, or 0 for just that ({rule})."
+            raise rule_violated(f"inactivity.{field}", earliest, rule, sentence)
+    for field, value in (
+        ("warn_after_seconds", policy.warn_after_seconds),
+        ("rebuy_grace_seconds", policy.rebuy_grace_seconds),
+    ):
+        if value < 0:
+            raise invalid(f"inactivity.{field}", "has to be 0 or more.")

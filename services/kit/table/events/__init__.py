@@ -1,0 +1,1 @@
+"""Builds a table's events and snapshots and publishes them on the bus."""

@@ -1,0 +1,12 @@
+"""What a table says to people, in the rules' own words where the rules have them."""
+
+from feltro.table.v1 import types_pb2
+
+# 804/2015:14, 807/2015:16
+PLACE_YOUR_BETS = types_pb2.LocalizedText(pt="Façam as vossas apostas.", en="Place your bets.")
+NO_MORE_BETS = types_pb2.LocalizedText(pt="Jogo feito, nada mais.", en="No more bets.")
+# 903-B/2015:6.3.3
+ROUND_IS_VOID = types_pb2.LocalizedText(
+    pt="Ocorreu um erro; a jogada é nula e todas as apostas são devolvidas.",
+    en="An error has occurred; the round is void and all bets are returned.",
+)

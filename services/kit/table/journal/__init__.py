@@ -1,0 +1,1 @@
+"""Records every round durably and reads rounds back."""

@@ -1,0 +1,1 @@
+"""Recomputes recorded rounds and compares them with the ledger."""

@@ -1,0 +1,267 @@
+"""`feltro replay`: recomputes rounds from a game's journal and says whether they agree with the ledger (G10).
+
+It reads the journal itself, not through the game's service, so that it works while no table is played. The ledger it
+asks the wallet for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+from pydantic import Field, FilePath, PostgresDsn
+from pydantic_settings import SettingsConfigDict
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.clock import SystemClock
+from services.kit.database import postgresql
+from services.kit.refusal import Refused
+from services.kit.settings import ServiceSettings, WrongSettings, load
+from services.kit.table.configuration.versions import Configurations
+from services.kit.table.game import Game
+from services.kit.table.journal.history import RoundHistory, RoundRecord
+from services.kit.table.journal.replay import report as replay_report
+from services.kit.table.journal.replay.computation import RoundReplay
+from services.kit.table.journal.replay.report import ReplayedRound
+from services.kit.table.live.dependencies import VersionedRules
+from services.kit.table.server.process import GameDefinition
+from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
+from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
+
+AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
+DEFAULT_GAME = "roulette"
+CONNECTIONS = 2
+# Rounds that are listed at a time (G11).
+ROUNDS_PAGE = 500
+# How often a round that goes on while it is looked at is looked at again.
+READ_ATTEMPTS_LIMIT = 5
+
+_ENDED = text("""
+SELECT rounds.round_no, rounds.round_id FROM rounds JOIN endings ON endings.round_no = rounds.round_no
+WHERE rounds.round_no > :after
+  AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.placement_id = :table_id)
+  AND (CAST(:since AS timestamptz) IS NULL OR endings.ended_at >= :since)
+ORDER BY rounds.round_no LIMIT :rows
+""")
+_COUNT = text("""
+SELECT count(*) FROM rounds JOIN endings ON endings.round_no = rounds.round_no
+WHERE (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.placement_id = :table_id)
+  AND (CAST(:since AS timestamptz) IS NULL OR endings.ended_at >= :since)
+""")
+
+
+class CannotCheck(Exception):
+    """Nothing can be said about the round, or about any; the message says why and what to do (G12)."""
+
+
+class ReplaySettings(ServiceSettings):
+    """Where journal and ledger are; the variables are those of the game's service."""
+
+    database_url: PostgresDsn
+    token_file: FilePath
+    wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
+
+    @classmethod
+    def for_service(cls, game: str) -> type[ReplaySettings]:
+        """The settings with the game's own prefix."""
+        prefix = f"FELTRO_{game.upper()}_"
+        config = SettingsConfigDict(env_prefix=prefix, extra="ignore", frozen=True, env_ignore_empty=True)
+        return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFilter:
+    """Which of the rounds that have ended."""
+
+    table_id: str | None
+    since: datetime | None
+
+
+class Replayer:
+    """Looks rounds up in the journal and in the ledger."""
+
+    def __init__(self, engine: AsyncEngine, game: Game[Any, Any], wallet: GrpcWallet) -> None:
+        self._engine = engine
+        self._game = game
+        self._wallet = wallet
+        self._history = RoundHistory(engine)
+        self._configurations = Configurations(engine, SystemClock())
+        self._configured: dict[tuple[str, int], VersionedRules[Any, Any]] = {}
+
+    async def count(self, rounds: RoundFilter) -> int:
+        values = {"table_id": rounds.table_id, "since": rounds.since}
+        async with self._engine.connect() as connection:
+            return int((await connection.execute(_COUNT, values)).scalar_one())
+
+    async def ended_round_ids(self, rounds: RoundFilter) -> AsyncIterator[str]:
+        """Rounds in the order of their opening."""
+        after = 0
+        while True:
+            values = {"after": after, "table_id": rounds.table_id, "since": rounds.since, "rows": ROUNDS_PAGE}
+            async with self._engine.connect() as connection:
+                rows = (await connection.execute(_ENDED, values)).all()
+            for row in rows:
+                yield row.round_id
+            if len(rows) < ROUNDS_PAGE:
+                return
+            after = rows[-1].round_no
+
+    async def replay(self, round_id: str) -> ReplayedRound:
+        record, ledger = await self._look(round_id)
+        configured = await self._rules(record)
+        try:
+            answer = RoundReplay(record, configured.version, configured.rules, ledger).compute()
+            return replay_report.describe_round(record, configured, answer)
+        except (DecodeError, LookupError, ValueError, Refused) as unreadable:
+            raise CannotCheck(
+                f"the journal's entries of {round_id} make no sense under version "
+                f"{record.opened.configuration_version} of the rules ({type(unreadable).__name__}: {unreadable}). "
+                "Replay it with the software that it was played with; if that reads no more, the journal is damaged."
+            ) from unreadable
+
+    async def _look(self, round_id: str) -> tuple[RoundRecord, wallet_pb2.Round | None]:
+        """Journal and ledger of the same moment: what goes on in between is looked at again."""
+        for _ in range(READ_ATTEMPTS_LIMIT):
+            before = await self._history.round_for_replay(round_id)
+            if before is None:
+                raise CannotCheck(
+                    f"the journal has no round {round_id!r}. `feltro replay --all` goes through all it has."
+                )
+            ledger = await self._ledger(round_id)
+            if before.ended is not None or before == await self._history.round_for_replay(round_id):
+                return before, ledger
+        raise CannotCheck(f"the round {round_id} is just being played: try again when it has ended.")
+
+    async def _ledger(self, round_id: str) -> wallet_pb2.Round | None:
+        try:
+            return await get_whole_round(self._wallet.get_round, round_id)
+        except ServiceTokenRefused as refused:
+            raise CannotCheck(
+                f"the wallet refuses ({refused}). The token file needs a token of scope `game` that has not expired."
+            ) from refused
+        except WalletFailed as failed:
+            raise CannotCheck(f"the wallet has failed ({failed}). Its log says why.") from failed
+        except WalletUnanswered as silent:
+            raise CannotCheck(
+                f"the wallet does not answer ({silent}). Start it, or name it in FELTRO_WALLET_ADDRESS."
+            ) from silent
+        except Refused as refused:
+            if refused.reason != "ROUND_UNKNOWN":
+                raise CannotCheck(f"the wallet refuses ({refused.reason}: {refused.sentence}).") from refused
+            return None
+
+    async def _rules(self, record: RoundRecord) -> VersionedRules[Any, Any]:
+        key = (record.opened.placement_id, record.opened.configuration_version)
+        if key not in self._configured:
+            version = await self._configurations.version(*key)
+            if version is None:
+                raise CannotCheck(f"the journal has no version {key[1]} of the rules of {key[0]}: it is not complete.")
+            try:
+                self._configured[key] = VersionedRules(version, self._game.rules(version.configuration))
+            except Refused as refused:
+                raise CannotCheck(
+                    f"this software does not accept version {key[1]} of the rules of {key[0]} ({refused.sentence}): "
+                    "replay with the software that the rounds were played with."
+                ) from refused
+        return self._configured[key]
+
+
+def command(argv: list[str]) -> int:
+    """Runs `feltro replay …` and returns its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="feltro replay",
+        description="Compute a round again from the journal and hold it against the ledger. Status 0: they agree;"
+        " 1: they differ; 2: it could not be checked. Safe while the platform runs.",
+    )
+    parser.add_argument("round", nargs="?", help="the round, such as french.17")
+    parser.add_argument("--all", action="store_true", help="all rounds that have ended, with a summary")
+    parser.add_argument("--table", metavar="ID", help="with --all: of this table only")
+    parser.add_argument("--since", metavar="ISO-TIME", type=_moment, help="with --all: that ended then or later")
+    parser.add_argument("--game", default=DEFAULT_GAME, help=f"whose journal ({DEFAULT_GAME})")
+    chosen = parser.parse_args(argv)
+    if (chosen.round is None) != chosen.all:
+        parser.error("name one round, or --all")
+    if not chosen.all and (chosen.table or chosen.since):
+        parser.error("--table and --since go with --all")
+    try:
+        game = _offer(chosen.game).game
+        settings = load(ReplaySettings.for_service(chosen.game))
+        if chosen.all:
+            return asyncio.run(_replay_all(settings, game, RoundFilter(chosen.table, chosen.since)))
+        return asyncio.run(_replay_one(settings, game, chosen.round))
+    except (CannotCheck, WrongSettings) as why:
+        print(f"feltro replay: {why}", file=sys.stderr)
+    except postgresql.DATABASE_FAILURES as failed:
+        said = (str(failed) or type(failed).__name__).splitlines()[0]
+        variable = ReplaySettings.for_service(chosen.game).variable_name("database_url")
+        print(f"feltro replay: the journal cannot be read ({said}). Start its database, or name it in {variable}.",
+              file=sys.stderr)  # fmt: skip
+    return NOT_CHECKED
+
+
+def _moment(words: str) -> datetime:
+    """A time without an offset is UTC, as in everything that is printed here."""
+    moment = datetime.fromisoformat(words)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _offer(game: str) -> GameDefinition[Any, Any]:
+    """What the game's folder offers to the process that runs it."""
+    name = f"services.{game}.offer"
+    try:
+        found = vars(importlib.import_module(name)).values()
+    except ModuleNotFoundError as missing:
+        if not name.startswith(missing.name or name):
+            raise
+        raise CannotCheck(f"there is no game {game!r} here.") from None
+    return next(offer for offer in found if isinstance(offer, GameDefinition))
+
+
+@asynccontextmanager
+async def _replayer(settings: ReplaySettings, game: Game[Any, Any]) -> AsyncIterator[Replayer]:
+    engine = postgresql.connect(str(settings.database_url), "feltro replay", CONNECTIONS)
+    try:
+        async with grpc.aio.insecure_channel(settings.wallet_address) as channel:
+            yield Replayer(engine, game, GrpcWallet(channel, ServiceToken(settings.token_file).metadata))
+    finally:
+        await engine.dispose()
+
+
+async def _replay_one(settings: ReplaySettings, game: Game[Any, Any], round_id: str) -> int:
+    async with _replayer(settings, game) as replayer:
+        replayed = await replayer.replay(round_id)
+    print("\n".join(replay_report.round_report(replayed)))
+    return DIFFERS if replayed.response.differences else AGREES
+
+
+async def _replay_all(settings: ReplaySettings, game: Game[Any, Any], wanted: RoundFilter) -> int:
+    async with _replayer(settings, game) as replayer:
+        summary = replay_report.Summary(await replayer.count(wanted), _progress())
+        async for round_id in replayer.ended_round_ids(wanted):
+            try:
+                replayed = await replayer.replay(round_id)
+            except CannotCheck as why:
+                summary.add_unchecked(round_id, str(why))
+            else:
+                summary.add(round_id, replayed)
+    print("\n".join(summary.lines()))
+    if summary.differing:
+        return DIFFERS
+    return NOT_CHECKED if summary.unchecked else AGREES
+
+
+def _progress() -> Callable[[str], None]:
+    """Over itself on a terminal; in a file one line after another."""
+    end = "\r" if sys.stderr.isatty() else "\n"
+    return lambda words: print(words, end=end, file=sys.stderr, flush=True)

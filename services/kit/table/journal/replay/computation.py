@@ -1,0 +1,151 @@
+"""Why a round paid what it paid: recomputed from the journal alone, and held against the ledger (G10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic
+
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.randomness.source import Tape, TapeExhausted
+from services.kit.table.events.messages import packed
+from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.journal import round_messages
+from services.kit.table.journal.entries import DrawTrigger, Ending, JournalStake
+from services.kit.table.journal.history import RoundRecord
+
+_LEDGER_STATES = {
+    Ending.SETTLED: wallet_types.ROUND_STATE_SETTLED,
+    Ending.VOID: wallet_types.ROUND_STATE_VOID,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReplay(Generic[Bets, Outcome]):
+    """One round: what the journal says, the rules it was played by, and what the ledger says."""
+
+    record: RoundRecord
+    version: types_pb2.ConfigurationVersion
+    rules: Rules[Bets, Outcome]
+    ledger: wallet_pb2.Round | None
+
+    def compute(self) -> table_pb2.ReplayRoundResponse:
+        differences: list[str] = []
+        outcome = self._outcome(differences)
+        answer = table_pb2.ReplayRoundResponse(
+            round=round_messages.table_round(self.record.summary, self.rules),
+            entropy=b"" if self.record.drawn is None else self.record.drawn.entropy,
+            computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
+            configuration=self.version,
+        )
+        journal = dict(self.record.ended.payouts) if self.record.ended is not None else {}
+        ledger = {stake.stake_id: stake for stake in self.ledger.stakes} if self.ledger is not None else {}
+        answer.stakes.extend(
+            self._stake(stake, outcome, journal.get(stake.stake_id, 0), ledger.get(stake.stake_id), differences)
+            for stake in self.record.stakes
+        )
+        answer.cancelled_stakes.extend(
+            round_messages.cancelled_stake(taken, self.rules) for taken in self.record.cancelled_stakes
+        )
+        self._compare_ends(differences)
+        self._compare_taken_back(differences)
+        answer.differences.extend(differences)
+        return answer
+
+    def _outcome(self, differences: list[str]) -> Outcome | None:
+        """Drawn once more from the same entropy."""
+        drawn = self.record.drawn
+        if drawn is None:
+            return None
+        try:
+            tape = Tape(drawn.entropy)
+            outcome = self.rules.draw(tape)
+        except TapeExhausted:
+            differences.append("the entropy in the journal is too short for a draw")
+            return None
+        if tape.used != len(drawn.entropy):
+            differences.append(f"the draw uses {tape.used} of {len(drawn.entropy)} bytes of entropy")
+        if self.rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
+            differences.append("the entropy gives another outcome than the journal has")
+        return outcome
+
+    def _stake(
+        self,
+        stake: JournalStake,
+        outcome: Outcome | None,
+        journal: int,
+        kept: wallet_types.Stake | None,
+        differences: list[str],
+    ) -> table_pb2.ReplayedStake:
+        """`journal` is what it was paid by the journal, `kept` what the ledger has of it."""
+        bets = self.rules.read_bets(stake.bets)
+        computed = stake.amount_cents if outcome is None else self.rules.payout_cents(outcome, bets)
+        ledger = 0 if kept is None else self._paid(kept)
+        if self.rules.total_cents(bets) != stake.amount_cents:
+            differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
+        if self.record.ended is not None and computed != journal:
+            differences.append(f"stake {stake.stake_id}: {computed} computed, {journal} in the journal")
+        if self.record.ended is not None and self.ledger is not None and computed != ledger:
+            differences.append(f"stake {stake.stake_id}: {computed} computed, {ledger} in the ledger")
+        if kept is not None and kept.placed_cents - kept.cancelled_cents != stake.amount_cents:
+            differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
+        return table_pb2.ReplayedStake(
+            stake_id=stake.stake_id,
+            player_id=stake.player_id,
+            amount_cents=stake.amount_cents,
+            results=None if outcome is None else packed(self.rules.results_message(outcome, bets)),
+            computed_payout_cents=computed,
+            journal_payout_cents=journal,
+            ledger_payout_cents=ledger,
+        )
+
+    @staticmethod
+    def _paid(stake: wallet_types.Stake) -> int:
+        if stake.state == wallet_types.STAKE_STATE_RETURNED:
+            return stake.placed_cents - stake.cancelled_cents
+        return stake.payout_cents
+
+    def _compare_ends(self, differences: list[str]) -> None:
+        ended = self.record.ended
+        if ended is not None and ended.ending is Ending.VOID and self.record.drawn is not None:
+            differences.append("void in the journal, although it was drawn")
+        if self.ledger is None:
+            if ended is not None:
+                differences.append("the ledger does not know the round")
+            return
+        expected = wallet_types.ROUND_STATE_OPEN if ended is None else _LEDGER_STATES[ended.ending]
+        if self.ledger.state != expected:
+            differences.append(
+                f"{wallet_types.RoundState.Name(expected)} in the journal, "
+                f"{wallet_types.RoundState.Name(self.ledger.state)} in the ledger"
+            )
+        known = {stake.stake_id for stake in self.record.stakes}
+        if ended is not None:
+            paid = {stake_id for stake_id, _ in ended.payouts}
+            differences.extend(f"stake {stake_id}: paid, and never placed" for stake_id in sorted(paid - known))
+        counted = {s.stake_id for s in self.ledger.stakes if s.state != wallet_types.STAKE_STATE_CANCELLED}
+        if self.record.drawn is not None or ended is not None:
+            differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
+            differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
+
+    def _compare_taken_back(self, differences: list[str]) -> None:
+        """Rounds that are older than this record have neither their launch in it nor what was taken back."""
+        if self.ledger is None or (self.record.drawn is None and self.record.ended is None):
+            return
+        in_journal = {taken.stake.stake_id: taken.stake.amount_cents for taken in self.record.cancelled_stakes}
+        in_ledger = {
+            stake.stake_id: stake.placed_cents
+            for stake in self.ledger.stakes
+            if stake.state == wallet_types.STAKE_STATE_CANCELLED
+        }
+        differences.extend(
+            f"stake {stake_id}: taken back in the journal, not so in the ledger"
+            for stake_id, cents in in_journal.items()
+            if in_ledger.get(stake_id) != cents
+        )
+        if self.record.drawn is not None and self.record.drawn.draw_trigger is not DrawTrigger.UNKNOWN:
+            differences.extend(
+                f"stake {stake_id}: taken back in the ledger, not in the journal"
+                for stake_id in sorted(in_ledger.keys() - in_journal.keys())
+            )

@@ -1,0 +1,1 @@
+"""Decides which replica of a game runs which table group, so that each has one owner."""

@@ -1,0 +1,1 @@
+"""Serves a game: its process, its settings and the gRPC services of its tables."""

@@ -1,0 +1,251 @@
+"""The TableService at its gRPC edge: the same desk for the tables of every game."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Generic
+
+from google.protobuf.message import Message
+
+from feltro.table.v1 import table_pb2
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.access.identity import Caller
+from services.kit.clock import Clock
+from services.kit.refusal import Refused
+from services.kit.table import refusals
+from services.kit.table.banked.felt import Seat
+from services.kit.table.configuration.cache import CatalogueCache
+from services.kit.table.configuration.switches import Switches
+from services.kit.table.configuration.versions import Configurations, configuration_changes
+from services.kit.table.events.messages import packed, timestamp
+from services.kit.table.game import Bets, Game, Outcome
+from services.kit.table.journal import round_messages
+from services.kit.table.journal.history import PlayerRound, RoundHistory
+from services.kit.table.journal.open_rounds import OpenRounds
+from services.kit.table.journal.replay import pages as replay_pages
+from services.kit.table.journal.replay.computation import RoundReplay
+from services.kit.table.live.owned_tables import individual_table_id
+from services.kit.table.live.registry import TableRegistry
+from services.kit.table.live.table import LiveTable
+from services.kit.table.paging import page_request
+from services.kit.table.refusals import TableRefused
+from services.kit.table.server import validation
+from services.kit.table.wallet.table_wallet import Wallet, get_whole_round
+
+REASON_CHARACTERS_LIMIT = 500
+LANGUAGES = ("pt", "en")
+
+
+class TableService(Generic[Bets, Outcome]):
+    """One method per rpc; see table.proto for what each promises."""
+
+    descriptor = table_pb2.DESCRIPTOR.services_by_name["TableService"]
+
+    def __init__(
+        self,
+        game: Game[Bets, Outcome],
+        registry: TableRegistry[Bets, Outcome],
+        catalogue: CatalogueCache[Bets, Outcome],
+        configurations: Configurations,
+        switches: Switches,
+        history: RoundHistory,
+        wallet: Wallet,
+        clock: Clock,
+    ) -> None:
+        self._game = game
+        self._hall = registry
+        self._catalogue = catalogue
+        self._configurations = configurations
+        self._switches = switches
+        self._history = history
+        self._open_rounds = OpenRounds(game.name, wallet, history)
+        self._wallet = wallet
+        self._clock = clock
+
+    # -- finding and entering --------------------------------------------------------------------------------------
+
+    async def list_tables(self, request: table_pb2.ListTablesRequest, caller: Caller) -> table_pb2.ListTablesResponse:
+        self._verify_game(request.game)
+        answer = table_pb2.ListTablesResponse(at=timestamp(self._clock.now()))
+        for placement_id in sorted(self._catalogue.placement_ids()):
+            version = self._catalogue.rules_in_force(placement_id).version
+            if request.mode in {0, version.configuration.mode}:
+                answer.tables.add(
+                    table_id=placement_id,
+                    configuration=version.configuration,
+                    configuration_version=version.version,
+                    enabled=self._catalogue.closed_reason(placement_id) is None,
+                )
+        return answer
+
+    async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
+        table = await self._hall.table(validation.table_id(request.table_id))
+        if table.individual and not caller.scopes & {"operator", "game"}:
+            _verify_own(table, caller)
+        return table_pb2.GetTableResponse(table=table.snapshot(), own_seat=_own(table, table.seat_of(caller.subject)))
+
+    async def get_rules(self, request: table_pb2.GetRulesRequest, caller: Caller) -> table_pb2.GetRulesResponse:
+        placement_id = self._hall.placement_id_of(validation.table_id(request.table_id))
+        version = self._catalogue.rules_in_force(placement_id).version
+        language = request.language if request.language in LANGUAGES else LANGUAGES[0]
+        return table_pb2.GetRulesResponse(
+            text=self._game.rules_text(version.configuration, language),
+            language=language,
+            configuration_version=version.version,
+        )
+
+    async def enter_table(self, request: table_pb2.EnterTableRequest, caller: Caller) -> table_pb2.EnterTableResponse:
+        validation.table_id(request.table_id)
+        validation.request_id(request.request_id)
+        table, started = await self._hall.enter(validation.player_id(caller.subject), request)
+        return table_pb2.EnterTableResponse(
+            table=table.snapshot(),
+            own_seat=_own(table, table.seat_of(caller.subject)),
+            session=started.session,
+            previous_session_started_at=(
+                started.previous_session_started_at if started.HasField("previous_session_started_at") else None
+            ),
+            previous_session_ended_at=(
+                started.previous_session_ended_at if started.HasField("previous_session_ended_at") else None
+            ),
+        )
+
+    # -- looking rounds up -----------------------------------------------------------------------------------------
+
+    async def list_table_rounds(
+        self, request: table_pb2.ListTableRoundsRequest, caller: Caller
+    ) -> table_pb2.ListTableRoundsResponse:
+        placement_id = self._hall.placement_id_of(validation.table_id(request.table_id))
+        if request.table_id != placement_id and not caller.scopes & {"operator", "game"}:
+            _verify_his_table(request.table_id, placement_id, caller)
+        rules = self._catalogue.rules_in_force(placement_id).rules
+        page = await self._history.list_table_rounds(
+            request.table_id, page_request(request.page_size, request.page_token)
+        )
+        return table_pb2.ListTableRoundsResponse(
+            rounds=[round_messages.table_round(round_, rules) for round_ in page.items],
+            next_page_token=page.next_page_token,
+        )
+
+    async def list_player_rounds(
+        self, request: table_pb2.ListPlayerRoundsRequest, caller: Caller
+    ) -> table_pb2.ListPlayerRoundsResponse:
+        self._verify_game(request.game)
+        validation.verify_may_see(caller, validation.player_id(request.player_id))
+        table_id = validation.table_id(request.table_id) if request.table_id else None
+        wanted = page_request(request.page_size, request.page_token)
+        open_now: list[PlayerRound] = []
+        if request.include_open and not request.page_token:
+            # First: one that is drawn before the next look is found there, and none is missed.
+            open_now = await self._open_rounds.of_player(request.player_id, table_id)
+        page = await self._history.list_player_rounds(
+            request.player_id, wanted, table_id=table_id, in_progress_only=request.in_progress_only
+        )
+        drawn = {lived.round.round_id for lived in page.items}
+        lived = [*(each for each in open_now if each.round.round_id not in drawn), *page.items]
+        rounds = [await self._player_round(round_) for round_ in lived]
+        return table_pb2.ListPlayerRoundsResponse(rounds=rounds, next_page_token=page.next_page_token)
+
+    async def _player_round(self, lived: PlayerRound) -> table_pb2.PlayerRound:
+        configured = await self._catalogue.rules_of_version(lived.round.placement_id, lived.round.configuration_version)
+        return round_messages.player_round(lived, configured)
+
+    async def replay_round(
+        self, request: table_pb2.ReplayRoundRequest, caller: Caller
+    ) -> table_pb2.ReplayRoundResponse:
+        self._verify_game(request.game)
+        record = await self._history.round_for_replay(validation.round_id(request.round_id))
+        if record is None:
+            raise TableRefused("ROUND_UNKNOWN", "There is no such round.", round_id=request.round_id)
+        configured = await self._catalogue.rules_of_version(
+            record.opened.placement_id, record.opened.configuration_version
+        )
+        ledger: wallet_pb2.Round | None
+        try:
+            ledger = await get_whole_round(self._wallet.get_round, request.round_id)
+        except Refused as refused:
+            if refused.reason != "ROUND_UNKNOWN":
+                raise
+            ledger = None
+        answer = RoundReplay(record, configured.version, configured.rules, ledger).compute()
+        return replay_pages.page(answer, request.page_token)
+
+    # -- the operator's hand ---------------------------------------------------------------------------------------
+
+    async def configure_table(
+        self, request: table_pb2.ConfigureTableRequest, caller: Caller
+    ) -> table_pb2.ConfigureTableResponse:
+        version = await self._configurations.add_version(
+            request_id=validation.request_id(request.request_id),
+            table_id=request.table_id,
+            configuration=request.configuration,
+            approval_reference=request.approval_reference,
+            effective_at=request.effective_at.ToDatetime(UTC) if request.HasField("effective_at") else None,
+            entered_by=caller.subject,
+            game=self._game,
+        )
+        await self._catalogue.refresh()
+        return table_pb2.ConfigureTableResponse(version=version)
+
+    async def list_configurations(
+        self, request: table_pb2.ListConfigurationsRequest, caller: Caller
+    ) -> table_pb2.ListConfigurationsResponse:
+        versions = await self._configurations.versions(validation.table_id(request.table_id))
+        if not versions:
+            raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=request.table_id)
+        return table_pb2.ListConfigurationsResponse(versions=versions, changes=configuration_changes(versions))
+
+    async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
+        self._verify_game(request.game)
+        switch = await self._switches.set_switch(
+            request_id=validation.request_id(request.request_id),
+            scope=request.scope,
+            table_id=request.table_id,
+            enabled=request.enabled,
+            reason=request.reason,
+            set_by=caller.subject,
+        )
+        await self._catalogue.refresh()
+        return table_pb2.SetSwitchResponse(switch=switch)
+
+    async def list_switches(
+        self, request: table_pb2.ListSwitchesRequest, caller: Caller
+    ) -> table_pb2.ListSwitchesResponse:
+        self._verify_game(request.game)
+        page = await self._switches.list_switches(page_request(request.page_size, request.page_token))
+        return table_pb2.ListSwitchesResponse(switches=page.items, next_page_token=page.next_page_token)
+
+    async def void_open_round(
+        self, request: table_pb2.VoidOpenRoundRequest, caller: Caller
+    ) -> table_pb2.VoidOpenRoundResponse:
+        table = await self._hall.table(validation.table_id(request.table_id))
+        reason = validation.required_text("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        await table.void_open_round(validation.round_id(request.round_id), reason)
+        return table_pb2.VoidOpenRoundResponse()
+
+    def _verify_game(self, game: str) -> None:
+        if game != self._game.name:
+            raise refusals.invalid("game", f"has to be `{self._game.name}` here.")
+
+
+def _verify_own(table: LiveTable[Bets, Outcome], caller: Caller) -> None:
+    if table.seat_of(caller.subject) is None:
+        raise TableRefused("NOT_YOURS", "This is another player's table, or you have left it: enter it anew.")
+
+
+def _verify_his_table(table_id: str, placement_id: str, caller: Caller) -> None:
+    """What was played at a player's own table is his alone to see, whether he sits there now or not."""
+    if table_id != individual_table_id(placement_id, caller.subject):
+        raise TableRefused("NOT_YOURS", "This is another player's table.")
+
+
+def _own(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
+    if seat is None:
+        return None
+    own = table_pb2.OwnSeat(seat=seat.number, session_id=seat.session_id, account_id=seat.account_id)
+    round_ = table.round
+    if round_ is not None:
+        for stake in round_.felt.accepted_stakes_of(seat.player_id):
+            bets: Message = round_.rules.bets_message(stake.bets)
+            own.stakes.add(stake_id=stake.stake_id, amount_cents=stake.amount_cents, bets=packed(bets))
+    return own

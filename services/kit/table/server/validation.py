@@ -1,0 +1,51 @@
+"""The rules for what comes in over gRPC, the same for every game's services: ids and ownership."""
+
+from __future__ import annotations
+
+import re
+
+from services.kit.access.identity import Caller
+from services.kit.table import refusals
+from services.kit.table.refusals import TableRefused
+
+# A table's id becomes part of a subject on the bus; a player's own table adds 17 characters to its house's.
+_TABLE = re.compile(r"[A-Za-z0-9_-]{1,60}")
+_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_REQUEST = re.compile(r"[\x21-\x7e]{1,64}")
+_PLAYER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def table_id(value: str) -> str:
+    if _TABLE.fullmatch(value) is None:
+        raise refusals.invalid("table_id", "has to be 1 to 60 letters, digits, `_` or `-`.")
+    return value
+
+
+def player_id(value: str) -> str:
+    if _PLAYER.fullmatch(value) is None:
+        raise refusals.invalid("player_id", "has to be 1 to 64 letters, digits, `_` or `-`.")
+    return value
+
+
+def round_id(value: str) -> str:
+    if _ID.fullmatch(value) is None:
+        raise refusals.invalid("round_id", "has to be the id of a round, as the table tells it.")
+    return value
+
+
+def request_id(value: str) -> str:
+    if _REQUEST.fullmatch(value) is None:
+        raise refusals.invalid("request_id", "has to be 1 to 64 printable characters without spaces.")
+    return value
+
+
+def required_text(field: str, value: str, limit: int) -> str:
+    if not 0 < len(value.strip()) <= limit:
+        raise refusals.invalid(field, f"has to be said, in at most {limit} characters.")
+    return value
+
+
+def verify_may_see(caller: Caller, owner_id: str) -> None:
+    """A player sees only what is his own."""
+    if not caller.scopes & {"operator", "game"} and caller.subject != owner_id:
+        raise TableRefused("NOT_YOURS", "This is another player's.")

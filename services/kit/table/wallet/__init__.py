@@ -1,0 +1,1 @@
+"""Calls the wallet for a table: one call, one answer, repeated until the wallet answers."""

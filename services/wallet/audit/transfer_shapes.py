@@ -1,0 +1,137 @@
+"""What each kind of transfer may move: whose accounts, which pockets, which way; and how the audit finds what differs.
+
+The shapes are those that `ledger/` posts: a new posting there needs its line here. That all entries of a transfer sum
+to zero is checked apart (G1), so where two sides move, what one loses the other gets.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.wallet.model.state import AccountKind, Mode, Pocket, TransferKind
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Money that comes to a pocket of an account of some kind, or goes from it."""
+
+    account: AccountKind
+    pocket: Pocket
+    outgoing: bool
+
+    @property
+    def bit(self) -> int:
+        """One for each, the way `_MOVED` computes it."""
+        return 1 << ((self.account - 1) * 4 + (self.pocket - 1) * 2 + self.outgoing)
+
+    @property
+    def label(self) -> str:
+        locked = " locked" if self.pocket is Pocket.LOCKED else ""
+        return f"{self.account.name.lower()}{locked} {'-' if self.outgoing else '+'}"
+
+
+def _sides(account: AccountKind, pocket: Pocket = Pocket.FREE) -> tuple[Side, Side]:
+    return Side(account, pocket, outgoing=False), Side(account, pocket, outgoing=True)
+
+
+_PLAYER_GETS, _PLAYER_GIVES = _sides(AccountKind.PLAYER)
+_IS_LOCKED, _IS_UNLOCKED = _sides(AccountKind.PLAYER, Pocket.LOCKED)
+_BOOKS_GET, _BOOKS_GIVE = _sides(AccountKind.OPERATOR)
+_BANK_GETS, _BANK_GIVES = _sides(AccountKind.BANK)
+_CAVE_GETS, _CAVE_GIVES = _sides(AccountKind.CAVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What transfers of one kind look like. Those of `one_player` are between accounts that are all his, or a bank."""
+
+    kind: TransferKind
+    name: str
+    required: Sequence[Side]
+    optional: Sequence[Side] = ()
+    one_player: bool = False
+    in_round: bool = False
+
+    @property
+    def required_bits(self) -> int:
+        return sum(side.bit for side in self.required)
+
+    @property
+    def allowed_bits(self) -> int:
+        return self.required_bits + sum(side.bit for side in self.optional)
+
+    @property
+    def description(self) -> str:
+        may = f", and may move {', '.join(side.label for side in self.optional)}" if self.optional else ""
+        return f"{self.name} moves {', '.join(side.label for side in self.required)}{may}"
+
+
+SHAPES = (
+    Shape(TransferKind.DEPOSIT, "a deposit", (_PLAYER_GETS, _BOOKS_GIVE), one_player=True),
+    Shape(TransferKind.WITHDRAWAL, "a withdrawal", (_PLAYER_GIVES, _BOOKS_GET), one_player=True),
+    Shape(TransferKind.STAKE, "a stake", (_PLAYER_GIVES, _IS_LOCKED), one_player=True, in_round=True),
+    Shape(
+        TransferKind.STAKE_CANCELLED, "a cancelled stake", (_PLAYER_GETS, _IS_UNLOCKED), one_player=True, in_round=True
+    ),
+    # Who gets how much is compared with the stakes, by `stakes-and-entries`.
+    Shape(
+        TransferKind.ROUND_SETTLED,
+        "a settled round",
+        (_IS_UNLOCKED,),
+        (_PLAYER_GETS, _BANK_GETS, _BANK_GIVES),
+        in_round=True,
+    ),
+    Shape(TransferKind.ROUND_VOID, "a void round", (_PLAYER_GETS, _IS_UNLOCKED), in_round=True),
+    # The bank gets commission (`806/2015:17.b`).
+    Shape(TransferKind.BUY_IN, "a buy-in", (_PLAYER_GIVES, _CAVE_GETS), (_BANK_GETS,), one_player=True),
+    Shape(TransferKind.CASH_OUT, "a cash-out", (_PLAYER_GETS, _CAVE_GIVES), one_player=True),
+    # Who wins is the game's to say: among the caves of the table.
+    Shape(TransferKind.HAND, "a hand", (_CAVE_GIVES,), (_CAVE_GETS, _BANK_GETS), in_round=True),
+)
+
+_EVERY_SIDE = [Side(account, pocket, goes) for account in AccountKind for pocket in Pocket for goes in (False, True)]
+_MOVED_WORDS = ", ".join(f"CASE WHEN moved & {side.bit} <> 0 THEN '{side.label}' END" for side in _EVERY_SIDE)
+_SHAPE_ROWS = ", ".join(
+    f"({s.kind.value}, '{s.name}', '{s.description}', {s.required_bits}, {s.allowed_bits},"
+    f" {s.one_player}, {s.in_round})"
+    for s in SHAPES
+)
+
+# One pass over the entries, as for their sums. Books and caves are their owner's, banks nobody's; banks and caves are
+# at their table, and so is an entry whose session is there and a transfer whose round is.
+MISSHAPEN_TRANSFERS = f"""
+SELECT format('Transfer %s (request %s), %s: %s.', transfer_no, request_id, name, differs)
+FROM (
+    SELECT transfer_no, t.request_id, k.name, concat_ws('; ',
+        CASE WHEN moved & ~allowed <> 0 OR moved & needed <> needed
+             THEN format('it moved %s, but %s', concat_ws(', ', {_MOVED_WORDS}), says) END,
+        CASE WHEN one_player AND first_player <> last_player
+             THEN format('it is between accounts %s and %s, two players''', first_player, last_player) END,
+        CASE WHEN least(first_table, r.table_no) <> greatest(last_table, r.table_no)
+             THEN format('it joins tables %s and %s', least(first_table, r.table_no), greatest(last_table, r.table_no))
+             END,
+        CASE WHEN in_round AND t.round_no IS NULL THEN 'it is of no round' END,
+        CASE WHEN NOT in_round AND t.round_no IS NOT NULL THEN format('it is of round %s', t.round_no) END,
+        CASE WHEN t.kind = {TransferKind.WITHDRAWAL.value} AND t.mode = {Mode.DEMO.value}
+             THEN 'it paid out demonstration credits' END) AS differs
+    FROM (
+        SELECT e.transfer_no,
+               bit_or(1 << ((a.kind - 1) * 4 + (e.pocket - 1) * 2 + CASE WHEN e.amount_cents < 0 THEN 1 ELSE 0 END))
+                   AS moved,
+               min(whose) AS first_player, max(whose) AS last_player,
+               least(min(a.table_no), min(s.table_no)) AS first_table,
+               greatest(max(a.table_no), max(s.table_no)) AS last_table
+        FROM entries e
+        JOIN (
+            SELECT account_no, kind, table_no,
+                   CASE kind WHEN {AccountKind.PLAYER.value} THEN account_no ELSE owner_no END AS whose
+            FROM accounts
+        ) a USING (account_no)
+        LEFT JOIN sessions s USING (session_no)
+        GROUP BY e.transfer_no
+    ) m
+    JOIN transfers t USING (transfer_no)
+    JOIN (VALUES {_SHAPE_ROWS}) AS k(kind, name, says, needed, allowed, one_player, in_round) ON k.kind = t.kind
+    LEFT JOIN rounds r USING (round_no)
+) d
+WHERE differs <> ''
+"""

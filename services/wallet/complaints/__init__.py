@@ -1,0 +1,1 @@
+"""Keeps complaints: the states they go through and the rows that record every step."""

@@ -1,0 +1,260 @@
+"""The closed set of reasons for which the wallet refuses, each with its gRPC code and its facts."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+import grpc
+
+from services.kit.refusal import Refused
+from services.wallet.model.state import Account, Mode, Stake, Table
+
+DOMAIN = "wallet.feltro"
+
+_CODES = {
+    "INVALID": grpc.StatusCode.INVALID_ARGUMENT,
+    "INSUFFICIENT_FUNDS": grpc.StatusCode.FAILED_PRECONDITION,
+    "ROUND_ENDED": grpc.StatusCode.FAILED_PRECONDITION,
+    "STALE_EPOCH": grpc.StatusCode.ABORTED,
+    "REQUEST_REUSED": grpc.StatusCode.ALREADY_EXISTS,
+    "ACCOUNT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "ACCOUNT_BLOCKED": grpc.StatusCode.FAILED_PRECONDITION,
+    "MODE_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
+    "TABLE_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "TABLE_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
+    "ROUND_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "ROUND_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
+    "STAKE_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "CANCEL_EXCEEDS_STAKE": grpc.StatusCode.FAILED_PRECONDITION,
+    "STAKES_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
+    "SESSION_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "SESSION_ENDED": grpc.StatusCode.FAILED_PRECONDITION,
+    "SESSION_RUNNING": grpc.StatusCode.FAILED_PRECONDITION,
+    "SESSION_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
+    "CAVE_INSUFFICIENT": grpc.StatusCode.FAILED_PRECONDITION,
+    "NOT_BALANCED": grpc.StatusCode.INVALID_ARGUMENT,
+    "WRONG_PLAY": grpc.StatusCode.FAILED_PRECONDITION,
+    "RULE_VIOLATED": grpc.StatusCode.INVALID_ARGUMENT,
+    "COMPLAINT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
+    "COMPLAINT_CLOSED": grpc.StatusCode.FAILED_PRECONDITION,
+    "COMPLAINT_NOT_ANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
+    "COMPLAINTS_UNANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
+    "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
+    "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
+    "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
+    "AMOUNT_OUT_OF_RANGE": grpc.StatusCode.FAILED_PRECONDITION,
+    "NOT_OFFERED": grpc.StatusCode.UNIMPLEMENTED,
+}
+# These speak of the sender or of the moment, not of the command: they are not kept as its answer.
+NOT_STORED = frozenset(
+    {
+        "INVALID",
+        "STALE_EPOCH",
+        "REQUEST_REUSED",
+        "COMPLAINT_NOT_ANSWERED",
+        "COMPLAINTS_UNANSWERED",
+        "OVERLOADED",
+        "UNAVAILABLE",
+        "NOT_YOURS",
+        "NOT_OFFERED",
+    }
+)
+
+
+class WalletRefused(Refused):
+    """The wallet did not do it, and nothing has changed (G12)."""
+
+    domain = DOMAIN
+
+    def __init__(self, reason: str, sentence: str, **facts: str | int) -> None:
+        super().__init__(reason, _CODES[reason], sentence, {name: str(fact) for name, fact in facts.items()})
+
+
+def invalid(field: str, sentence: str) -> WalletRefused:
+    return WalletRefused("INVALID", f"`{field}` {sentence}", field=field)
+
+
+def insufficient_funds(account: Account, needed_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "INSUFFICIENT_FUNDS",
+        "The free balance does not cover the amount.",
+        account_id=account.account_id,
+        free_cents=account.free_cents,
+        locked_cents=account.locked_cents,
+        needed_cents=needed_cents,
+    )
+
+
+def round_ended(round_id: str, state: str) -> WalletRefused:
+    return WalletRefused("ROUND_ENDED", "The round has ended.", round_id=round_id, state=state)
+
+
+def round_full(round_id: str, field: str, limit: int) -> WalletRefused:
+    return WalletRefused(
+        "ROUND_FULL", "The round holds as much as one may: open another.", round_id=round_id, field=field, limit=limit
+    )
+
+
+def stale_epoch(table_id: str, epoch: int, current_epoch: int) -> WalletRefused:
+    return WalletRefused(
+        "STALE_EPOCH",
+        "Another owner holds the table: stop acting for it.",
+        table_id=table_id,
+        epoch=epoch,
+        current_epoch=current_epoch,
+    )
+
+
+def request_reused(request_id: str) -> WalletRefused:
+    return WalletRefused(
+        "REQUEST_REUSED", "The request id was used before for something else: choose a new one.", request_id=request_id
+    )
+
+
+def account_unknown(account_id: str) -> WalletRefused:
+    return WalletRefused("ACCOUNT_UNKNOWN", "There is no such account.", account_id=account_id)
+
+
+def player_without_account(player_id: str, mode: Mode) -> WalletRefused:
+    sentence = "The player has no account in this mode."
+    return WalletRefused("ACCOUNT_UNKNOWN", sentence, player_id=player_id, mode=mode.name)
+
+
+def account_blocked(account_id: str) -> WalletRefused:
+    return WalletRefused("ACCOUNT_BLOCKED", "The account is blocked.", account_id=account_id)
+
+
+def table_unknown(table_id: str) -> WalletRefused:
+    return WalletRefused("TABLE_UNKNOWN", "There is no such table: its game service opens it first.", table_id=table_id)
+
+
+def round_unknown(round_id: str) -> WalletRefused:
+    return WalletRefused("ROUND_UNKNOWN", "There is no such round.", round_id=round_id)
+
+
+def session_unknown(session_id: str) -> WalletRefused:
+    return WalletRefused("SESSION_UNKNOWN", "There is no such session.", session_id=session_id)
+
+
+def session_ended(session_id: str, state: str) -> WalletRefused:
+    sentence = "The session takes no more bets: start a new one."
+    return WalletRefused("SESSION_ENDED", sentence, session_id=session_id, state=state)
+
+
+def not_yours() -> WalletRefused:
+    return WalletRefused("NOT_YOURS", "This belongs to another player.")
+
+
+def overloaded(limit: str) -> WalletRefused:
+    return WalletRefused("OVERLOADED", "Too much is waiting: nothing was done, try again in a moment.", limit=limit)
+
+
+def unavailable(what: str) -> WalletRefused:
+    return WalletRefused("UNAVAILABLE", f"{what} cannot be reached: send the same request again in a moment.")
+
+
+def round_elsewhere(round_id: str, table_id: str) -> WalletRefused:
+    return WalletRefused("ROUND_MISMATCH", "The round belongs to another table.", round_id=round_id, table_id=table_id)
+
+
+def mode_mismatch(account: Account, table: Table) -> WalletRefused:
+    return WalletRefused(
+        "MODE_MISMATCH",
+        "Real and demonstration money never meet: account and table are of different modes.",
+        account_id=account.account_id,
+        account_mode=account.mode.name,
+        table_mode=table.mode.name,
+    )
+
+
+def not_in_this_mode(account: Account, sentence: str) -> WalletRefused:
+    return WalletRefused("MODE_MISMATCH", sentence, account_id=account.account_id, account_mode=account.mode.name)
+
+
+def wrong_play(table: Table) -> WalletRefused:
+    return WalletRefused(
+        "WRONG_PLAY", "This kind of table does not know the command.", table_id=table.table_id, play=table.play.name
+    )
+
+
+def session_elsewhere(session_id: str) -> WalletRefused:
+    return WalletRefused(
+        "SESSION_MISMATCH", "The session is of another player or another table.", session_id=session_id
+    )
+
+
+def stake_unknown(stake_id: str) -> WalletRefused:
+    return WalletRefused("STAKE_UNKNOWN", "The round has no such open stake.", stake_id=stake_id)
+
+
+def cancel_exceeds_stake(stake: Stake) -> WalletRefused:
+    return WalletRefused(
+        "CANCEL_EXCEEDS_STAKE",
+        "The stake has less than that in play.",
+        stake_id=stake.stake_id,
+        open_cents=stake.open_cents,
+    )
+
+
+# More ids than this are counted, not listed: facts travel in gRPC's trailing metadata, which is small (G11).
+LISTED_IDS_LIMIT = 20
+
+
+def _listed(ids: Iterable[str]) -> str:
+    ordered = sorted(ids)
+    rest = len(ordered) - LISTED_IDS_LIMIT
+    return ",".join(ordered[:LISTED_IDS_LIMIT]) + (f",… {rest} more" if rest > 0 else "")
+
+
+def stakes_differ(round_id: str, missing: Iterable[str], unexpected: Iterable[str]) -> WalletRefused:
+    return WalletRefused(
+        "STAKES_MISMATCH",
+        "A settlement names every open stake of its round once, and no other: read the round again.",
+        round_id=round_id,
+        missing=_listed(missing),
+        unexpected=_listed(unexpected),
+    )
+
+
+def cave_insufficient(account_id: str, table_id: str, cave_cents: int, needed_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "CAVE_INSUFFICIENT",
+        "The cave does not cover the amount.",
+        account_id=account_id,
+        table_id=table_id,
+        cave_cents=cave_cents,
+        needed_cents=needed_cents,
+    )
+
+
+def not_balanced(staked_cents: int, won_cents: int, commission_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "NOT_BALANCED",
+        "What the seats put in has to equal what they won and the commission.",
+        staked_cents=staked_cents,
+        won_cents=won_cents,
+        commission_cents=commission_cents,
+    )
+
+
+def amount_out_of_range(account_id: str, limit_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "AMOUNT_OUT_OF_RANGE", "The balance would be too large.", account_id=account_id, limit_cents=limit_cents
+    )
+
+
+def table_differs(table_id: str, field: str) -> WalletRefused:
+    return WalletRefused(
+        "TABLE_MISMATCH",
+        f"The table was opened before with another {field}, which never changes: choose a new table id.",
+        table_id=table_id,
+        field=field,
+    )
+
+
+def is_wallet_id(text: str) -> bool:
+    """Whether a text is spelled like the ids that the wallet gives out; anything else is simply not known."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False

@@ -1,0 +1,65 @@
+"""The facts that leave the wallet, and their place in the outbox row of the transaction that made them true."""
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from feltro.wallet.v1 import events_pb2
+
+STREAM = "FELTRO_WALLET"
+SUBJECTS = ["feltro.player.*.wallet", "feltro.wallet.>"]
+TRANSFERS_SUBJECT = "feltro.wallet.transfers"
+
+_LENGTHS = struct.Struct("<HI")
+_INSERT = text("INSERT INTO outbox (at, facts) VALUES (:at, :facts)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One message for the bus."""
+
+    subject: str
+    payload: bytes
+
+
+def player_subject(player_id: str) -> str:
+    return f"feltro.player.{player_id}.wallet"
+
+
+def rounds_subject(table_id: str) -> str:
+    return f"feltro.wallet.rounds.{table_id}"
+
+
+def player_fact(player_id: str, fact: events_pb2.PlayerFact) -> Fact:
+    return Fact(player_subject(player_id), fact.SerializeToString())
+
+
+def pack(facts: Iterable[Fact]) -> bytes:
+    """All facts of one transaction as one outbox row: a row per fact would cost more than the ledger's own."""
+    parts: list[bytes] = []
+    for fact in facts:
+        subject = fact.subject.encode()
+        parts += (_LENGTHS.pack(len(subject), len(fact.payload)), subject, fact.payload)
+    return b"".join(parts)
+
+
+def unpack(row: bytes) -> Iterator[Fact]:
+    """The facts of an outbox row, in order."""
+    position = 0
+    while position < len(row):
+        subject_length, payload_length = _LENGTHS.unpack_from(row, position)
+        position += _LENGTHS.size
+        subject = row[position : position + subject_length].decode()
+        position += subject_length
+        yield Fact(subject, row[position : position + payload_length])
+        position += payload_length
+
+
+async def insert(connection: AsyncConnection, facts: list[Fact], at: datetime) -> None:
+    """Writes facts into the outbox; they leave if and only if the transaction commits (G5)."""
+    if facts:
+        await connection.execute(_INSERT, {"at": at, "facts": pack(facts)})

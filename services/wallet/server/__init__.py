@@ -1,0 +1,1 @@
+"""The wallet's process and its gRPC services: check requests, call the rooms, word the answers."""

@@ -1,0 +1,142 @@
+"""The wallet as a process: puts its parts together, starts them, and stops them in order."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Coroutine
+
+import nats
+from nats.aio.client import Client as Nats
+from prometheus_client import start_http_server
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from services.kit import background
+from services.kit.clock import Clock, SystemClock
+from services.kit.database import postgresql, schema
+from services.kit.refusal import Refused
+from services.kit.rpc.methods import Service
+from services.kit.rpc.server import GrpcServer
+from services.wallet.audit.auditor import AuditWatch
+from services.wallet.migrate import MIGRATIONS
+from services.wallet.model import refusals
+from services.wallet.outbox.publisher import OutboxPublisher
+from services.wallet.server.audit_service import AuditIntakeService, AuditService
+from services.wallet.server.complaint_service import ComplaintService
+from services.wallet.server.platform_service import PlatformService
+from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.session_service import SessionService
+from services.wallet.server.wallet_service import WalletService
+from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.inactivity_watch import InactivityWatch
+from services.wallet.settings import WalletSettings
+from services.wallet.store import group_commit
+from services.wallet.store.ledger_store import LedgerStore
+
+# Connections for everything but the lanes: reads, sessions, complaints, the outbox's two, the watch.
+OTHER_CONNECTIONS = 12
+_NATS_RECONNECT_S = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+def database_refusal(failed: Exception) -> Refused | None:
+    """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
+    return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
+
+
+async def _connect_bus(url: str) -> Nats:
+    """The bus may be away at the start as at any other time: facts wait in the outbox."""
+
+    async def lost(error: Exception) -> None:
+        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
+
+    return await nats.connect(
+        url,
+        name="wallet",
+        error_cb=lost,
+        allow_reconnect=True,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=_NATS_RECONNECT_S,
+        connect_timeout=2,
+        pending_size=8 * 1024 * 1024,
+    )
+
+
+class WalletServer:
+    """One replica."""
+
+    def __init__(self, settings: WalletSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self.ready = asyncio.Event()
+        self.port = 0
+
+    async def run(self, stopped: asyncio.Event) -> None:
+        """Serves, once its database has the schema, until `stopped` is set; then lets calls under way finish."""
+        settings = self._settings
+        engine = postgresql.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
+        lanes = postgresql.connect(
+            str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.CONNECTION_SETTINGS
+        )
+        try:
+            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, stopped):
+                bus = await _connect_bus(str(settings.nats_url))
+                try:
+                    await self._serve(engine, lanes, bus, stopped)
+                finally:
+                    await bus.close()
+        finally:
+            await lanes.dispose()
+            await engine.dispose()
+
+    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
+        settings, clock = self._settings, self._clock
+        session_clock = SessionClock(engine, clock, settings.session_clock)
+        await session_clock.refresh()
+        outbox = OutboxPublisher(engine, bus)
+        store = LedgerStore(clock, session_clock, settings.limits)
+        commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
+        services: list[Service] = [
+            WalletService(engine, commits, clock),
+            SessionService(engine, clock, session_clock),
+            ComplaintService(engine, clock),
+            AuditService(engine),
+            AuditIntakeService(engine, clock),
+            PlatformService(engine, clock),
+            RelevantEventService(engine),
+        ]
+        server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal)
+        self.port = server.port
+        work: list[Coroutine[None, None, None]] = [
+            commits.run(),
+            outbox.run(),
+            InactivityWatch(engine, clock, session_clock).run(),
+            AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
+        ]
+        tasks = [asyncio.create_task(part) for part in work]
+        await server.start()
+        await server.set_serving(serving=True)
+        self.ready.set()
+        _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
+        try:
+            waiting = asyncio.create_task(stopped.wait())
+            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {waiting}:
+                # None of them ends by itself: a process without it is no wallet (G12).
+                task.result()
+                raise RuntimeError("a part of the wallet has ended")
+        finally:
+            await server.stop(settings.stop_grace_s)
+            await background.cancel_and_wait(tasks)
+            _log.info("the wallet has stopped")
+
+
+async def serve(settings: WalletSettings) -> None:
+    """Runs the process until SIGTERM or SIGINT."""
+    host, _, port = settings.metrics_listen.rpartition(":")
+    start_http_server(int(port), host)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    await WalletServer(settings, SystemClock()).run(stopped)

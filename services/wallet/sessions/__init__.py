@@ -1,0 +1,1 @@
+"""Keeps game sessions: their rows, their clock, inactivity, summaries and messages."""

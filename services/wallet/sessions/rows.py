@@ -1,0 +1,315 @@
+"""Sessions as rows: read in bulk under the lock that the caller holds on their tables, and written back at once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from services.wallet.model import refusals
+from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode, Play, Session, SessionState, Table
+
+_COLUMNS = """
+    s.session_no, s.session_id::text AS session_id, s.player_id, s.account_no, a.account_id::text AS account_id,
+    s.table_no, t.table_id, t.game, t.regulation, t.mode, t.play, s.state,
+    s.device_kind, s.device_agent, s.device_address, s.device_fingerprint,
+    s.started_at, s.started_version, s.ended_at, s.ended_version, s.end_cause, s.last_activity_at, s.idle_since,
+    s.missed_rounds, s.warned_at, s.warned_round_id, s.cave_short_since, s.next_step_at
+FROM sessions s JOIN accounts a USING (account_no) JOIN tables t ON t.table_no = s.table_no
+"""
+_LOAD = text(f"SELECT {_COLUMNS} WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])) ORDER BY s.session_no")
+_PAGE = text(
+    f"""
+    SELECT {_COLUMNS}
+    WHERE s.player_id = :player_id AND (s.state < 5 OR NOT :running_only)
+      AND s.session_no < COALESCE(CAST(:before_no AS bigint), 9223372036854775807)
+    ORDER BY s.session_no DESC LIMIT :size
+    """
+)
+# Whoever is there is found first, by the index of those who are: a planner that is asked for the first so many in the
+# order of their numbers may prefer to walk through all that ever ended.
+_PAGE_AT_TABLE = text(
+    f"""
+    WITH there AS MATERIALIZED (
+        SELECT session_no FROM sessions
+        WHERE table_no = :table_no AND state < 5 AND session_no > COALESCE(CAST(:after_no AS bigint), 0)
+    ),
+    wanted AS (SELECT session_no FROM there ORDER BY session_no LIMIT :size)
+    SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
+    """
+)
+# What was ended stays as it ended. A sign of life may have been noted since the session was read: the later one stays.
+_SAVE = text(
+    """
+    UPDATE sessions s
+    SET state = n.state, ended_at = n.ended_at, ended_version = n.ended_version, end_cause = n.end_cause,
+        last_activity_at = GREATEST(s.last_activity_at, n.last_activity_at), idle_since = n.idle_since,
+        missed_rounds = n.missed_rounds, warned_at = n.warned_at, warned_round_id = n.warned_round_id,
+        cave_short_since = n.cave_short_since, next_step_at = n.next_step_at
+    FROM unnest(
+        CAST(:session_no AS bigint[]), CAST(:state AS smallint[]), CAST(:ended_at AS timestamptz[]),
+        CAST(:ended_version AS bigint[]), CAST(:end_cause AS smallint[]), CAST(:last_activity_at AS timestamptz[]),
+        CAST(:idle_since AS timestamptz[]), CAST(:missed_rounds AS integer[]), CAST(:warned_at AS timestamptz[]),
+        CAST(:warned_round_id AS text[]), CAST(:cave_short_since AS timestamptz[]),
+        CAST(:next_step_at AS timestamptz[])
+    ) AS n(session_no, state, ended_at, ended_version, end_cause, last_activity_at, idle_since, missed_rounds,
+           warned_at, warned_round_id, cave_short_since, next_step_at)
+    WHERE s.session_no = n.session_no AND s.state < 5
+    """
+)
+_FIND = text("SELECT session_no, player_id FROM sessions WHERE session_id = CAST(:session_id AS uuid)")
+_SAVED = (
+    "ended_at",
+    "ended_version",
+    "last_activity_at",
+    "idle_since",
+    "missed_rounds",
+    "warned_at",
+    "warned_round_id",
+    "cave_short_since",
+    "next_step_at",
+)
+_INSERT = text(
+    """
+    INSERT INTO sessions (
+        player_id, account_no, table_no, state, device_kind, device_agent, device_address, device_fingerprint,
+        started_at, started_version, started_cave_version, last_activity_at, idle_since)
+    SELECT a.player_id, a.account_no, CAST(:table_no AS bigint), 1, :kind, :agent, :address, :fingerprint,
+           :now, a.version,
+           COALESCE((SELECT cave.version FROM accounts cave
+                     WHERE cave.kind = 4 AND cave.owner_no = a.account_no AND cave.table_no = :table_no), 0),
+           :now, :now
+    FROM accounts a WHERE a.account_no = :account_no
+    RETURNING session_no
+    """
+)
+# The table of a session never changes, so its session may be read before its lock is held.
+_LOCK_TABLES_OF = text(
+    """
+    SELECT table_no, invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+    FROM tables
+    WHERE table_no IN (SELECT s.table_no FROM sessions s WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])))
+    ORDER BY table_no FOR NO KEY UPDATE
+    """
+)
+_LOCK_TABLE = text(
+    """
+    SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no, rules_version,
+           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+    FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
+    """
+)
+_TABLE_NO = text("SELECT table_no FROM tables WHERE table_id = :table_id")
+_RUNNING_OF_PLAYER = text(
+    "SELECT session_no FROM sessions WHERE player_id = :player_id AND state < 5 ORDER BY session_no"
+)
+_AT_TABLE = text(
+    """
+    SELECT session_no FROM sessions
+    WHERE table_no = :table_no AND state < 5 AND state = ANY(CAST(:states AS smallint[])) ORDER BY session_no
+    """
+)
+_RUNNING_OF_ACCOUNTS = text(
+    """
+    SELECT s.session_no, s.account_no, s.table_no
+    FROM unnest(CAST(:account_nos AS bigint[]), CAST(:table_nos AS bigint[])) AS wanted(account_no, table_no)
+    JOIN sessions s ON s.table_no = wanted.table_no AND s.account_no = wanted.account_no AND s.state < 5
+    """
+)
+_IN_PLAY = text(
+    """
+    SELECT s.session_no, a.version,
+           -- nothing locked at all spares the look at a large round
+           a.locked_cents > 0 AND EXISTS (
+               SELECT 1 FROM rounds r JOIN stakes k USING (round_no)
+               WHERE r.table_no = s.table_no AND r.state = 1 AND k.account_no = s.account_no AND k.state = 1
+           ) AS staked,
+           EXISTS (
+               SELECT 1 FROM accounts cave
+               WHERE cave.kind = 4 AND cave.owner_no = s.account_no AND cave.table_no = s.table_no
+                 AND cave.free_cents + cave.locked_cents > 0
+           ) AS seated
+    FROM sessions s JOIN accounts a USING (account_no)
+    WHERE s.session_no = ANY(CAST(:session_nos AS bigint[]))
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InPlay:
+    """What a session still has on the table, and its account's version."""
+
+    version: int
+    # An open stake in an open round.
+    has_stake: bool
+    # A cave that is not empty.
+    has_cave: bool
+
+    @property
+    def anything(self) -> bool:
+        return self.has_stake or self.has_cave
+
+
+async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
+    """A session's number and whose it is, which never change, or the refusal that there is none."""
+    if refusals.is_wallet_id(session_id):
+        row = (await connection.execute(_FIND, {"session_id": session_id})).one_or_none()
+        if row is not None:
+            return row.session_no, row.player_id
+    raise refusals.session_unknown(session_id)
+
+
+async def running_nos_of_player(connection: AsyncConnection, player_id: str) -> list[int]:
+    """The numbers of a player's sessions that have not ended."""
+    return list((await connection.execute(_RUNNING_OF_PLAYER, {"player_id": player_id})).scalars())
+
+
+async def running_nos_of_accounts(
+    connection: AsyncConnection, seats: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], int]:
+    """The session that has not ended of each account at each table, which is one at the most; by account and table."""
+    account_nos, table_nos = zip(*seats, strict=True)
+    rows = await connection.execute(
+        _RUNNING_OF_ACCOUNTS, {"account_nos": list(account_nos), "table_nos": list(table_nos)}
+    )
+    return {(row.account_no, row.table_no): row.session_no for row in rows}
+
+
+async def at_table(connection: AsyncConnection, table_no: int, states: Iterable[SessionState]) -> list[Session]:
+    """The sessions at a table that stand in one of these states."""
+    wanted = {"table_no": table_no, "states": [state.value for state in states]}
+    return await load(connection, list((await connection.execute(_AT_TABLE, wanted)).scalars()))
+
+
+async def lock_table(connection: AsyncConnection, table_id: str) -> Table | None:
+    """Locks a table, whose sessions may then be read and changed; none if there is no such table."""
+    row = (await connection.execute(_LOCK_TABLE, {"table_id": table_id})).one_or_none()
+    if row is None:
+        return None
+    return Table(
+        no=row.table_no,
+        table_id=row.table_id,
+        game=row.game,
+        regulation=row.regulation,
+        mode=Mode(row.mode),
+        play=Play(row.play),
+        epoch=row.epoch,
+        bank_no=row.bank_no,
+        policy=_policy(row),
+        rules_version=row.rules_version,
+    )
+
+
+async def lock_tables_of(connection: AsyncConnection, session_nos: Sequence[int]) -> dict[int, InactivityPolicy]:
+    """Locks the tables of sessions, which may then be read and changed; the policies by the numbers of the tables."""
+    rows = await connection.execute(_LOCK_TABLES_OF, {"session_nos": list(session_nos)})
+    return {row.table_no: _policy(row) for row in rows}
+
+
+async def load(connection: AsyncConnection, session_nos: Sequence[int]) -> list[Session]:
+    """Reads sessions by number, in the order of their numbers."""
+    if not session_nos:
+        return []
+    rows = await connection.execute(_LOAD, {"session_nos": list(session_nos)})
+    return [_session(row) for row in rows]
+
+
+async def page(
+    connection: AsyncConnection, player_id: str, *, running_only: bool, before_no: int | None, size: int
+) -> list[Session]:
+    """Sessions of a player, newest first."""
+    wanted = {"player_id": player_id, "running_only": running_only, "before_no": before_no, "size": size}
+    return [_session(row) for row in await connection.execute(_PAGE, wanted)]
+
+
+async def page_at_table(
+    connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
+) -> list[Session]:
+    """Sessions at a table that have not ended, in the order of their numbers.
+
+    A session is given its number under its table's lock, so a number is also the place in the order of start, and
+    nobody comes in later at a place that a reader has passed.
+    """
+    table_no = (await connection.execute(_TABLE_NO, {"table_id": table_id})).scalar_one_or_none()
+    if table_no is None:
+        raise refusals.table_unknown(table_id)
+    wanted = {"table_no": table_no, "after_no": after_no, "size": size}
+    return [_session(row) for row in await connection.execute(_PAGE_AT_TABLE, wanted)]
+
+
+async def save(connection: AsyncConnection, sessions: Sequence[Session]) -> None:
+    """Writes what may change about sessions."""
+    if not sessions:
+        return
+    columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in sessions] for name in _SAVED}
+    columns["session_no"] = [session.no for session in sessions]
+    columns["state"] = [session.state.value for session in sessions]
+    columns["end_cause"] = [session.end_cause.value if session.end_cause else None for session in sessions]
+    await connection.execute(_SAVE, columns)
+
+
+async def insert(connection: AsyncConnection, account_no: int, table_no: int, device: Device, now: datetime) -> Session:
+    """A new session. What the account's entries are from now on may be its own."""
+    result = await connection.execute(
+        _INSERT,
+        {
+            "account_no": account_no,
+            "table_no": table_no,
+            "now": now,
+            "kind": device.kind,
+            "agent": device.agent,
+            "address": device.address,
+            "fingerprint": device.fingerprint,
+        },
+    )
+    (session,) = await load(connection, [result.scalar_one()])
+    return session
+
+
+async def in_play(connection: AsyncConnection, session_nos: Sequence[int]) -> dict[int, InPlay]:
+    """What each session still has on the table; read it under the table's lock."""
+    rows = await connection.execute(_IN_PLAY, {"session_nos": list(session_nos)})
+    return {row.session_no: InPlay(row.version, row.staked, row.seated) for row in rows}
+
+
+def _policy(row: Row[Any]) -> InactivityPolicy:
+    return InactivityPolicy(
+        invite=row.invite,
+        idle_seconds=row.idle_seconds,
+        missed_rounds=row.missed_rounds,
+        warn_after_seconds=row.warn_after_seconds,
+        end_after_seconds=row.end_after_seconds,
+        rebuy_grace_seconds=row.rebuy_grace_seconds,
+    )
+
+
+def _session(row: Row[Any]) -> Session:
+    return Session(
+        no=row.session_no,
+        session_id=row.session_id,
+        player_id=row.player_id,
+        account_no=row.account_no,
+        account_id=row.account_id,
+        table_no=row.table_no,
+        table_id=row.table_id,
+        game=row.game,
+        regulation=row.regulation,
+        mode=Mode(row.mode),
+        play=Play(row.play),
+        state=SessionState(row.state),
+        device=Device(row.device_kind, row.device_agent, row.device_address, row.device_fingerprint),
+        started_at=row.started_at,
+        started_version=row.started_version,
+        ended_at=row.ended_at,
+        ended_version=row.ended_version,
+        end_cause=EndCause(row.end_cause) if row.end_cause else None,
+        last_activity_at=row.last_activity_at,
+        idle_since=row.idle_since,
+        missed_rounds=row.missed_rounds,
+        warned_at=row.warned_at,
+        warned_round_id=row.warned_round_id,
+        cave_short_since=row.cave_short_since,
+        next_step_at=row.next_step_at,
+    )

@@ -1,0 +1,123 @@
+"""What sessions came to, computed from the ledger each time it is asked for, so that it can never disagree with it.
+
+The entries of a session carry its number. They lie on the player's account, between the versions the account had at its
+start and its end, and in poker on his cave at that table from the version the cave had at its start: both are ranges of
+the primary key of `entries`, so that nothing has to be indexed by session.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from feltro.wallet.v1 import session_pb2, types_pb2
+from services.wallet.sessions.messages import timestamp
+
+# The newest so many deposits and withdrawals are listed; the sums hold all of them (G11).
+CASH_MOVEMENTS_LIMIT = 100
+
+_SUMMARIES = text(
+    """
+    WITH wanted AS (
+        SELECT s.session_no, s.account_no, s.table_no, s.started_at, s.ended_at,
+               s.started_version AS from_version, COALESCE(s.ended_version, 9223372036854775807) AS to_version,
+               s.started_cave_version AS from_cave_version,
+               -- the cave is used by one session at a time
+               COALESCE((SELECT n.started_cave_version FROM sessions n
+                         WHERE n.player_id = s.player_id AND n.session_no > s.session_no
+                           AND n.account_no = s.account_no AND n.table_no = s.table_no
+                         ORDER BY n.session_no LIMIT 1), 9223372036854775807) AS to_cave_version
+        FROM sessions s WHERE s.session_no = ANY(CAST(:session_nos AS bigint[]))
+    )
+    SELECT w.session_no, w.started_at, w.ended_at,
+           account.staked_cents + cave.staked_cents AS staked_cents, account.won_cents + cave.won_cents AS won_cents,
+           account.paid_for_caves_cents - cave.bought_cents AS commission_cents,
+           account.rounds + cave.hands AS rounds, account.deposited_cents, account.withdrawn_cents,
+           cash.transfer_nos, cash.kinds, cash.amounts, cash.ats
+    FROM wanted w
+    CROSS JOIN LATERAL (
+        SELECT
+            -- onto the felt (3), off it again (4), back from a void round (6)
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind IN (3, 4, 6) AND e.pocket = 2), 0)::bigint
+                AS staked_cents,
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 5 AND e.pocket = 1), 0)::bigint AS won_cents,
+            -COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 7), 0)::bigint AS paid_for_caves_cents,
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 1), 0)::bigint AS deposited_cents,
+            -COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 2), 0)::bigint AS withdrawn_cents,
+            count(DISTINCT e.transfer_no) FILTER (WHERE t.kind = 5) AS rounds
+        FROM entries e JOIN transfers t USING (transfer_no)
+        WHERE e.account_no = w.account_no AND e.version > w.from_version AND e.version <= w.to_version
+          -- his entries at other tables do not count, deposits and withdrawals belong to no table
+          AND (e.session_no = w.session_no OR e.session_no IS NULL) AND (e.session_no IS NOT NULL OR t.kind IN (1, 2))
+    ) account
+    CROSS JOIN LATERAL (
+        SELECT
+            -COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 9 AND e.amount_cents < 0), 0)::bigint AS staked_cents,
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 9 AND e.amount_cents > 0), 0)::bigint AS won_cents,
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 7), 0)::bigint AS bought_cents,
+            count(DISTINCT e.transfer_no) FILTER (WHERE t.kind = 9) AS hands
+        FROM accounts c JOIN entries e USING (account_no) JOIN transfers t USING (transfer_no)
+        WHERE c.kind = 4 AND c.owner_no = w.account_no AND c.table_no = w.table_no
+          AND e.version > w.from_cave_version AND e.version <= w.to_cave_version AND e.session_no = w.session_no
+    ) cave
+    CROSS JOIN LATERAL (
+        SELECT array_agg(m.transfer_no ORDER BY m.version DESC) AS transfer_nos,
+               array_agg(m.kind ORDER BY m.version DESC) AS kinds,
+               array_agg(m.amount_cents ORDER BY m.version DESC) AS amounts,
+               array_agg(m.at ORDER BY m.version DESC) AS ats
+        FROM (
+            SELECT t.transfer_no, t.kind, abs(e.amount_cents) AS amount_cents, t.at, e.version
+            FROM entries e JOIN transfers t USING (transfer_no)
+            WHERE e.account_no = w.account_no AND e.version > w.from_version AND e.version <= w.to_version
+              AND e.session_no IS NULL AND t.kind IN (1, 2)
+            ORDER BY e.version DESC LIMIT :cash_movements_limit
+        ) m
+    ) cash
+    """
+)
+
+
+async def summaries(
+    connection: AsyncConnection, session_nos: Sequence[int], now: datetime
+) -> dict[int, session_pb2.SessionSummary]:
+    """The summary of each session by its number. `now` ends the time played of one that is not saved as ended."""
+    if not session_nos:
+        return {}
+    rows = await connection.execute(
+        _SUMMARIES, {"session_nos": list(session_nos), "cash_movements_limit": CASH_MOVEMENTS_LIMIT}
+    )
+    return {row.session_no: _summary(row, now) for row in rows}
+
+
+def _summary(row: Row[Any], now: datetime) -> session_pb2.SessionSummary:
+    played = Duration()
+    played.FromTimedelta(max((row.ended_at or now) - row.started_at, timedelta()))
+    return session_pb2.SessionSummary(
+        staked_cents=row.staked_cents,
+        won_cents=row.won_cents,
+        net_cents=row.won_cents - row.staked_cents - row.commission_cents,
+        commission_cents=row.commission_cents,
+        rounds=row.rounds,
+        duration=played,
+        deposited_cents=row.deposited_cents,
+        withdrawn_cents=row.withdrawn_cents,
+        cash_movements=_cash_movements(row),
+    )
+
+
+def _cash_movements(row: Row[Any]) -> list[session_pb2.CashMovement]:
+    if row.transfer_nos is None:
+        return []
+    movements = zip(row.transfer_nos, row.kinds, row.amounts, row.ats, strict=True)
+    return [
+        session_pb2.CashMovement(
+            transfer_id=transfer_no,
+            kind=types_pb2.TransferKind.ValueType(kind),
+            amount_cents=amount,
+            at=timestamp(at),
+        )
+        for transfer_no, kind, amount, at in movements
+    ]

@@ -1,0 +1,137 @@
+"""Accounts and tables as rows: opening them, blocking them, and what an account has."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from services.kit.access.identity import Caller
+from services.wallet.model import refusals
+from services.wallet.model.state import Mode, Play
+
+_OPEN_ACCOUNT = text("""
+WITH opened AS (
+    INSERT INTO accounts (kind, mode, player_id, opened_at) VALUES (1, :mode, :player_id, :at)
+    ON CONFLICT (player_id, mode) WHERE kind = 1 DO NOTHING RETURNING account_no
+)
+INSERT INTO accounts (kind, mode, owner_no, opened_at) SELECT 2, :mode, account_no, :at FROM opened
+""")
+_ACCOUNT = """
+SELECT account_no, account_id::text, player_id, mode, free_cents, locked_cents, version, blocked
+FROM accounts WHERE kind = 1 AND
+"""
+_BY_ID = text(_ACCOUNT + "account_id = CAST(:account_id AS uuid)")
+_BY_PLAYER = text(_ACCOUNT + "player_id = :player_id AND mode = :mode")
+_CAVES = text("""
+SELECT tables.table_id, cave.free_cents FROM accounts cave JOIN tables ON tables.table_no = cave.table_no
+WHERE cave.kind = 4 AND cave.owner_no = :owner_no AND cave.free_cents > 0 ORDER BY cave.account_no
+""")
+_BLOCK = text("UPDATE accounts SET blocked = :blocked WHERE account_no = :account_no")
+_NEW_TABLE = text("""
+WITH numbered AS (SELECT nextval(pg_get_serial_sequence('tables', 'table_no')) AS table_no),
+bank AS (
+    INSERT INTO accounts (kind, mode, table_no, opened_at)
+    SELECT 3, :mode, table_no, :at FROM numbered RETURNING account_no, table_no
+)
+INSERT INTO tables (table_no, table_id, game, regulation, mode, play, epoch, bank_no, opened_at) OVERRIDING SYSTEM VALUE
+SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no, :at FROM bank
+""")
+_LOCK_TABLE = text("""
+SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
+""")
+_RAISE = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
+_OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerAccount:
+    """A player's account as it is read, without a lock."""
+
+    no: int
+    account_id: str
+    player_id: str
+    mode: Mode
+    free_cents: int
+    locked_cents: int
+    version: int
+    blocked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableRegistration:
+    """What a game service says of a table when it opens it."""
+
+    table_id: str
+    epoch: int
+    game: str
+    regulation: str
+    mode: Mode
+    play: Play
+
+
+async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
+    """The player's account in this mode; a new one with the operator's books opposite it if he has none."""
+    await connection.execute(_OPEN_ACCOUNT, {"player_id": player_id, "mode": mode, "at": at})
+    return await find_by_player(connection, player_id, mode)
+
+
+async def find_by_player(connection: AsyncConnection, player_id: str, mode: Mode) -> PlayerAccount:
+    """The player's account in this mode, or the refusal that he has none."""
+    row = (await connection.execute(_BY_PLAYER, {"player_id": player_id, "mode": mode})).one_or_none()
+    if row is None:
+        raise refusals.player_without_account(player_id, mode)
+    return PlayerAccount(row[0], row[1], row[2], Mode(row[3]), *row[4:])
+
+
+async def find(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> PlayerAccount:
+    """A player's account, or the refusal that there is none."""
+    if not refusals.is_wallet_id(account_id):
+        raise refusals.account_unknown(account_id)
+    statement = text(f"{_BY_ID.text} FOR NO KEY UPDATE") if lock else _BY_ID
+    row = (await connection.execute(statement, {"account_id": account_id})).one_or_none()
+    if row is None:
+        raise refusals.account_unknown(account_id)
+    return PlayerAccount(row[0], row[1], row[2], Mode(row[3]), *row[4:])
+
+
+async def caves_of(connection: AsyncConnection, account_no: int) -> list[tuple[str, int]]:
+    rows = await connection.execute(_CAVES, {"owner_no": account_no})
+    return [(table_id, cents) for table_id, cents in rows]
+
+
+async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: bool) -> None:
+    await connection.execute(_BLOCK, {"account_no": account_no, "blocked": blocked})
+
+
+async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
+    """Registers a table or raises its epoch (G8); returns the rounds that its last owner left open."""
+    row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
+    if row is None:
+        values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}
+        values |= {"mode": table.mode, "play": table.play, "epoch": table.epoch, "at": at}
+        await connection.execute(_NEW_TABLE, values)
+        return []
+    table_no, game, regulation, mode, play, epoch = row
+    for field, was, now in (
+        ("game", game, table.game),
+        ("regulation", regulation, table.regulation),
+        ("mode", mode, table.mode),
+        ("play", play, table.play),
+    ):
+        if was != now:
+            raise refusals.table_differs(table.table_id, field)
+    if table.epoch < epoch:
+        raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
+    await connection.execute(_RAISE, {"epoch": table.epoch, "table_no": table_no})
+    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+
+
+async def visible_account_no(connection: AsyncConnection, caller: Caller, mode: Mode) -> int | None:
+    """The account to which a caller's view is narrowed; None for those who may see everybody's."""
+    if caller.scopes & {"operator", "game"}:
+        return None
+    row = (await connection.execute(_BY_PLAYER, {"player_id": caller.subject, "mode": mode})).one_or_none()
+    if row is None:
+        raise refusals.not_yours()
+    return int(row[0])

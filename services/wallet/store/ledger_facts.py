@@ -1,0 +1,99 @@
+"""Says what a transaction did to the ledger as facts for the bus: balances, transfers, ended rounds."""
+
+from collections.abc import Iterator
+
+from feltro.wallet.v1 import events_pb2, types_pb2
+from services.kit.wire_format import embedded
+from services.wallet.ledger.book import Book, Movement
+from services.wallet.ledger.messages import balance_message
+from services.wallet.model.state import Account, AccountKind
+from services.wallet.outbox.facts import TRANSFERS_SUBJECT, Fact, player_subject, rounds_subject
+
+# A message of transfers is closed when it has grown beyond this; NATS takes 1 MiB (G11).
+TRANSFERS_MESSAGE_BYTES_LIMIT = 256 * 1024
+
+# Field numbers of events.proto, for messages that are put together from encoded parts.
+_PLAYER_FACT_BALANCE_CHANGED = 2
+_BALANCE_CHANGED_BALANCE = 1
+_BALANCE_CHANGED_TRANSACTIONS = 2
+_TRANSFERS_MADE_TRANSACTIONS = 1
+
+
+def facts_of_book(book: Book) -> list[Fact]:
+    """Every fact of a transaction, in the order in which it has to leave."""
+    # A movement is encoded once for both messages that tell of it.
+    encoded = [(movement, _transaction(book, movement).SerializeToString()) for movement in book.movements]
+    return [*_balances(book, encoded), *_transfers(encoded), *_rounds(book)]
+
+
+def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
+    account = movement.account
+    is_cave = account.kind is AccountKind.CAVE
+    owner = book.accounts.get(account.owner_no or 0) if is_cave else account
+    said = types_pb2.Transaction(
+        transfer_id=movement.transfer_no,
+        kind=types_pb2.TransferKind.ValueType(movement.kind),
+        request_id=movement.request_id,
+        account_id=owner.account_id if owner is not None and owner.player_id is not None else "",
+        cave_table_id=book.tables[account.table_no or 0].table_id if is_cave else "",
+        round_id=movement.round_id,
+        session_id=movement.session_id,
+    )
+    said.at.CopyFrom(book.timestamp)
+    for pocket, before, amount in book.entries_of(movement):
+        said.entries.add(
+            balance_part=types_pb2.BalancePart.ValueType(pocket),
+            before_cents=before,
+            amount_cents=amount,
+            after_cents=before + amount,
+        )
+    return said
+
+
+def _player(book: Book, account: Account) -> Account | None:
+    """Whose balance it is to hear of: his own account's and his caves'."""
+    if account.kind is AccountKind.PLAYER:
+        return account
+    return book.accounts.get(account.owner_no or 0) if account.kind is AccountKind.CAVE else None
+
+
+def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:
+    parts: dict[int, list[bytes]] = {}
+    for movement, transaction in encoded:
+        player = _player(book, movement.account)
+        if player is not None:
+            parts.setdefault(player.no, []).append(embedded(_BALANCE_CHANGED_TRANSACTIONS, transaction))
+    at = events_pb2.PlayerFact(at=book.timestamp).SerializeToString()
+    for account_no, transactions in parts.items():
+        account = book.accounts[account_no]
+        transactions.append(embedded(_BALANCE_CHANGED_BALANCE, balance_message(account).SerializeToString()))
+        yield Fact(
+            player_subject(account.player_id or ""), at + embedded(_PLAYER_FACT_BALANCE_CHANGED, b"".join(transactions))
+        )
+
+
+def _transfers(encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:
+    parts: list[bytes] = []
+    size = 0
+    for _, transaction in encoded:
+        part = embedded(_TRANSFERS_MADE_TRANSACTIONS, transaction)
+        if size + len(part) > TRANSFERS_MESSAGE_BYTES_LIMIT:
+            yield Fact(TRANSFERS_SUBJECT, b"".join(parts))
+            parts, size = [], 0
+        parts.append(part)
+        size += len(part)
+    if parts:
+        yield Fact(TRANSFERS_SUBJECT, b"".join(parts))
+
+
+def _rounds(book: Book) -> Iterator[Fact]:
+    for ending in book.endings:
+        ended = events_pb2.RoundEnded(
+            round_id=ending.round.round_id,
+            table_id=ending.table.table_id,
+            state=types_pb2.RoundState.ValueType(ending.round.state),
+            ended_at=book.timestamp,
+            staked_cents=ending.staked_cents,
+            payout_cents=ending.payout_cents,
+        )
+        yield Fact(rounds_subject(ending.table.table_id), ended.SerializeToString())

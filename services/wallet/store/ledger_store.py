@@ -1,0 +1,424 @@
+"""Writes a group of commands to the ledger in one transaction: lock everything, look, decide, write, commit.
+
+Where a group is of nothing but stakes, and this process remembers all that they are about, it is decided first. Then
+one statement locks, looks whether all is as remembered, writes and commits; if it is not, the group goes the long way.
+
+The locks are taken in one order everywhere (tables, then accounts, each by number), so no two groups wait for each
+other in a circle. Whoever changes a round, a stake or a session holds its table's row; whoever changes a balance
+holds the account's. What is read under those locks is read by statements that begin after the locks are held, for a
+statement sees what was committed when it began. What neither lock covers, the same request id arriving twice at once
+in different places, ends in a unique violation and the group is tried again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+
+from services.kit.clock import Clock
+from services.kit.database.postgresql import DirectConnection
+from services.wallet.ledger import decide
+from services.wallet.ledger.book import Book, SessionKey
+from services.wallet.ledger.commands import (
+    BuyIn,
+    CancelStake,
+    CashCommand,
+    CashOut,
+    Command,
+    PlaceStake,
+    RoundEndCommand,
+    SettleRound,
+    TableCommand,
+    TransferHand,
+)
+from services.wallet.model import refusals
+from services.wallet.model.refusals import WalletRefused
+from services.wallet.model.state import (
+    Account,
+    AccountKind,
+    InactivityPolicy,
+    Mode,
+    Play,
+    RelevantEventLimits,
+    Round,
+    RoundState,
+    SessionState,
+    Stake,
+    StakeState,
+    Table,
+)
+from services.wallet.sessions import changes as session_changes
+from services.wallet.sessions import rows as session_rows
+from services.wallet.sessions.clock import SessionClock
+from services.wallet.store import ledger_rows, optimistic_stakes, relevant_events
+from services.wallet.store.answers import StoredAnswer
+from services.wallet.store.id_cache import IdCache, ResolvedIds, StaleIds
+from services.wallet.store.ledger_rows import columns
+from services.wallet.store.write_cache import WriteCache
+
+# The tables first, then the accounts; the rows of the one are beside the NULLs of the other.
+_LOCK = """
+WITH locked_tables AS MATERIALIZED (
+    SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
+           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+    FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
+), locked_accounts AS MATERIALIZED (
+    SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
+           free_cents, locked_cents, version, blocked
+    FROM accounts
+    WHERE account_no = ANY($2::bigint[]) AND (SELECT count(*) FROM locked_tables) IS NOT NULL
+    ORDER BY account_no FOR NO KEY UPDATE
+)
+SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
+"""
+_TABLE_COLUMNS = 14
+_OPEN_STAKES = """
+SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents
+FROM rounds JOIN stakes ON stakes.round_no = rounds.round_no AND stakes.state = 1
+WHERE rounds.table_no = ANY($1::bigint[]) AND rounds.state = 1 ORDER BY stake_no
+"""
+_LOOK_UP = """
+SELECT nextval('ledger_no'), requests.digest, requests.refused, requests.answer,
+       rounds.round_no, rounds.table_no, rounds.state, rounds.stakes_placed, rounds.detail_bytes, sessions.state
+FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS asked(request_id, round_id, session_no, place)
+LEFT JOIN requests ON requests.request_id = asked.request_id
+LEFT JOIN rounds ON rounds.round_id = asked.round_id
+LEFT JOIN sessions ON sessions.session_no = asked.session_no
+ORDER BY asked.place
+"""
+_NUMBERS = "SELECT nextval('ledger_no') FROM generate_series(1, $1::integer)"
+_END_ROUNDS = """
+UPDATE rounds SET state = new.state, ended_at = $1, end_transfer_no = new.transfer_no, void_reason = new.void_reason,
+                  outcome = new.outcome
+FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::text[], $6::bytea[])
+    AS new(no, state, transfer_no, void_reason, outcome)
+WHERE rounds.round_no = new.no
+"""
+_CHANGE_STAKES = """
+UPDATE stakes SET cancelled_cents = new.cancelled_cents, payout_cents = new.payout_cents, state = new.state
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[]) AS new(no, cancelled_cents, payout_cents, state)
+WHERE stakes.stake_no = new.no
+"""
+_RAISE_EPOCHS = """
+UPDATE tables SET epoch = new.epoch
+FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no = new.no
+"""
+
+
+_NO_TRANSFER = (None, None, None, None)
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What was found for one command."""
+
+    number: int
+    kept: tuple[bytes, StoredAnswer] | None
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group on its way through the transaction."""
+
+    commands: Sequence[Command]
+    book: Book
+    # Nothing of it is needed where the memory has filled the book.
+    known: ResolvedIds = field(default_factory=ResolvedIds)
+    looked: list[_Looked] = field(default_factory=list)
+    # What is kept of each command that was answered for the first time, with its transfer if it moved money.
+    answered: list[ledger_rows.AnswerRow] = field(default_factory=list)
+
+
+class LedgerStore:
+    """The only place that writes transfers, entries, rounds and stakes."""
+
+    def __init__(self, clock: Clock, session_clock: SessionClock, limits: RelevantEventLimits) -> None:
+        self._clock = clock
+        self._session_clock = session_clock
+        self._limits = limits
+        self._directory = IdCache()
+        self._memory = WriteCache()
+
+    async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[StoredAnswer]:
+        """Carries the commands out in their order, durably, and returns the answer of each."""
+        known_stakes = self._directory.resolve_cached_stakes(commands)
+        if known_stakes is not None:
+            answers = await self._write_from_memory(connection, *known_stakes)
+            if answers is not None:
+                return answers
+        known = await self._directory.resolve(connection, commands)
+        try:
+            return await self._write_under_locks(connection, commands, known)
+        except StaleIds:
+            # As if the database had been set back: nothing that was learnt of the other one can be trusted.
+            self._directory, self._memory = IdCache(), WriteCache()
+            raise
+
+    async def _write_under_locks(
+        self, connection: DirectConnection, commands: Sequence[Command], known: ResolvedIds
+    ) -> list[StoredAnswer]:
+        async with connection.transaction():
+            group = _Group(commands, self._new_book(), known)
+            await self._lock(connection, group)
+            spare_numbers = await self._look(connection, group)
+            answers = _decide(group)
+            await self._write(connection, group)
+        relevant_events.count_metrics(group.book)
+        self._directory.remember_caves(known)
+        self._memory.put(group.book, group.looked[-1].number, spare_numbers)
+        return answers
+
+    def _new_book(self) -> Book:
+        return Book(self._clock.now(), self._session_clock.now(), self._limits)
+
+    async def _write_from_memory(
+        self, connection: DirectConnection, stakes: Sequence[PlaceStake], sessions: dict[str, SessionKey]
+    ) -> list[StoredAnswer] | None:
+        """One statement for all that is written; None, and nothing is, if this process has not kept up."""
+        book = self._new_book()
+        guess = self._memory.take(stakes, sessions, book)
+        if guess is None:
+            return None
+        numbers = guess.numbers
+        if numbers is None:
+            # What is drawn now is above all that is remembered.
+            numbers = sorted(number for (number,) in await connection.fetch(_NUMBERS, len(stakes)))
+        group = _Group(stakes, book, looked=[_Looked(number, None) for number in numbers])
+        answers = _decide(group)
+        wanted = self._memory.numbers_to_draw(len(stakes))
+        try:
+            new_numbers = await optimistic_stakes.write_if_unchanged(
+                connection, book, group.answered, guess.expected, wanted
+            )
+        except asyncpg.UniqueViolationError:
+            # Another process has opened the round, or answered a request, while the statement waited for its locks.
+            return None
+        if not new_numbers:
+            return None
+        self._memory.put(book, numbers[-1], new_numbers)
+        return answers
+
+    async def _lock(self, connection: DirectConnection, group: _Group) -> None:
+        """All locks in one statement, unless what ends has to be read before the accounts are known."""
+        table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
+        ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEndCommand | CashOut)]
+        if ending:
+            await self._lock_rows(connection, group.book, table_nos, [])
+            await self._read_what_ends(connection, group, ending)
+            await self._directory.resolve_caves(connection, group.known, ending)
+            table_nos = []
+        await self._lock_rows(connection, group.book, table_nos, _accounts_of(group))
+        if group.known.caves.keys() - group.book.caves.keys():
+            raise StaleIds("a cave is not where it was")
+
+    async def _lock_rows(
+        self, connection: DirectConnection, book: Book, table_nos: list[int], account_nos: list[int]
+    ) -> None:
+        rows = await connection.fetch(_LOCK, table_nos, account_nos)
+        if len(rows) < len(table_nos) + len(account_nos):
+            raise StaleIds("a table or an account is not there")
+        for row in rows:
+            if row[0] is not None:
+                book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
+                continue
+            account = _account(row[_TABLE_COLUMNS:])
+            book.accounts[account.no] = account
+            if account.kind is AccountKind.CAVE:
+                book.caves[account.owner_no or 0, account.table_no or 0] = account
+
+    async def _read_what_ends(
+        self, connection: DirectConnection, group: _Group, ending: Sequence[TableCommand]
+    ) -> None:
+        """The open stakes of the tables where stakes come back or rounds end, and the sessions that this concerns."""
+        book = group.book
+        table_nos = sorted({c.table_no for c in ending if c.table_no})
+        if not table_nos:
+            return
+        for row in await connection.fetch(_OPEN_STAKES, table_nos):
+            book.stakes[row[1]] = _open_stake(row)
+        session_nos = {stake.session_no for stake in book.stakes.values()}
+        for command in ending:
+            session_nos.update(key.no for key in _sessions_in(command, group.known))
+        seats = {(c.account_no, c.table_no) for c in ending if isinstance(c, CashOut)}
+        if seats:
+            # It may be another one than the command names that waits for the cave.
+            book.running_session_nos = await session_rows.running_nos_of_accounts(connection.sqlalchemy, seats)
+            session_nos.update(book.running_session_nos.values())
+        # A stake that is placed and comes back within this group.
+        session_nos.update(
+            c.session_no for c in group.commands if isinstance(c, PlaceStake) and c.table_no in table_nos
+        )
+        session_nos.discard(0)
+        await self._load_sessions(connection, book, session_nos)
+
+    async def _load_sessions(self, connection: DirectConnection, book: Book, session_nos: set[int]) -> None:
+        if not session_nos:
+            return
+        sessions = await session_rows.load(connection.sqlalchemy, sorted(session_nos))
+        if len(sessions) < len(session_nos):
+            raise StaleIds("a session is not there")
+        for session in sessions:
+            book.sessions[session.no] = session
+            book.session_states[session.no] = session.state
+            book.session_keys[session.session_id] = SessionKey(session.no, session.account_no, session.table_no)
+
+    async def _look(self, connection: DirectConnection, group: _Group) -> list[int]:
+        """Reads what the commands are about; returns numbers that are left for groups to come."""
+        commands, book = group.commands, group.book
+        nothing = [None] * self._memory.numbers_to_draw(len(commands))
+        asked = (
+            [*(c.request_id for c in commands), *nothing],
+            [
+                *(c.round_id if isinstance(c, PlaceStake | CancelStake | RoundEndCommand) else None for c in commands),
+                *nothing,
+            ],
+            [*(c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands), *nothing],
+        )
+        waiting: set[int] = set()
+        numbers: list[int] = []
+        kept: list[tuple[bytes, StoredAnswer] | None] = []
+        rows = await connection.fetch(_LOOK_UP, *asked)
+        for command, row in zip(commands, rows[: len(commands)], strict=True):
+            number, digest, refused, answer, round_no, table_no, round_state, *placed, session_state = row
+            numbers.append(number)
+            kept.append(None if digest is None else (digest, StoredAnswer(refused, answer)))
+            if round_no is not None and isinstance(command, PlaceStake | CancelStake | RoundEndCommand):
+                round_id = command.round_id
+                if round_id not in book.rounds:
+                    book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
+            if isinstance(command, PlaceStake | BuyIn) and command.session_no:
+                if session_state is None:
+                    raise StaleIds("a session is not there")
+                session_no, session_id = command.session_no, command.session_id
+                book.session_states[session_no] = SessionState(session_state)
+                book.session_keys[session_id] = group.known.sessions[session_id]
+                if session_state != SessionState.ACTIVE and session_no not in book.sessions:
+                    waiting.add(session_no)
+        numbers += [row[0] for row in rows[len(commands) :]]
+        # Numbers rise with the order in which commands are carried out.
+        numbers.sort()
+        group.looked = [_Looked(number, known) for number, known in zip(numbers, kept, strict=False)]
+        await self._load_sessions(connection, book, waiting)
+        return numbers[len(commands) :]
+
+    async def _write(self, connection: DirectConnection, group: _Group) -> None:
+        book = group.book
+        if book.tables_with_raised_epoch:
+            raised = book.tables_with_raised_epoch.values()
+            await connection.fetch(_RAISE_EPOCHS, [t.no for t in raised], [t.epoch for t in raised])
+        if not group.answered:
+            return
+        await ledger_rows.write(connection, book, group.answered)
+        await self._write_ends(connection, book)
+
+    async def _write_ends(self, connection: DirectConnection, book: Book) -> None:
+        """What only some groups do, after the rows it speaks of are there."""
+        changed = book.changed_stakes.values()
+        if changed:
+            rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed]
+            await connection.fetch(_CHANGE_STAKES, *columns(rows, 4))
+        if book.endings:
+            ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
+            await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))
+        if book.relevant_events:
+            await relevant_events.insert(connection, book)
+        if book.changed_sessions:
+            sessions = list(book.changed_sessions.values())
+            await session_changes.save_changes(
+                connection.sqlalchemy, sessions, book.notices, {}, now=book.session_now, at=book.now
+            )
+
+
+def _sessions_in(command: Command, known: ResolvedIds) -> Iterable[SessionKey]:
+    ids: list[str] = []
+    if isinstance(command, SettleRound | TransferHand):
+        ids = [line.session_id for line in command.report]
+    if isinstance(command, TransferHand):
+        ids += [seat.session_id for seat in command.seats]
+    if isinstance(command, CashOut):
+        ids = [command.session_id]
+    return [known.sessions[session_id] for session_id in ids if session_id in known.sessions]
+
+
+def _accounts_of(group: _Group) -> list[int]:
+    known, book = group.known, group.book
+    nos: set[int] = set()
+    for command in group.commands:
+        if isinstance(command, PlaceStake):
+            nos.add(command.account_no)
+            continue
+        if isinstance(command, CashCommand):
+            nos.update((command.account_no, command.operator_account_no))
+            continue
+        if isinstance(command, BuyIn | CashOut):
+            nos.add(command.account_no)
+        if isinstance(command, TableCommand) and command.table_id in known.tables:
+            nos.add(known.tables[command.table_id].bank_no)
+        for pair in known.caves_of(command):
+            nos.update((pair[0], known.caves.get(pair, 0)))
+    nos.update(stake.account_no for stake in book.stakes.values())
+    nos.update(s.account_no for s in book.sessions.values() if s.state is not SessionState.ACTIVE)
+    nos.discard(0)
+    return sorted(nos)
+
+
+def _decide(group: _Group) -> list[StoredAnswer]:
+    """Each command by itself: one that is refused does not touch its neighbours."""
+    book = group.book
+    known: dict[str, tuple[bytes, StoredAnswer]] = {}
+    answers: list[StoredAnswer] = []
+    for command, looked in zip(group.commands, group.looked, strict=True):
+        book.raise_epoch(command)
+        before = looked.kept or known.get(command.request_id)
+        if before is not None:
+            digest, kept = before
+            answers.append(kept if digest == command.digest else _refusal(refusals.request_reused(command.request_id)))
+            continue
+        try:
+            kept = StoredAnswer(refused=False, answer=decide(book, command, looked.number).SerializeToString())
+        except WalletRefused as refused:
+            kept = _refusal(refused)
+            if refused.reason in refusals.NOT_STORED:
+                answers.append(kept)
+                continue
+        known[command.request_id] = command.digest, kept
+        transfer = book.transfers.get(looked.number)
+        number = looked.number if transfer else None
+        group.answered.append(
+            (
+                command.request_id,
+                command.digest,
+                kept.refused,
+                kept.answer,
+                command.caller,
+                number,
+                *(transfer or _NO_TRANSFER),
+            )
+        )
+        answers.append(kept)
+    return answers
+
+
+def _refusal(refused: WalletRefused) -> StoredAnswer:
+    return StoredAnswer(refused=True, answer=refused.status().SerializeToString(deterministic=True))
+
+
+# Looked up for every account of every group: calling the enumeration costs more than the rest of the row.
+_KINDS = {kind.value: kind for kind in AccountKind}
+_MODES = {mode.value: mode for mode in Mode}
+
+
+def _table(row: Sequence[Any]) -> Table:
+    no, table_id, game, regulation, mode, play, epoch, bank_no, *policy = row
+    return Table(no, table_id, game, regulation, Mode(mode), Play(play), epoch, bank_no, InactivityPolicy(*policy))
+
+
+def _open_stake(row: Sequence[Any]) -> Stake:
+    no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents = row
+    return Stake(no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, 0, StakeState.OPEN)
+
+
+def _account(row: Sequence[Any]) -> Account:
+    no, account_id, kind, mode, *rest = row
+    return Account(no, account_id, _KINDS[kind], _MODES[mode], *rest)

@@ -1,0 +1,242 @@
+"""What the ledger has recorded, read back: movements of an account, a session or a round, and rounds with stakes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from feltro.wallet.v1 import types_pb2, wallet_pb2
+
+# Stakes on a page. With the longest ids and details that there may be they are two thirds of a message (G11).
+STAKES_PAGE_SIZE = 500
+
+_MOVEMENT = """
+SELECT entries.transfer_no, transfers.kind, transfers.at, transfers.request_id, rounds.round_id,
+       sessions.session_id::text,
+       COALESCE(owner.account_id, CASE WHEN account.kind = 1 THEN account.account_id END)::text,
+       tables.table_id, entries.account_no, entries.pocket, entries.before_cents, entries.amount_cents,
+       entries.after_cents
+FROM picked
+JOIN entries ON entries.account_no = picked.account_no AND entries.version = picked.version
+JOIN transfers ON transfers.transfer_no = entries.transfer_no
+JOIN accounts account ON account.account_no = entries.account_no
+LEFT JOIN accounts owner ON owner.account_no = account.owner_no AND account.kind = 4
+LEFT JOIN tables ON tables.table_no = account.table_no AND account.kind = 4
+LEFT JOIN rounds ON rounds.round_no = transfers.round_no
+LEFT JOIN sessions ON sessions.session_no = entries.session_no
+ORDER BY entries.transfer_no DESC, account.kind, entries.account_no, entries.leg
+"""
+# A page is a number of transfers, whole ones, below the last number of the page before.
+_OF_ACCOUNT = text(
+    """
+WITH mine AS (SELECT account_no FROM accounts WHERE account_no = :no OR (kind = 4 AND owner_no = :no)),
+found AS (
+    SELECT DISTINCT last.transfer_no FROM mine CROSS JOIN LATERAL (
+        SELECT transfer_no FROM entries WHERE entries.account_no = mine.account_no AND transfer_no < :before
+        ORDER BY version DESC LIMIT :rows
+    ) AS last ORDER BY last.transfer_no DESC LIMIT :transfers
+),
+picked AS (
+    SELECT DISTINCT entries.account_no, entries.version FROM found
+    JOIN entries ON entries.transfer_no = found.transfer_no JOIN mine ON mine.account_no = entries.account_no
+)"""
+    + _MOVEMENT
+)
+_OF_SESSION = text(
+    """
+WITH session AS (
+    SELECT session_no, account_no, table_no, started_version, ended_version FROM sessions WHERE session_no = :no
+),
+mine AS (
+    SELECT account_no, started_version AS after_version, ended_version AS last_version FROM session
+    UNION ALL
+    SELECT cave.account_no, 0, NULL FROM session
+    JOIN accounts cave ON cave.kind = 4 AND cave.owner_no = session.account_no AND cave.table_no = session.table_no
+),
+found AS (
+    SELECT DISTINCT last.transfer_no FROM mine CROSS JOIN LATERAL (
+        SELECT transfer_no FROM entries
+        WHERE entries.account_no = mine.account_no AND version > mine.after_version
+          AND version <= COALESCE(mine.last_version, 9223372036854775807)
+          AND session_no = :no AND transfer_no < :before
+        ORDER BY version DESC LIMIT :rows
+    ) AS last ORDER BY last.transfer_no DESC LIMIT :transfers
+),
+picked AS (
+    SELECT DISTINCT entries.account_no, entries.version FROM found
+    JOIN entries ON entries.transfer_no = found.transfer_no AND entries.session_no = :no
+)"""
+    + _MOVEMENT
+)
+_OF_ROUND = text(
+    """
+WITH found AS (
+    SELECT transfer_no FROM transfers WHERE round_no = :no AND transfer_no < :before
+    ORDER BY transfer_no DESC LIMIT :transfers
+),
+picked AS (
+    SELECT DISTINCT entries.account_no, entries.version FROM found
+    JOIN entries ON entries.transfer_no = found.transfer_no JOIN accounts ON accounts.account_no = entries.account_no
+    WHERE CAST(:mine AS bigint) IS NULL OR accounts.account_no = :mine
+       OR (accounts.kind = 4 AND accounts.owner_no = :mine)
+)"""
+    + _MOVEMENT
+)
+_ROUND = """
+SELECT rounds.round_no, rounds.round_id, tables.table_id, tables.game, tables.mode, rounds.state, rounds.opened_at,
+       rounds.ended_at, rounds.void_reason, rounds.outcome
+FROM rounds JOIN tables ON tables.table_no = rounds.table_no
+"""
+_ROUND_BY_ID = text(_ROUND + "WHERE rounds.round_id = :round_id")
+_OPEN_AT_TABLE = text(_ROUND + "WHERE tables.table_id = :table_id AND rounds.state = 1 ORDER BY rounds.round_no")
+_OPEN_OF_ACCOUNT = text(
+    _ROUND
+    + """
+WHERE rounds.state = 1 AND EXISTS (
+    SELECT 1 FROM stakes
+    WHERE stakes.round_no = rounds.round_no AND stakes.account_no = :account_no AND stakes.state = 1)
+ORDER BY rounds.round_no
+"""
+)
+_STAKES = text("""
+SELECT stakes.stake_no, stakes.round_no, stakes.stake_id, accounts.account_id::text, sessions.session_id::text,
+       stakes.placed_cents, stakes.cancelled_cents, stakes.payout_cents, stakes.state, stakes.detail, stakes.placed_at
+FROM stakes
+JOIN accounts ON accounts.account_no = stakes.account_no
+JOIN sessions ON sessions.session_no = stakes.session_no
+WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:mine AS bigint) IS NULL OR stakes.account_no = :mine)
+  AND (stakes.round_no, stakes.stake_no) > (
+      COALESCE((SELECT last.round_no FROM stakes AS last WHERE last.stake_no = :after), 0), :after)
+ORDER BY stakes.round_no, stakes.stake_no LIMIT :stakes
+""")
+_HIGHEST = 2**63 - 1
+# A transfer writes at most four entries for one account.
+_ENTRIES_PER_TRANSFER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionPage:
+    """Movements, and the transfer below which the next page begins."""
+
+    transactions: list[types_pb2.Transaction]
+    next_before: int | None
+
+
+async def account_page(connection: AsyncConnection, account_no: int, before: int | None, size: int) -> TransactionPage:
+    return await _page(connection, _OF_ACCOUNT, {"no": account_no}, before, size)
+
+
+async def session_page(connection: AsyncConnection, session_no: int, before: int | None, size: int) -> TransactionPage:
+    return await _page(connection, _OF_SESSION, {"no": session_no}, before, size)
+
+
+async def round_page(
+    connection: AsyncConnection, round_no: int, own_account_no: int | None, before: int | None, size: int
+) -> TransactionPage:
+    """Of all accounts, or of one and its cave."""
+    return await _page(connection, _OF_ROUND, {"no": round_no, "mine": own_account_no}, before, size)
+
+
+async def _page(
+    connection: AsyncConnection, statement: TextClause, whose: dict[str, int | None], before: int | None, size: int
+) -> TransactionPage:
+    values = whose | {"before": before or _HIGHEST, "transfers": size + 1}
+    if ":rows" in statement.text:
+        values["rows"] = (size + 1) * _ENTRIES_PER_TRANSFER
+    transactions: list[types_pb2.Transaction] = []
+    last: tuple[int, int] | None = None
+    transfers: list[int] = []
+    for row in await connection.execute(statement, values):
+        if row[0] not in transfers[-1:]:
+            transfers.append(row[0])
+        if len(transfers) > size:
+            return TransactionPage(transactions, transfers[size - 1])
+        if (row[0], row[8]) != last:
+            last = (row[0], row[8])
+            transactions.append(_transaction(row))
+        transactions[-1].entries.add(balance_part=row[9], before_cents=row[10], amount_cents=row[11], after_cents=row[12])
+    return TransactionPage(transactions, None)
+
+
+def _transaction(row: Sequence[Any]) -> types_pb2.Transaction:
+    transfer_no, kind, at, request_id, round_id, session_id, account_id, table_id, *_ = row
+    transaction = types_pb2.Transaction(
+        transfer_id=transfer_no,
+        kind=kind,
+        request_id=request_id,
+        account_id=account_id or "",
+        cave_table_id=table_id or "",
+        round_id=round_id or "",
+        session_id=session_id or "",
+    )
+    transaction.at.FromDatetime(at)
+    return transaction
+
+
+async def find_round(connection: AsyncConnection, round_id: str) -> tuple[int, wallet_pb2.Round] | None:
+    row = (await connection.execute(_ROUND_BY_ID, {"round_id": round_id})).one_or_none()
+    return None if row is None else (row[0], _round(row))
+
+
+async def open_rounds_at_table(connection: AsyncConnection, table_id: str) -> list[tuple[int, wallet_pb2.Round]]:
+    return [(row[0], _round(row)) for row in await connection.execute(_OPEN_AT_TABLE, {"table_id": table_id})]
+
+
+async def open_rounds_of_account(connection: AsyncConnection, account_no: int) -> list[tuple[int, wallet_pb2.Round]]:
+    rows = await connection.execute(_OPEN_OF_ACCOUNT, {"account_no": account_no})
+    return [(row[0], _round(row)) for row in rows]
+
+
+async def add_stakes(
+    connection: AsyncConnection,
+    rounds: list[tuple[int, wallet_pb2.Round]],
+    own_account_no: int | None,
+    after: int | None,
+    size: int,
+) -> int | None:
+    """Fills in a page of the stakes, all or one account's, and returns the one after which the next page begins."""
+    by_no = dict(rounds)
+    values = {"round_nos": list(by_no), "mine": own_account_no, "after": after or 0, "stakes": size + 1}
+    last: int | None = None
+    for place, (
+        stake_no,
+        round_no,
+        stake_id,
+        account_id,
+        session_id,
+        placed,
+        cancelled,
+        payout,
+        state,
+        detail,
+        at,
+    ) in enumerate(await connection.execute(_STAKES, values)):
+        if place == size:
+            return last
+        last = stake_no
+        stake = by_no[round_no].stakes.add(
+            stake_id=stake_id,
+            account_id=account_id,
+            session_id=session_id,
+            placed_cents=placed,
+            cancelled_cents=cancelled,
+            payout_cents=payout,
+            state=state,
+            detail=detail,
+        )
+        stake.placed_at.FromDatetime(at)
+    return None
+
+
+def _round(row: Sequence[Any]) -> wallet_pb2.Round:
+    _, round_id, table_id, game, mode, state, opened_at, ended_at, void_reason, outcome = row
+    found = wallet_pb2.Round(
+        round_id=round_id, table_id=table_id, game=game, mode=mode, state=state,
+        void_reason=void_reason or "", outcome=outcome or b"",
+    )  # fmt: skip
+    found.opened_at.FromDatetime(opened_at)
+    if ended_at is not None:
+        found.ended_at.FromDatetime(ended_at)
+    return found

@@ -1,0 +1,75 @@
+"""Relevant events as they are kept (`903-B/2015:6.3.6.6`): noted with the money that moves, read back with its story.
+
+A row holds what the ledger does not say elsewhere, first of all the limit that held; the rest is found by its transfer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from prometheus_client import Counter
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from services.kit.database.postgresql import DirectConnection
+from services.wallet.ledger.book import Book
+from services.wallet.model.state import RelevantKind
+
+_NOTED = Counter("feltro_wallet_relevant_events", "Large prizes, deposits and withdrawals noted", ["kind"])
+_NOTE = """
+INSERT INTO relevant_events (at, kind, transfer_no, account_no, session_no, amount_cents, staked_cents, limit_cents)
+SELECT $1, new.*
+FROM unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]) AS new
+"""
+_EVENTS = """
+SELECT e.event_no, e.kind, e.at, a.player_id, a.account_id::text, e.amount_cents, e.limit_cents, e.transfer_no,
+    t.request_id, q.caller, t.reference, e.staked_cents, r.round_id, b.table_id, b.game, s.session_id::text
+FROM relevant_events e
+JOIN accounts a USING (account_no)
+JOIN transfers t USING (transfer_no)
+JOIN requests q USING (request_id)
+LEFT JOIN sessions s ON s.session_no = e.session_no
+LEFT JOIN rounds r ON r.round_no = t.round_no
+LEFT JOIN tables b ON b.table_no = r.table_no
+"""
+_CONDITIONS = {
+    "kind": "e.kind = :kind",
+    "since": "e.at >= :since",
+    "until": "e.at < :until",
+    "before_no": "e.event_no < :before_no",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events are asked for; what is None does not matter."""
+
+    kind: RelevantKind | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    before_no: int | None = None
+
+
+async def insert(connection: DirectConnection, book: Book) -> None:
+    """Writes down what is relevant in a book, in the transaction that moves the money."""
+    rows = [
+        (e.kind, e.transfer_no, e.account_no, e.session_no, e.amount_cents, e.staked_cents, e.limit_cents)
+        for e in book.relevant_events
+    ]
+    await connection.fetch(_NOTE, book.now, *zip(*rows, strict=True))
+
+
+def count_metrics(book: Book) -> None:
+    """Once they are durable."""
+    for event in book.relevant_events:
+        _NOTED.labels(event.kind.name.lower()).inc()
+
+
+async def page(connection: AsyncConnection, wanted: EventFilter, size: int) -> Sequence[Row[Any]]:
+    """Events, newest first."""
+    asked = {name: getattr(wanted, name) for name in _CONDITIONS}
+    given = {name: value for name, value in asked.items() if value is not None}
+    where = " AND ".join(_CONDITIONS[name] for name in given) or "true"
+    statement = text(f"{_EVENTS} WHERE {where} ORDER BY e.event_no DESC LIMIT :size")
+    return (await connection.execute(statement, given | {"size": size})).all()

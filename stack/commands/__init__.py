@@ -1,0 +1,1 @@
+"""The `make` targets and `feltro` subcommands that start and inspect the platform on this machine."""

@@ -1,0 +1,33 @@
+"""`make replay`: `feltro replay` on the journals and the ledger of the platform that runs on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from services.kit.settings import load_or_exit
+from services.kit.table.journal.replay import command as replay_command
+from stack.commands.run import ROULETTE_DATABASE, ROULETTE_ROLE
+from stack.data_folder import DataFolder
+from stack.issuer import DevelopmentIssuer
+from stack.servers.postgres import EmbeddedPostgres
+from stack.settings import LOOPBACK, StackSettings
+
+
+def main(argv: list[str]) -> int:
+    settings = load_or_exit(StackSettings)
+    folder = DataFolder(settings.data)
+    postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)
+    if not postgres.ready():
+        print("The platform is not running here: start it with `make run`, then replay its rounds.", file=sys.stderr)
+        return replay_command.NOT_CHECKED
+    os.environ |= {
+        "FELTRO_WALLET_ADDRESS": f"{LOOPBACK}:{settings.wallet_port}",
+        "FELTRO_ROULETTE_DATABASE_URL": postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
+        "FELTRO_ROULETTE_TOKEN_FILE": str(DevelopmentIssuer(folder.issuer).service_token_file("roulette")),
+    }
+    return replay_command.command(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""The front desk's settings, one environment variable each."""
+
+from __future__ import annotations
+
+from pydantic import DirectoryPath, Field
+from pydantic_settings import SettingsConfigDict
+
+from services.kit.settings import ListenAddress, ServiceSettings
+
+
+class OperatorSiteSettings(ServiceSettings):
+    """Read once at the start."""
+
+    model_config = SettingsConfigDict(env_prefix="FELTRO_OPERATOR_SITE_", extra="ignore", frozen=True)
+
+    listen: ListenAddress
+    # The platform's address, as the player's browser knows it: whoever came from there may go back there.
+    gateway: str = Field(pattern=r"^https?://[^/]+$")
+    # The development issuer's folder, with its key.
+    issuer: DirectoryPath
+
+    @property
+    def origin(self) -> str:
+        """Our own address, as the player's browser knows it."""
+        return f"http://{self.listen}"

@@ -1,0 +1,1 @@
+"""Starts, supervises and stops the processes of one run, and finds what a killed run left."""

@@ -1,0 +1,34 @@
+"""Who a command runs as: a server that refuses to be root is given to an unprivileged user."""
+
+from __future__ import annotations
+
+import pwd
+import subprocess
+from typing import TypedDict
+
+
+class UserArguments(TypedDict, total=False):
+    """The arguments of `subprocess` that choose a user; empty for ourselves."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+def arguments_for_user(user: str | None) -> UserArguments:
+    """A user with its own group and none of ours."""
+    if user is None:
+        return {}
+    entry = pwd.getpwnam(user)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+def succeeds_as(user: str, command: list[str]) -> bool:
+    """Whether a command succeeds as that user: asked of the system, since modes, access lists and mounts have a say."""
+    try:
+        return (
+            subprocess.run(command, cwd="/", capture_output=True, check=False, **arguments_for_user(user)).returncode
+            == 0
+        )
+    except PermissionError:
+        return False

@@ -1,0 +1,1 @@
+"""Keyboard, screen reader, contrast, motion and layouts from a phone to an enlarged page."""

@@ -1,0 +1,60 @@
+"""Who wants nothing to move sees nothing move, and is told everything all the same."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.driver.back_office import BackOffice, quick_demo_table
+from tests.browser.driver.player import Player
+from tests.browser.driver.recording import record_pages, recording_of
+from tests.browser.driver.table_page import TablePage
+from tests.system.platform import Platform
+
+# Each frame of the page, from now on: what is in motion, and how the wheel stands. What only fades does not move.
+_WATCH = """
+() => {
+  window.moved = new Set();
+  window.stood = new Set();
+  const FADES = new Set(["offset", "computedOffset", "easing", "composite", "opacity"]);
+  const look = () => {
+    for (const { effect } of document.getAnimations()) {
+      const { duration, iterations } = effect.getComputedTiming();
+      const moves = effect.getKeyframes().some((frame) => Object.keys(frame).some((name) => !FADES.has(name)));
+      // The design's own durations become a hundredth of a millisecond.
+      if (iterations === Infinity || (moves && duration > 1)) window.moved.add(effect.target.getAttribute("class"));
+    }
+    const rotor = document.querySelector("[data-testid=wheel] .wheel-rotor");
+    if (rotor) window.stood.add(getComputedStyle(rotor).transform);
+    requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
+def test_a_round_in_which_nothing_moves(new_context: NewContext, platform: Platform) -> None:
+    context = new_context(reduced_motion="reduce")
+    record_pages(context)
+    page = context.new_page()
+    page.goto("/")
+    page.evaluate(_WATCH)
+    expect(page.get_by_test_id("table-card").first).to_be_visible()
+    table = TablePage(page, quick_demo_table(BackOffice(platform)))
+    page.evaluate("(address) => { location.hash = address; }", f"#/table/{table.listed_id}")
+    table.wait_until_playable()
+    table.place_chips("red")
+    table.expect_confirmed_chips({"red": 100})
+    table.spin()
+    called = table.part("outcome-called")
+    expect(called).to_have_attribute("data-verdict", re.compile("won|lost"))
+    (round_,) = Player.demo_player_of(platform, page).rounds()
+    number = round_["round"]["outcome"]["number"]
+    expect(called.locator(".outcome-number")).to_have_text(number)
+    expect(table.part("marker")).to_have_attribute("data-number", number)
+    table.expect_stage("paid")
+    assert page.evaluate("() => [...window.moved]") == []
+    assert page.evaluate("() => window.stood.size") == 1
+    assert recording_of(page).stages() == ["quiet", "rolling", "marked", "collected", "paid"]

@@ -1,0 +1,1 @@
+"""A player's account, sessions, complaints and tokens."""

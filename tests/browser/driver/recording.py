@@ -1,0 +1,168 @@
+"""What a page hears from the platform and what it shows, in the one order in which both happen.
+
+It sits in the page before the page's own scripts: it hears every message before the page does, and looks at the page
+each time anything in it has changed, before it is drawn. No moment is missed, and none is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.driver.rest import Json
+
+_SCRIPT = """
+(() => {
+  const log = [];
+  const sockets = [];
+  window.witness = { log, sockets };
+
+  const Line = window.WebSocket;
+  window.WebSocket = class extends Line {
+    constructor(...address) {
+      super(...address);
+      sockets.push(this);
+      this.addEventListener("message", ({ data }) => {
+        const said = JSON.parse(data);
+        if (said.method) log.push({ what: "heard", method: said.method, ...said.params });
+      });
+    }
+    send(text) {
+      const { method, params } = JSON.parse(text);
+      if (method !== "authenticate") log.push({ what: "sent", method, params, text });
+      super.send(text);
+    }
+  };
+
+  const one = (id) => document.querySelector(`[data-testid="${id}"]`);
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  // Every number stands on these, whichever is drawn; clocks count, and people come and go.
+  const UNHEEDED = ["board", "racetrack", "wheel", "played", "phase", "company"];
+  const ALWAYS = UNHEEDED.map((id) => `[data-testid=${id}]`).join(", ");
+  const saidBeside = () => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+      if (text.data.trim() && !text.parentElement.closest(ALWAYS)) found.push(text.data.trim());
+    }
+    return found;
+  };
+  const picture = () => {
+    const roulette = one("roulette");
+    if (!roulette) return null;
+    return {
+      stage: roulette.dataset.stage,
+      phase: one("phase")?.dataset.stage,
+      headline: one("phase")?.querySelector("[role=status]")?.textContent,
+      seconds: one("seconds-left")?.dataset.seconds ?? null,
+      balance: one("balance")?.dataset.cents ?? null,
+      last: all("[data-testid=last-numbers] li").map((number) => number.dataset.number),
+      shut: document.querySelector(".board-drawn")?.classList.contains("shut") ?? true,
+      marked: one("marker")?.dataset.number ?? null,
+      onWheel: document.querySelector(".wheel-called")?.textContent ?? null,
+      verdict: one("outcome-called")?.dataset.verdict ?? null,
+      called: one("outcome-called")?.textContent ?? "",
+      own: all("[data-own]").map((pile) => pile.dataset.own),
+      gone: all("[data-own].gone").map((pile) => pile.dataset.own),
+      prizes: Object.fromEntries(all("[data-prize]").map((pile) => [pile.dataset.prize, Number(pile.dataset.cents)])),
+      others: all("[data-other]").map((mark) => mark.dataset.other),
+      othersLost: all("[data-other].lost").map((mark) => mark.dataset.other),
+      live: all("[role=status], [role=alert], [aria-live]").map((region) => region.textContent).filter(Boolean),
+      beside: saidBeside(),
+      title: document.title,
+    };
+  };
+  let before = "";
+  const look = () => {
+    const now = picture();
+    const text = JSON.stringify(now);
+    if (!now || text === before) return;
+    before = text;
+    log.push({ what: "seen", ...now });
+  };
+  new MutationObserver(look).observe(document, {
+    subtree: true, childList: true, characterData: true, attributes: true,
+    attributeFilter: ["class", "data-stage", "data-cents", "data-number", "data-verdict", "data-seconds"],
+  });
+})();
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that was heard, sent or seen."""
+
+    kind: str
+    content: Json
+
+    def is_event(self, event: str, round_id: str = "") -> bool:
+        """Whether it is a table's event of that kind, of that round."""
+        if self.kind != "heard" or event not in self.content:
+            return False
+        told = self.content[event]
+        return round_id in {"", told.get("round_id") or told.get("round", {}).get("round_id")}
+
+    def is_stage(self, stage: str) -> bool:
+        """Whether it is a look at the page at that stage of a round's story."""
+        return self.kind == "seen" and self.content["stage"] == stage
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Moments in their order."""
+
+    entries: Sequence[Entry]
+
+    @property
+    def page_states(self) -> list[Json]:
+        """What the page looked like, each time that it changed."""
+        return [moment.content for moment in self.entries if moment.kind == "seen"]
+
+    @property
+    def sent_messages(self) -> list[Json]:
+        """What the page sent."""
+        return [moment.content for moment in self.entries if moment.kind == "sent"]
+
+    def table_events(self, event: str) -> list[Json]:
+        """The table's events of a kind."""
+        return [moment.content[event] for moment in self.entries if moment.is_event(event)]
+
+    def since_event(self, event: str, round_id: str = "") -> Recording:
+        """From the first event of a kind on, of a round if it is named."""
+        return Recording(self.entries[self._first(lambda moment: moment.is_event(event, round_id), event) :])
+
+    def until_event(self, event: str, round_id: str = "") -> Recording:
+        """What came before the first event of a kind, of a round if it is named."""
+        return Recording(self.entries[: self._first(lambda moment: moment.is_event(event, round_id), event)])
+
+    def since_stage(self, stage: str) -> Recording:
+        """From where the page was first at a stage."""
+        return Recording(self.entries[self._first(lambda moment: moment.is_stage(stage), stage) :])
+
+    def until_stage(self, stage: str) -> Recording:
+        """What came before the page was first at a stage."""
+        return Recording(self.entries[: self._first(lambda moment: moment.is_stage(stage), stage)])
+
+    def stages(self) -> list[str]:
+        """The stages that were seen, one after the other."""
+        return [stage for stage, _ in groupby(str(seen["stage"]) for seen in self.page_states)]
+
+    def _first(self, so: Callable[[Entry], bool], name: str) -> int:
+        for at, moment in enumerate(self.entries):
+            if so(moment):
+                return at
+        raise AssertionError(f"{name} never came")
+
+
+def record_pages(context: BrowserContext) -> None:
+    """From the next page of this context on."""
+    context.add_init_script(_SCRIPT)
+
+
+def recording_of(page: Page) -> Recording:
+    """All that the witness has to tell."""
+    log = page.evaluate("() => window.witness.log")
+    return Recording([Entry(entry.pop("what"), entry) for entry in log])

@@ -1,0 +1,167 @@
+"""A roulette table as a player has it before him: what he sees there, and what he does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.driver.player import Bets
+
+# A round at a table for many: its window, its result, and the window of the round after it.
+ROUND_MS = 120_000
+SOON_MS = 60_000
+
+_LYING = """
+(page) => {
+  const of = (name) => Object.fromEntries(
+    [...page.querySelectorAll(`[data-${name}]`)].map((pile) => [pile.dataset[name], Number(pile.dataset.cents)]));
+  return [of("own"), of("pending")];
+}
+"""
+_POINTED = """
+(page) => [
+  [...page.querySelectorAll(".board .cell.lit")].map((cell) => cell.dataset.cell),
+  page.querySelector("[data-testid=pointed]").innerText,
+]
+"""
+_NOTE_STAGES = """
+(roulette) => {
+  const stages = (window.stages = []);
+  const note = () => stages.push(roulette.dataset.stage);
+  new MutationObserver(note).observe(roulette, { attributeFilter: ["data-stage"] });
+}
+"""
+_SPOTS = """
+(board) => Object.fromEntries([...board.querySelectorAll("[data-place]")].map((spot) => {
+  const box = spot.getBoundingClientRect();
+  return [spot.dataset.place, [box.x + box.width / 2, box.y + box.height / 2]];
+}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """The page of one table."""
+
+    page: Page
+    listed_id: str
+
+    def open(self) -> TablePage:
+        """Go there, and sit down."""
+        self.page.goto(f"/#/table/{self.listed_id}")
+        self.wait_until_playable()
+        return self
+
+    def wait_until_playable(self) -> None:
+        """Everything is there to play with."""
+        expect(self.spot("red")).to_be_visible(timeout=SOON_MS)
+        expect(self.balance).to_be_visible(timeout=SOON_MS)
+
+    # -- what he sees ------------------------------------------------------------------------------------------------
+
+    def part(self, test_id: str) -> Locator:
+        return self.page.get_by_test_id(test_id)
+
+    @property
+    def roulette(self) -> Locator:
+        """It says which stage of its story it is at."""
+        return self.part("roulette")
+
+    @property
+    def phase(self) -> Locator:
+        return self.part("phase")
+
+    @property
+    def balance(self) -> Locator:
+        return self.part("balance")
+
+    @property
+    def wheel(self) -> Locator:
+        return self.part("wheel")
+
+    def spot(self, place: str) -> Locator:
+        return self.part(f"place-{place}")
+
+    def cell(self, place: str) -> Locator:
+        return self.page.locator(f'.board [data-cell="{place}"]')
+
+    def chips(self) -> Bets:
+        """His chips, those on their way included."""
+        own, pending = self.confirmed_and_pending_chips()
+        return {place: own.get(place, 0) + pending.get(place, 0) for place in {*own, *pending}}
+
+    def confirmed_and_pending_chips(self) -> tuple[Bets, Bets]:
+        """What counts, and what is on its way."""
+        own, pending = self.part("board").evaluate(_LYING)
+        return own, pending
+
+    def highlight(self) -> tuple[list[str], str]:
+        """Of the place that is pointed at: the numbers and boxes that are lit, and what is said of it."""
+        lit, said = self.roulette.evaluate(_POINTED)
+        return lit, said
+
+    def last_numbers(self) -> list[str]:
+        items = self.part("last-numbers").locator("li").all()
+        return [item.get_attribute("data-number") or "" for item in items]
+
+    # -- what he does ------------------------------------------------------------------------------------------------
+
+    def place_chips(self, place: str, times: int = 1) -> None:
+        """Chips of the chosen kind, a click each, where chips of the place lie."""
+        for _ in range(times):
+            self.page.mouse.click(*self.chip_positions()[place])
+
+    def chip_positions(self) -> dict[str, tuple[float, float]]:
+        """Where chips lie, for every place."""
+        spots: dict[str, tuple[float, float]] = self.part("board").evaluate(_SPOTS)
+        return spots
+
+    def choose_chip(self, cents: int) -> None:
+        self.part(f"chip-{cents}").check(force=True)
+
+    def press(self, action: str) -> None:
+        """`undo`, `clear`, `repeat`, `double` or `spin`; one that cannot be done now says why."""
+        self.part(action).click(force=True)
+
+    def spin(self) -> None:
+        self.press("spin")
+
+    # -- what he waits for -------------------------------------------------------------------------------------------
+
+    def wait_for_betting(self) -> None:
+        """A round takes bets, and what the one before came to has been told."""
+        expect(self.phase).to_have_attribute("data-stage", "bets", timeout=ROUND_MS)
+        expect(self.roulette).to_have_attribute("data-stage", re.compile("quiet|paid"), timeout=SOON_MS)
+
+    def wait_for_window(self, least_s: int) -> None:
+        """A table for many takes bets, for so long at the least: there is time to do something."""
+        wanted = re.compile("^(" + "|".join(str(seconds) for seconds in range(least_s, 60)) + ")$")
+        expect(self.part("seconds-left")).to_have_attribute("data-seconds", wanted, timeout=ROUND_MS)
+        self.wait_for_betting()
+
+    def expect_confirmed_chips(self, felt: Bets) -> None:
+        """All of them, and nothing but them, are there and count."""
+        for place, cents in felt.items():
+            pile = self.page.locator(f'[data-own="{place}"]')
+            expect(pile).to_have_attribute("data-cents", str(cents), timeout=SOON_MS)
+        expect(self.page.locator("[data-own]")).to_have_count(len(felt), timeout=SOON_MS)
+        expect(self.page.locator("[data-pending]")).to_have_count(0, timeout=SOON_MS)
+
+    def record_stages(self) -> None:
+        """From now on, each stage that the page comes to: it may have left it before anybody looks."""
+        self.roulette.evaluate(_NOTE_STAGES)
+
+    def recorded_stages(self) -> list[str]:
+        stages: list[str] = self.page.evaluate("() => window.stages")
+        return stages
+
+    def expect_stage(self, *stages: str, within_ms: int = ROUND_MS) -> None:
+        expect(self.roulette).to_have_attribute("data-stage", re.compile("|".join(stages)), timeout=within_ms)
+
+
+def cents_in(text: str) -> list[int]:
+    """The amounts that a text names, as it writes them in Portuguese: `1 234,50 €`, `12 créditos`."""
+    found = re.findall(r"(\d[\d\s\u00a0\u202f.]*)(?:,(\d{1,2}))?[\s\u00a0]*(?:€|crédito)", text)
+    return [int(re.sub(r"\D", "", whole)) * 100 + int(part.ljust(2, "0") or 0) for whole, part in found]

@@ -1,0 +1,1 @@
+"""Betting, rounds and results at a table, as a player sees them."""

@@ -1,0 +1,111 @@
+"""Alone at a table: what was paid is the player's, what lies on the felt is the next round's, and buttons know it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.driver.back_office import BackOffice, quick_demo_table, quick_real_table
+from tests.browser.driver.navigation import end_session, new_player_page
+from tests.browser.driver.table_page import TablePage
+from tests.system.platform import Platform
+
+
+def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screenshot: Screenshot) -> None:
+    """One of them wins in any case, but for a zero: nothing lies there any more that looks like a bet."""
+    table = TablePage(anywhere, quick_demo_table(BackOffice(platform))).open()
+    for place in ("red", "black", "0"):
+        table.place_chips(place)
+    table.expect_confirmed_chips({"red": 100, "black": 100, "0": 100})
+    table.spin()
+    table.expect_stage("paid")
+    expect(table.part("staked")).to_have_attribute("data-cents", "0")
+    expect(table.page.locator("[data-own]:not(.gone)")).to_have_count(0)
+    expect(table.page.locator("[data-prize]:not(.gone)")).to_have_count(0)
+    screenshot(anywhere, "after-payment-swept")
+    # The result stays, and no place says that a bet lies on it.
+    expect(table.part("outcome-called")).not_to_be_empty()
+    if not _is_desktop(anywhere):
+        # There it lay over the clock or the board: it is told in the line below them, and hides nothing.
+        expect(table.part("outcome-called")).to_be_hidden()
+        expect(table.part("last-result")).to_be_visible()
+        expect(table.part("open-list")).to_be_in_viewport()
+        screenshot(anywhere, "after-payment-aside")
+        # All of it is one tap away.
+        table.part("last-result").tap()
+        expect(table.part("last-round-told")).to_contain_text("As suas apostas, em créditos")
+        anywhere.keyboard.press("Escape")
+        expect(table.part("last-round-told")).to_have_count(0)
+    for place in ("red", "black", "0"):
+        assert "na mesa" not in (table.spot(place).get_attribute("aria-label") or "")
+    table.wait_for_betting()
+    table.press("repeat")
+    table.expect_confirmed_chips({"red": 100, "black": 100, "0": 100})
+    expect(table.part("staked")).to_have_attribute("data-cents", "300")
+
+
+def _is_desktop(page: Page) -> bool:
+    size = page.viewport_size
+    assert size is not None
+    return size["width"] > 1000
+
+
+def test_nothing_is_staked_once_the_session_is_over(desktop: Page, platform: Platform) -> None:
+    table = TablePage(desktop, quick_demo_table(BackOffice(platform))).open()
+    table.place_chips("red")
+    table.expect_confirmed_chips({"red": 100})
+    table.spin()
+    table.expect_stage("paid")
+    table.wait_for_betting()
+    end_session(desktop)
+    expect(table.part("staked")).to_have_attribute("data-cents", "0")
+
+
+def test_there_is_nothing_to_repeat_until_a_round_is_over(desktop: Page, platform: Platform) -> None:
+    table = TablePage(desktop, quick_demo_table(BackOffice(platform))).open()
+    repeat = table.part("repeat")
+    table.place_chips("red")
+    table.expect_confirmed_chips({"red": 100})
+    expect(repeat).to_have_attribute("aria-disabled", "true")
+    table.press("clear")
+    table.expect_confirmed_chips({})
+    expect(repeat).to_have_attribute("aria-disabled", "true")
+    table.place_chips("red")
+    table.expect_confirmed_chips({"red": 100})
+    table.spin()
+    table.expect_stage("paid")
+    table.wait_for_betting()
+    expect(repeat).to_have_attribute("aria-disabled", "false")
+
+
+# Which chips are grey: each time that one of them, or the round's story, changes.
+_NOTE_GREY = """
+() => {
+  const [tray, roulette] = ["tray", "roulette"].map((id) => document.querySelector(`[data-testid=${id}]`));
+  window.grey = [];
+  const look = () => {
+    const chips = [...tray.querySelectorAll(".tray-chip")].map((chip) => chip.classList.contains("beyond"));
+    window.grey.push([roulette.dataset.stage, chips]);
+  };
+  look();
+  new MutationObserver(look).observe(tray, { subtree: true, attributes: true, attributeFilter: ["class"] });
+  new MutationObserver(look).observe(roulette, { attributeFilter: ["data-stage"] });
+}
+"""
+
+
+def test_what_he_cannot_afford_stays_grey_while_the_ball_rolls(
+    new_context: NewContext, log_in: LogIn, platform: Platform
+) -> None:
+    page, _ = new_player_page(new_context(), log_in, "vera")
+    table = TablePage(page, quick_real_table(BackOffice(platform))).open()
+    table.place_chips("red")
+    table.expect_confirmed_chips({"red": 100})
+    expect(page.locator(".tray-chip.beyond")).not_to_have_count(0)
+    page.evaluate(_NOTE_GREY)
+    table.spin()
+    table.expect_stage("paid")
+    looks = page.evaluate("() => window.grey")
+    assert "rolling" in {stage for stage, _ in looks}
+    _, before = looks[0]
+    assert all(chips == before for stage, chips in looks if stage != "paid")

@@ -1,0 +1,1 @@
+"""The lobby, the first visit, languages, rules and what the law wants on every game page."""

@@ -1,0 +1,117 @@
+"""The lobby: which tables there are, what one can bet there, who sits there, and what is one's own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.navigation import new_name, new_player_page
+from tests.browser.driver.player import Player
+from tests.system.platform import Platform
+
+
+def test_every_table_is_there_with_its_name_limits_and_seats(desktop: Page, platform: Platform) -> None:
+    tables = BackOffice(platform).tables()
+    desktop.goto("/")
+    for mode, unit in (("MODE_DEMO", "1 – 720 créditos"), ("MODE_REAL", "1 € – 720 €")):
+        of_mode = [table for table in tables if table["configuration"]["mode"] == mode]
+        desktop.get_by_test_id(f"mode-{mode}").click()
+        cards = desktop.get_by_test_id("table-card")
+        expect(cards).to_have_count(len(of_mode))
+        for table in of_mode:
+            card = desktop.locator(f'[data-table="{table["table_id"]}"]')
+            expect(card.get_by_role("heading")).to_have_text(table["configuration"]["name"]["pt"])
+            expect(card).to_contain_text(unit)
+            if not table["enabled"]:
+                continue
+            if table["configuration"]["play"] == "PLAY_INDIVIDUAL":
+                expect(card).to_contain_text("Só para si")
+            else:
+                seats = table["configuration"]["seats"]
+                expect(card).to_contain_text(re.compile(rf"\d+ de {seats} lugares ocupados"))
+
+
+def test_a_table_fills_plays_and_is_switched_off_before_one_s_eyes(
+    desktop: Page, platform: Platform, screenshot: Screenshot
+) -> None:
+    office = BackOffice(platform)
+    name = ("Roleta da manhã (demonstração)", "Morning roulette (demonstration)")
+    # He bets nothing, and stays for seven rounds.
+    listed = office.configure_table(
+        new_name("seen"), "american-demo", name, betting_window_ms=9000, result_shown_ms=1000
+    )
+    desktop.goto("/")
+    card = desktop.locator(f'[data-table="{listed}"]')
+    expect(card).to_contain_text("Abre quando se sentar")
+    expect(card).to_contain_text("0 de 200 lugares ocupados")
+    player = Player.with_account(platform, new_name("xavier"))
+    player.enter(listed)
+    expect(card).to_contain_text("1 de 200 lugares ocupados")
+    expect(card).to_contain_text(re.compile(r"Apostas abertas · \d s"))
+    drawn = card.get_by_test_id("last-numbers").locator("li").first
+    expect(drawn).to_have_text(re.compile(r"^\d+(\d+, (encarnado|preto), (par|ímpar), (menor|maior)|Zero|Duplo zero)$"))
+    office.switch(listed, "limpeza do pano", on=False)
+    expect(card).to_contain_text("Mesa encerrada limpeza do pano")
+    expect(card.get_by_test_id("sit")).to_have_count(0)
+    expect(card.get_by_test_id("card-rules")).to_be_visible()
+    card.scroll_into_view_if_needed()
+    screenshot(desktop, "lobby-table-switched-off")
+    office.switch(listed, "feita", on=True)
+    expect(card.get_by_test_id("sit")).to_be_visible()
+
+
+def test_what_is_one_s_own(new_context: NewContext, log_in: LogIn, platform: Platform) -> None:
+    page, name = new_player_page(new_context("portrait"), log_in, "wanda")
+    Player.with_account(platform, name).enter("american-solo")
+    page.goto("/")
+    own = page.get_by_test_id("player-line")
+    expect(own.get_by_test_id("balance").first).to_have_text(re.compile("Saldo.*100,00"))
+    expect(own.get_by_test_id("running")).to_contain_text(
+        re.compile(r"Roleta americana individual\s*a jogar há (\d+ min )?\d+ s")
+    )
+    expect(page.locator('[data-table="american-solo"]')).to_contain_text("Está sentado aqui")
+    expect(page.get_by_test_id("last-session")).to_have_count(0)
+    own.get_by_test_id("go-on").click()
+    expect(page.get_by_test_id("played")).to_be_visible()
+
+
+_SHIFTS = """
+() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      window.shifts.push([value, sources.map(({ node }) => node?.className ?? "")]);
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+"""
+
+
+@pytest.mark.parametrize("device", ["desktop", "portrait"])
+def test_nothing_jumps_when_the_pictures_come(
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, log_in: LogIn, device: str
+) -> None:
+    """What is his own is read meanwhile, too; his line is slow."""
+    page, name = new_player_page(new_context(device), log_in, "vera")
+    Player.with_account(platform, name).enter("american-solo")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/assets/game-*.js", hold)
+    page.add_init_script(f"({_SHIFTS})()")
+    page.goto("/")
+    expect(page.get_by_test_id("play-now")).to_be_visible()
+    expect(page.get_by_test_id("table-card").first).to_be_visible()
+    expect(page.locator(".lobby-wheel")).to_have_count(0)
+    screenshot(page, f"lobby-without-pictures-{device}")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".lobby-wheel").first).to_be_visible()
+    shifts = page.evaluate("() => window.shifts")
+    assert sum(value for value, _ in shifts) < 0.01, shifts

@@ -1,0 +1,69 @@
+"""What the law wants on every page with a game: its name, the balance, the unit, the total stake, the time played."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DEVICES, LogIn, NewContext
+from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.navigation import new_player_page
+from tests.browser.driver.table_page import TablePage
+from tests.system.platform import Platform
+
+_WHOLE = "(text) => text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight + 1"
+# At the one for many bets are taken for as long as anybody looks.
+FOR_MANY = "american-patient"
+TABLES = {"american-00-solo": "Roleta americana individual, 0 e 00", FOR_MANY: "Roleta americana, um zero"}
+
+
+@pytest.mark.rule("903-B/2015:6.2.1")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("listed_id", TABLES)
+def test_name_balance_unit_stake_and_time_are_always_there(
+    new_context: NewContext, log_in: LogIn, platform: Platform, device: str, listed_id: str
+) -> None:
+    called = (TABLES[FOR_MANY], "American roulette, one zero")
+    BackOffice(platform).configure_table(FOR_MANY, "american", called, betting_window_ms=600_000)
+    context = new_context(device, reduced_motion="reduce")
+    page, name = new_player_page(context, log_in, "zita")
+    page.clock.install()
+    table = TablePage(page, listed_id).open()
+    table.wait_for_betting()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(TABLES[listed_id])
+    assert heading.evaluate(_WHOLE), "the name is cut off"
+    table.choose_chip(500)
+    table.place_chips("red")
+    table.place_chips("odd")
+    table.expect_confirmed_chips({"red": 500, "odd": 500})
+    shown = {"balance": "90,00 €", "unit": "5,00 €", "staked": "10,00 €"}
+    for part, words in shown.items():
+        expect(table.part(part)).to_be_in_viewport(ratio=1)
+        expect(table.part(part)).to_contain_text(words)
+    expect(table.balance).to_have_attribute("data-cents", "9000")
+    played = table.part("played")
+    expect(played).to_be_in_viewport(ratio=1)
+    started = datetime.fromisoformat(BackOffice(platform).last_session(name)["session"]["started_at"])
+    before = _seconds(played.inner_text())
+    page.clock.fast_forward("01:00:00")
+    expect(played).to_contain_text(re.compile(r"1:\d\d:\d\d"))
+    after = _seconds(played.inner_text())
+    assert after - before >= 3600
+    assert before <= time.time() - min(started.timestamp(), time.time()) + 60
+    expect(table.balance).to_be_in_viewport(ratio=1)
+    more = table.part("table-more")
+    if more.is_visible():
+        # What a narrow bar has no room for.
+        more.click()
+        expect(table.part("menu-in-play")).to_have_text("+ 10,00 € em jogo", use_inner_text=True)
+        expect(table.part("menu-company")).to_have_count(1 if listed_id == FOR_MANY else 0)
+
+
+def _seconds(shown: str) -> int:
+    *hours, minutes, seconds = (int(part) for part in re.findall(r"\d+", shown))
+    return 3600 * sum(hours) + 60 * minutes + seconds

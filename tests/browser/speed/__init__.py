@@ -1,0 +1,1 @@
+"""How much a browser loads, and how smoothly a full table runs."""

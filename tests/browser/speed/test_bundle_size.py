@@ -1,0 +1,16 @@
+"""What a player's browser has to fetch before he can play."""
+
+from __future__ import annotations
+
+from tests.system.platform import Platform
+from tools import web
+
+LIMIT_BYTES = 200 * 1024
+
+
+def test_everything_together_is_small(platform: Platform) -> None:
+    """Scripts and styles, as the gateway serves them to a browser that takes gzip."""
+    fetched = [path for path in (web.BUILT_WEB / "assets").iterdir() if path.suffix in {".js", ".css"}]
+    assert fetched
+    packed = [path.with_name(f"{path.name}.gz") for path in fetched]
+    assert sum(path.stat().st_size for path in packed) <= LIMIT_BYTES

@@ -1,1 +1,0 @@
-"""What players are told of roulette's rules."""

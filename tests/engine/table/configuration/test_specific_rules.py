@@ -1,0 +1,163 @@
+"""What every table's specific rules have to keep to, at both sides of each bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.configuration.specific_rules import ARTICLES, verify
+from services.kit.table.refusals import TableRefused
+
+REGULATIONS = tuple(ARTICLES)
+
+
+def configuration(**changes: object) -> types_pb2.TableConfiguration:
+    rules: dict[str, Any] = {
+        "game": "roulette",
+        "regulation": "804/2015",
+        "mode": wallet_types.MODE_REAL,
+        "play": wallet_types.PLAY_MULTI_PLAYER,
+        "name": types_pb2.LocalizedText(pt="Mesa 1", en="Table 1"),
+        "betting_window_ms": 20_000,
+        "result_shown_ms": 5_000,
+        "seats": 50,
+    }
+    rules.update(changes)
+    return types_pb2.TableConfiguration(**rules)
+
+
+def accepted(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> None:
+    verify(table_id, configuration(**changes), approval_reference=approval)
+
+
+def refusal(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> dict[str, str]:
+    with pytest.raises(TableRefused) as refused:
+        accepted(table_id, approval, **changes)
+    return {"reason": refused.value.reason} | refused.value.facts
+
+
+def policy(field: str, value: int) -> session_pb2.InactivityPolicy:
+    changed = session_pb2.InactivityPolicy(invite=True)
+    setattr(changed, field, value)
+    return changed
+
+
+def violated(field: str, bound: object, rule: str) -> dict[str, str]:
+    return {"reason": "RULE_VIOLATED", "field": field, "bound": str(bound), "rule": rule}
+
+
+def invalid(field: str) -> dict[str, str]:
+    return {"reason": "INVALID", "field": field}
+
+
+@pytest.mark.parametrize("table_id", ["t", "A-b_9", "x" * 40])
+def test_valid_table_ids(table_id: str) -> None:
+    accepted(table_id)
+
+
+@pytest.mark.parametrize("table_id", ["", "x" * 41, "mesa 1", "t.1", "ação", "t1\n", "*", ">"])
+def test_table_ids_that_are_no_subject_token(table_id: str) -> None:
+    assert refusal(table_id) == invalid("table_id")
+
+
+@pytest.mark.rule("903-B/2015:6.1.4")
+def test_the_betting_window_is_at_least_three_seconds() -> None:
+    accepted(betting_window_ms=3_000)
+    for window in (2_999, 0, -1):
+        assert refusal(betting_window_ms=window) == violated("betting_window_ms", 3_000, "903-B/2015:6.1.4")
+    accepted(betting_window_ms=600_000)
+    assert refusal(betting_window_ms=600_001) == invalid("betting_window_ms")
+
+
+def test_individual_tables_need_no_window_and_no_seats() -> None:
+    accepted(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=0, seats=0)
+    assert refusal(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=-1) == invalid("betting_window_ms")
+    assert refusal(play=wallet_types.PLAY_INDIVIDUAL, seats=-1) == invalid("seats")
+
+
+@pytest.mark.parametrize(
+    ("field", "lowest", "highest"), [("result_shown_ms", 0, 60_000), ("seats", 1, 1_000)], ids=["shown", "seats"]
+)
+def test_platform_bounds(field: str, lowest: int, highest: int) -> None:
+    for allowed in (lowest, highest):
+        verify("t1", configuration(**{field: allowed}), approval_reference="x")
+    for outside in (lowest - 1, highest + 1):
+        with pytest.raises(TableRefused) as refused:
+            verify("t1", configuration(**{field: outside}), approval_reference="x")
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+
+
+def test_names_in_both_languages() -> None:
+    accepted(name=types_pb2.LocalizedText(pt="é" * 80, en="e" * 80))
+    assert refusal(name=types_pb2.LocalizedText(en="Table 1")) == invalid("name.pt")
+    assert refusal(name=types_pb2.LocalizedText(pt="Mesa 1", en=" ")) == invalid("name.en")
+    assert refusal(name=types_pb2.LocalizedText(pt="Mesa 1", en="e" * 81)) == invalid("name.en")
+
+
+@pytest.mark.rule("804/2015:P.3")
+@pytest.mark.rule("807/2015:P.3")
+@pytest.mark.parametrize("regulation", REGULATIONS)
+def test_nothing_takes_effect_without_the_approval(regulation: str) -> None:
+    for missing in ("", " \n"):
+        refused = refusal(approval=missing, regulation=regulation)
+        assert refused == violated("approval_reference", "given", f"{regulation}:P.3")
+    accepted(approval="x" * 200, regulation=regulation)
+    assert refusal(approval="x" * 201, regulation=regulation) == invalid("approval_reference")
+
+
+def test_required_fields() -> None:
+    assert refusal(game="") == invalid("game")
+    assert refusal(regulation="") == invalid("regulation")
+    assert refusal(regulation="999/2015") == invalid("regulation")
+    for mode in (wallet_types.MODE_UNSPECIFIED, 9):
+        assert refusal(mode=mode) == invalid("mode")
+    for play in (wallet_types.PLAY_UNSPECIFIED, 9):
+        assert refusal(play=play) == invalid("play")
+
+
+@pytest.mark.parametrize(
+    ("field", "changed"),
+    [
+        ("game", "blackjack"),
+        ("regulation", "807/2015"),
+        ("mode", wallet_types.MODE_DEMO),
+        ("play", wallet_types.PLAY_INDIVIDUAL),
+    ],
+)
+def test_the_kind_of_a_table_never_changes(field: str, changed: object) -> None:
+    with pytest.raises(TableRefused) as refused:
+        verify("t1", configuration(**{field: changed}), approval_reference="x", existing=configuration())
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+    verify("t1", configuration(seats=7), approval_reference="x", existing=configuration())
+
+
+CITED = {
+    "804/2015": ("804/2015:28.a", "804/2015:28.b", "804/2015:29"),
+    "807/2015": ("807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+}
+
+
+@pytest.mark.rule("804/2015:28.a")
+@pytest.mark.rule("804/2015:28.b")
+@pytest.mark.rule("804/2015:29")
+@pytest.mark.rule("807/2015:30.a")
+@pytest.mark.rule("807/2015:30.b")
+@pytest.mark.rule("807/2015:31")
+@pytest.mark.parametrize("regulation", REGULATIONS)
+def test_inactivity_limits_are_never_shorter_than_the_regulation_allows(regulation: str) -> None:
+    bounds = (("idle_seconds", 180), ("missed_rounds", 5), ("end_after_seconds", 60))
+    for (field, earliest), rule in zip(bounds, CITED[regulation], strict=True):
+        for allowed in (0, earliest, earliest + 1):
+            accepted(regulation=regulation, inactivity=policy(field, allowed))
+        for early in (earliest - 1, 1, -1):
+            refused = refusal(regulation=regulation, inactivity=policy(field, early))
+            assert refused == violated(f"inactivity.{field}", earliest, rule)
+
+
+def test_platform_inactivity_limits_are_not_negative() -> None:
+    for field in ("warn_after_seconds", "rebuy_grace_seconds"):
+        assert refusal(inactivity=policy(field, -1)) == invalid(f"inactivity.{field}")

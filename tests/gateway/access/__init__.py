@@ -1,0 +1,1 @@
+"""Tests of authentication, activity, revocations, demonstrations, proxies and rates."""

@@ -1,0 +1,1 @@
+"""Tests of dispatching, readiness and the operator audit."""

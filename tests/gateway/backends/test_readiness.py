@@ -1,0 +1,124 @@
+"""The gateway is ready exactly while what players need can be reached, and says what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Self
+
+import grpc
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.web import Application, Request
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from gateway.backends import readiness
+from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
+from gateway.http.application import EdgeApplication
+from services.kit.settings import Environment
+from stack.servers.ephemeral import free_port
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+WITHIN_S = 60.0
+
+
+class FakeWallet:
+    """A health service under the test's control."""
+
+    def __init__(self) -> None:
+        self._server = grpc.aio.server()
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+
+    async def set_status(self, status: int) -> None:
+        await self._health.set("", status)
+
+    async def start(self) -> None:
+        await self._server.start()
+
+    async def stop(self) -> None:
+        await self._server.stop(None)
+
+
+@pytest.fixture
+async def wallet() -> AsyncIterator[FakeWallet]:
+    made = FakeWallet()
+    await made.set_status(SERVING)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+async def test_ready_while_everything_is_up(wallet: FakeWallet, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "CHECK_EVERY_S", 0.02)
+    async with _Gateway(wallet.address, nats_url) as gateway:
+        await gateway.until(200)
+        await wallet.set_status(NOT_SERVING)
+        await gateway.until(503)
+        assert "not serving" in str((await gateway.problem())["detail"])
+        await wallet.set_status(SERVING)
+        await gateway.until(200)
+
+
+@pytest.mark.guarantee("G7")
+async def test_what_is_missing_is_said_to_all_and_where_it_is_only_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(readiness, "CHECK_EVERY_S", 0.02)
+    nobody, no_nats = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    async with _Gateway(nobody, f"nats://feltro:secret@{no_nats}") as gateway:
+        await gateway.until(503, said="wallet does not answer; events does not answer.")
+        problem = await gateway.problem()
+        assert problem["status"] == 503
+        for inner in ("127.0.0.1", nobody.rpartition(":")[2], no_nats.rpartition(":")[2], "secret"):
+            assert inner not in str(problem)
+        assert (await gateway.client.get("/healthz")).status == 200
+    logged = {record.__dict__["part"]: record.__dict__ for record in caplog.records if "part" in record.__dict__}
+    assert {part: said["address"] for part, said in logged.items()} == {"wallet": nobody, "events": no_nats}
+    assert "secret" not in str(logged)
+
+
+async def test_the_page_tells_how_to_log_in_only_in_development(nats_url: str) -> None:
+    for environment in Environment:
+        async with _Gateway(f"127.0.0.1:{free_port()}", nats_url, environment) as gateway:
+            for path in ("/status", "/"):
+                answer = await gateway.client.get(path)
+                assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
+                assert ("feltro token" in await answer.text()) == (environment is Environment.DEVELOPMENT)
+            for file in ("/status.js", "/pages.css"):
+                assert (await gateway.client.get(file)).status == 200
+
+
+class _Gateway:
+    """The gateway's application and its lookout, as the process runs them."""
+
+    def __init__(self, wallet: str, nats: str, environment: Environment = Environment.DEVELOPMENT) -> None:
+        self._lookout = Readiness([GrpcDependency("wallet", "", wallet), NatsDependency(nats)])
+        self.client: TestClient[Request, Application] = TestClient(
+            TestServer(EdgeApplication(self._lookout, environment).build())
+        )
+
+    async def __aenter__(self) -> Self:
+        self._watching = asyncio.create_task(self._lookout.watch())
+        await self.client.start_server()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()
+        self._watching.cancel()
+        await asyncio.gather(self._watching, return_exceptions=True)
+        await self._lookout.close()
+
+    async def until(self, status: int, said: str = "") -> None:
+        async with asyncio.timeout(WITHIN_S):
+            answer = await self.client.get("/readyz")
+            while answer.status != status or said not in await answer.text():
+                answer = await self.client.get("/readyz")
+
+    async def problem(self) -> dict[str, object]:
+        answer = await self.client.get("/readyz")
+        assert answer.content_type == "application/problem+json"
+        found: dict[str, object] = await answer.json()
+        return found

@@ -1,0 +1,255 @@
+"""The codec says of every message of the platform what protobuf's own JSON says, and understands only what is meant."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, struct_pb2, wrappers_pb2
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass, GetMessageClassesForFiles
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
+from gateway.contracts import json_codec
+from gateway.contracts.any_types import ANY_TOPIC
+from gateway.contracts.json_types import descriptor_of
+from gateway.contracts.methods import PACKAGE_PREFIX, Contracts
+from tests.gateway.random_messages import RandomMessages
+
+
+def _all_types() -> Iterator[Descriptor]:
+    contracts = Contracts()
+    files = {method.descriptor.containing_service.file.name: None for method in contracts.methods}
+    waiting, seen = [descriptor_pool.Default().FindFileByName(name) for name in files], set[str]()
+    waiting.append(descriptor_pool.Default().FindFileByName("feltro/table/v1/events.proto"))
+    waiting.append(descriptor_pool.Default().FindFileByName("feltro/wallet/v1/events.proto"))
+    while waiting:
+        file = waiting.pop()
+        if file.name not in seen and file.package.startswith(PACKAGE_PREFIX):
+            seen.add(file.name)
+            waiting.extend(file.dependencies)
+            yield from file.message_types_by_name.values()
+
+
+def _strange() -> Descriptor:
+    """What no contract of ours has yet, but one may come to have."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="strange.proto", package="strange", syntax="proto3", dependency=["google/protobuf/wrappers.proto"]
+    )
+    message = file.message_type.add(name="Strange")
+    kinds = descriptor_pb2.FieldDescriptorProto.Type
+    for number, (kind, value) in enumerate(kinds.items(), 1):
+        if kind not in {"TYPE_GROUP", "TYPE_MESSAGE", "TYPE_ENUM"}:
+            for label, name in ((1, "one"), (3, "many")):
+                message.field.add(
+                    name=f"{name}_{kind.lower()}", number=2 * number + label // 3, type=value, label=label
+                )
+    recursive = message.field.add(name="itself", number=100, type=11, label=1)
+    recursive.type_name = ".strange.Strange"
+    text, flag, whole, inner = kinds.TYPE_STRING, kinds.TYPE_BOOL, kinds.TYPE_INT64, kinds.TYPE_MESSAGE
+    for number, (key, of_what) in enumerate(((text, inner), (flag, whole), (whole, text)), 101):
+        entry = message.nested_type.add(name=f"Map{number}Entry")
+        entry.options.map_entry = True
+        entry.field.add(name="key", number=1, type=key, label=1)
+        entry.field.add(name="value", number=2, type=of_what, label=1)
+        if of_what == inner:
+            entry.field[1].type_name = ".strange.Strange"
+        of = message.field.add(name=f"map{number}", number=number, type=11, label=3)
+        of.type_name = f".strange.Strange.Map{number}Entry"
+    descriptor_pool.Default().Add(file)
+    return descriptor_of(GetMessageClassesForFiles(["strange.proto"], descriptor_pool.Default())["strange.Strange"])
+
+
+TYPES = {descriptor.full_name: descriptor for descriptor in _all_types()}
+MESSAGES = RandomMessages(Contracts().messages_about(ANY_TOPIC))
+STRANGE = _strange()
+
+
+def official(message: Message) -> object:
+    return json_format.MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+
+
+def same(one: object, other: object) -> bool:
+    """Equal, and of the same types: True is not 1."""
+    return bool(one == other) and repr(_sorted(one)) == repr(_sorted(other))
+
+
+def _sorted(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_message_is_written_and_read_as_protobuf_does(name: str, data: st.DataObject) -> None:
+    message = data.draw(MESSAGES.strategy_for(TYPES[name]))
+    written = json_codec.to_json(message)
+    assert same(written, official(message))
+    text = json_codec.loads(json_codec.encode(message))
+    assert same(text, written)
+    assert json_codec.from_json(text, type(message)) == message
+    camel = json_format.MessageToDict(message)
+    assert json_codec.from_json(camel, type(message)) == message
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(message=MESSAGES.strategy_for(STRANGE))
+def test_types_that_no_contract_has_yet_are_understood_too(message: Message) -> None:
+    written = json_codec.to_json(message)
+    assert same(written, official(message))
+    # NaN is not equal to itself, its text is.
+    again = json_codec.from_json(json_codec.loads(json_codec.encode(message)), type(message))
+    assert same(json_codec.to_json(again), written)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def _places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _places(inner, (*path, key))
+
+
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObject) -> None:
+    message = data.draw(st.sampled_from(sorted(TYPES)).flatmap(lambda name: MESSAGES.strategy_for(TYPES[name])))
+    value: Any = copy.deepcopy(json_codec.to_json(message))
+    place = data.draw(st.sampled_from(list(_places(value))))
+    if place:
+        above: Any = value
+        for key in place[:-1]:
+            above = above[key]
+        above[place[-1]] = data.draw(JSON)
+    else:
+        value = data.draw(JSON)
+    try:
+        understood = json_codec.from_json(value, type(message))
+    except json_codec.JsonMismatch:
+        return
+    assert understood == json_format.ParseDict(value, type(message)())
+
+
+@pytest.mark.parametrize(
+    ("message_class", "value", "path", "words"),
+    [
+        (
+            roulette_pb2.PlaceBetsRequest,
+            {"bets": [{"place": "red"}, {"amount_cents": "x"}]},
+            "bets[1].amount_cents",
+            "integer",
+        ),
+        (roulette_pb2.PlaceBetsRequest, {"bets": [{"amount_cents": 1.5}]}, "bets[0].amount_cents", "integer"),
+        (roulette_pb2.PlaceBetsRequest, {"bets": [{"amount_cents": True}]}, "bets[0].amount_cents", "integer"),
+        (roulette_pb2.PlaceBetsRequest, {"bets": [{"amount_cents": 2**63}]}, "bets[0].amount_cents", "from"),
+        (roulette_pb2.PlaceBetsRequest, {"bets": {}}, "bets", "list"),
+        (roulette_pb2.PlaceBetsRequest, {"bets": [None]}, "bets[0]", "object"),
+        (roulette_pb2.PlaceBetsRequest, {"bet": []}, "bet", "not a field"),
+        (roulette_pb2.PlaceBetsRequest, {"round_id": 7}, "round_id", "string"),
+        (roulette_pb2.PlaceBetsRequest, {"round_id": "a", "roundId": "a"}, "roundId", "twice"),
+        (roulette_pb2.PlaceBetsRequest, {"round_id": "a\0"}, "round_id", "U+0000"),
+        (roulette_pb2.PlaceBetsRequest, [], "", "object"),
+        (wallet_pb2.OpenAccountRequest, {"mode": "REAL"}, "mode", "MODE_REAL"),
+        (wallet_pb2.OpenAccountRequest, {"mode": 77}, "mode", "MODE_REAL"),
+        (wallet_pb2.StakeOrder, {"detail": "§"}, "detail", "base64"),
+        (wallet_pb2.StakeOrder, {"detail": "QQ="}, "detail", "base64"),
+        (wallet_pb2.StakeAnswer, {"placed": {}, "refused": {}}, "refused", "beside another"),
+        (session_pb2.AdvanceSessionClockRequest, {"by": "1m"}, "by", "span"),
+        (session_pb2.AdvanceSessionClockRequest, {"by": 1}, "by", "span"),
+        (session_pb2.InactivityPolicy, {"invite": "true"}, "invite", "true or false"),
+        (table_pb2.ConfigureTableRequest, {"effective_at": "today"}, "effective_at", "moment"),
+        (types_pb2.TableConfiguration, {"rules": {"wheel": 1}}, "rules.@type", "name the type"),
+        (types_pb2.TableConfiguration, {"rules": {"@type": "x/y.Z"}}, "rules.@type", "no type"),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "type.googleapis.com/feltro.roulette.v1.SpecificRules", "wheel": "ROUND"}},
+            "rules.wheel",
+            "WHEEL_FRENCH",
+        ),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "type.googleapis.com/google.protobuf.Any", "value": {}}},
+            "rules.@type",
+            "no type",
+        ),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "type.googleapis.com/feltro.roulette.v1.Bets"}},
+            "rules.@type",
+            "no type",
+        ),
+        (
+            types_pb2.TableConfiguration,
+            {"rules": {"@type": "elsewhere.example/feltro.roulette.v1.SpecificRules"}},
+            "rules.@type",
+            "no type",
+        ),
+    ],
+)
+def test_what_is_not_understood_is_named(message_class: type[Message], value: object, path: str, words: str) -> None:
+    with pytest.raises(json_codec.JsonMismatch) as wrong:
+        json_codec.from_json(value, message_class)
+    assert wrong.value.path == path
+    assert words in str(wrong.value)
+
+
+def test_null_is_a_field_left_out() -> None:
+    request = json_codec.from_json({"round_id": None, "bets": None, "table_id": "t"}, roulette_pb2.PlaceBetsRequest)
+    assert request == roulette_pb2.PlaceBetsRequest(table_id="t")
+
+
+def test_bytes_are_read_in_both_alphabets_with_and_without_padding() -> None:
+    for text in ("-_8=", "-_8", "+/8="):
+        assert json_codec.from_json({"detail": text}, wallet_pb2.StakeOrder).detail == b"\xfb\xff"
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"nan", b'"\xff"', b"\xff", b'"\\ud800"', b"[" * 100_000, b"1e999"])
+def test_what_is_not_json_is_refused(text: bytes) -> None:
+    with pytest.raises(json_codec.MalformedJson):
+        json_codec.loads(text)
+
+
+def test_an_object_of_a_newer_contract_passes_through() -> None:
+    box = AnyMessage(type_url="type.googleapis.com/feltro.baccarat.v9.Shoe", value=b"\x01")
+    assert json_codec.to_json(box) == {"@type": box.type_url, "value": "AQ=="}
+
+
+def test_a_value_of_a_newer_contract_passes_through() -> None:
+    request = wallet_pb2.OpenAccountRequest(mode=9)  # type: ignore[arg-type]
+    assert json_codec.to_json(request) == {"player_id": "", "mode": 9}
+
+
+def test_google_s_own_types_are_left_to_google() -> None:
+    for message in (struct_pb2.Struct(), wrappers_pb2.StringValue(value="a"), struct_pb2.Value(string_value="b")):
+        written = json_codec.to_json(message)
+        assert written == official(message)
+        assert json_codec.from_json(written, type(message)) == message
+    texts: list[object] = [[], "a\0"]
+    for value in texts:
+        with pytest.raises(json_codec.JsonMismatch):
+            json_codec.from_json(value, wrappers_pb2.StringValue)
+    for nested in ({"a": [{"b": "c\0"}]}, {"a\0": 1}):
+        with pytest.raises(json_codec.JsonMismatch):
+            json_codec.from_json(nested, struct_pb2.Struct)
+
+
+def test_classes_of_the_pool_are_ours() -> None:
+    assert all(GetMessageClass(descriptor).DESCRIPTOR is descriptor for descriptor in TYPES.values())

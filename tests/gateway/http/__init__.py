@@ -1,0 +1,1 @@
+"""Tests of REST and of the HTTP server around it."""

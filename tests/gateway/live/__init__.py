@@ -1,0 +1,1 @@
+"""Tests of WebSockets, server-sent events and the feeds behind them."""

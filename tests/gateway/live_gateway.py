@@ -1,0 +1,341 @@
+"""The gateway's live side as tests meet it: real sockets and bus, and tables and tokens under the test's control."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import aiohttp
+import grpc
+import nats
+from aiohttp import web
+from google.protobuf.message import Message
+from nats.aio.client import Client as Nats
+from nats.js.errors import BadRequestError
+
+from feltro.table.v1 import events_pb2, table_pb2, types_pb2
+from gateway.access.principals import ANONYMOUS, Authenticator, Principal
+from gateway.access.proxies import TrustedProxies, parse_networks
+from gateway.access.rate_limiter import Limit, Limits, RateLimiter
+from gateway.contracts.methods import Contracts, Method
+from gateway.contracts.refusals import GatewayRefused
+from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter, LimitedSite
+from gateway.http.envelope import envelope
+from gateway.live.server import LiveServer
+from services.kit import background
+from services.kit.access.identity import Caller
+from services.kit.refusal import Refused
+from services.kit.table.events.publisher import EventStream, TablePublisher
+from services.wallet.outbox import facts
+from stack.servers.ephemeral import free_port
+
+WITHIN_S = 60.0
+CONTRACTS = Contracts()
+JsonObject = dict[str, Any]
+
+
+async def wait_until(condition: Callable[[], object]) -> None:
+    """Returns when it is so."""
+    async with asyncio.timeout(WITHIN_S):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+class FakeAuthenticator:
+    """Tokens are `<scope>:<subject>`; the test says when they expire."""
+
+    def __init__(self) -> None:
+        self.time = 1_000.0
+        self._ended: dict[str, asyncio.Future[GatewayRefused]] = {}
+        self.activity_count = 0
+
+    async def authenticate(self, token: str) -> Principal:
+        if not token:
+            return ANONYMOUS
+        scope, _, subject = token.partition(":")
+        if not subject:
+            raise GatewayRefused("TOKEN_INVALID", "The token is not authentic.")
+        subject, _, expires_at = subject.partition("@")
+        return Principal(token, caller(subject, scope, float(expires_at or 10_000.0)))
+
+    async def renew(self, principal: Principal, token: str) -> Principal:
+        renewed = await self.authenticate(token)
+        if principal.caller is None or renewed.caller is None or principal.caller.subject != renewed.caller.subject:
+            raise GatewayRefused("NOT_YOURS", "The new token is for somebody else.")
+        return renewed
+
+    async def verify(self, _: Principal) -> None:
+        """Whoever is in may stay until the test ends it."""
+
+    def record_activity(self, _: Principal) -> None:
+        self.activity_count += 1
+
+    def is_unexpired(self, principal: Principal) -> bool:
+        return self.expires_in(principal) > 0
+
+    def expires_in(self, principal: Principal) -> float:
+        return float("inf") if principal.caller is None else principal.caller.expires_at - self.time
+
+    async def wait_for_end(self, principal: Principal) -> GatewayRefused:
+        return await asyncio.shield(self._ending(principal.token))
+
+    def end(self, token: str, reason: str) -> None:
+        self._ending(token).set_result(GatewayRefused(reason, "It is over."))
+
+    def _ending(self, token: str) -> asyncio.Future[GatewayRefused]:
+        return self._ended.setdefault(token, asyncio.get_running_loop().create_future())
+
+
+def caller(subject: str, scope: str, expires_at: float) -> Caller:
+    return Caller(subject, frozenset({scope}), expires_at, 0.0, subject)
+
+
+class FakeTable:
+    """A table and its owner's voice."""
+
+    def __init__(self, table_id: str, publisher: TablePublisher) -> None:
+        self.table_id = table_id
+        self.publisher = publisher
+        self.visible_to: str | None = None
+        self.seated: dict[str, str] = {}
+        """Session by token."""
+
+    def snapshot(self) -> types_pb2.TableSnapshot:
+        return types_pb2.TableSnapshot(table_id=self.table_id, seq=self.publisher.seq, phase=types_pb2.PHASE_BETTING)
+
+    def publish(self, count: int = 1, padding: str = "") -> None:
+        for _ in range(count):
+            self.publisher.publish(
+                events_pb2.TableEvent(
+                    bets_placed=events_pb2.BetsPlaced(
+                        round_id=f"{self.publisher.seq + 1}{padding}", seat=1, amount_cents=100
+                    )
+                )
+            )
+
+    def publish_takeover(self) -> None:
+        taken = events_pb2.TableEvent(snapshot_published=events_pb2.SnapshotPublished(snapshot=self.snapshot()))
+        taken.snapshot_published.snapshot.seq += 1
+        self.publisher.publish(taken)
+
+
+class FakeTables:
+    """Answers for all tables there are."""
+
+    def __init__(self, bus: EventStream) -> None:
+        self._bus = bus
+        self.by_id: dict[str, FakeTable] = {}
+        self.snapshot_count = 0
+        self.answers: dict[str, Message | Refused] = {}
+        self.calls: list[tuple[str, Message, str]] = []
+        self.unavailable = False
+
+    async def open(self, table_id: str) -> FakeTable:
+        table = self.by_id[table_id] = FakeTable(table_id, await self._bus.open_publisher(table_id, 0, 1))
+        return table
+
+    async def dispatch(
+        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
+    ) -> bytes:
+        self.calls.append((method.rpc_name, request, principal.token))
+        await asyncio.sleep(0)
+        if self.unavailable:
+            raise GatewayRefused("UNAVAILABLE", "No service answers for this at the moment: try again.")
+        if method.rpc_name != "TableService.GetTable":
+            answer = self.answers[method.rpc_name]
+            if isinstance(answer, Refused):
+                raise answer
+            return answer.SerializeToString()
+        assert isinstance(request, table_pb2.GetTableRequest)
+        table = self.by_id.get(request.table_id)
+        if table is None:
+            raise refused("TABLE_UNKNOWN", grpc.StatusCode.NOT_FOUND)
+        if table.visible_to is not None and principal.token != table.visible_to:
+            raise refused("NOT_YOURS", grpc.StatusCode.PERMISSION_DENIED)
+        self.snapshot_count += 1
+        answer = table_pb2.GetTableResponse(table=table.snapshot())
+        if principal.token in table.seated:
+            answer.own_seat.CopyFrom(table_pb2.OwnSeat(seat=1, session_id=table.seated[principal.token]))
+        return answer.SerializeToString()
+
+
+def refused(reason: str, code: grpc.StatusCode) -> Refused:
+    refusal = Refused(reason, code, f"It is {reason}.", {"fact": "1"})
+    refusal.domain = "table.feltro"
+    return refusal
+
+
+class RpcClient:
+    """A front-end's connection."""
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        self.ws = ws
+        self._numbers = 0
+        self.notifications: list[JsonObject] = []
+
+    async def call(self, method: str, **params: object) -> JsonObject:
+        """The whole answer; what is told in the meantime is kept in `told`."""
+        self._numbers += 1
+        await self.ws.send_json({"jsonrpc": "2.0", "id": self._numbers, "method": method, "params": params})
+        return await self.answer(self._numbers)
+
+    async def result(self, method: str, **params: object) -> JsonObject:
+        answer = await self.call(method, **params)
+        assert "result" in answer, answer
+        result: JsonObject = answer["result"]
+        return result
+
+    async def call_with_token(self, method: str, token: str) -> JsonObject:
+        """Calls with a token."""
+        return await self.call(method, token=token)
+
+    async def answer(self, number: object) -> JsonObject:
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                said = await self.ws.receive_json()
+                if isinstance(said, dict) and "method" in said:
+                    self.notifications.append(said)
+                    continue
+                assert isinstance(said, list) or said["id"] == number
+                return cast("JsonObject", said)
+
+    async def next_notification(self, method: str = "") -> JsonObject:
+        """The parameters of the next notification, of one kind."""
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                said = self.notifications.pop(0) if self.notifications else await self.ws.receive_json()
+                if not method or said["method"] == method:
+                    params: JsonObject = said["params"]
+                    return params
+
+    async def next_seqs(self, count: int) -> list[int]:
+        """The numbers of the next events."""
+        return [int((await self.next_notification("table"))["seq"]) for _ in range(count)]
+
+    async def wait_for_close(self) -> int:
+        """The code that the connection is closed with."""
+        async with asyncio.timeout(WITHIN_S):
+            while True:
+                message = await self.ws.receive()
+                if message.type in {aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}:
+                    return self.ws.close_code or 0
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    self.notifications.append(json.loads(message.data))
+
+
+class LiveGateway:
+    """What is live of a gateway, in this process."""
+
+    def __init__(
+        self,
+        bus: Nats,
+        tables: FakeTables,
+        authenticator: FakeAuthenticator | Authenticator,
+        limits: Limits,
+        connections: ConnectionCounter,
+        proxies: TrustedProxies,
+    ) -> None:
+        self.connections = connections
+        self._live = LiveServer(
+            CONTRACTS, tables, cast("Authenticator", authenticator), RateLimiter(limits), bus, self.connections, 0.5
+        )
+        self.hub, self.private_facts = self._live.hub, self._live.private_facts
+        self.websockets, self.event_streams = self._live.websockets, self._live.event_streams
+        self.port = free_port()
+        self.client = aiohttp.ClientSession(f"http://127.0.0.1:{self.port}", connector=aiohttp.TCPConnector(limit=0))
+        application = web.Application(middlewares=[envelope])
+        self.connection_limiter = ConnectionLimiter(connections.total_limit, connections.address_limit, proxies)
+        for part in (self.connection_limiter, proxies, self._live):
+            part.install(application)
+        self._runner = web.AppRunner(application, shutdown_timeout=1.0)
+
+    async def start(self) -> None:
+        self.background_tasks = [asyncio.create_task(part) for part in self._live.background_tasks()]
+        await self._runner.setup()
+        await LimitedSite(self._runner, self.connection_limiter, "127.0.0.1", self.port).start()
+        await wait_until(lambda: self.hub.is_listening)
+
+    async def close(self) -> None:
+        await self.client.close()
+        await self._runner.cleanup()
+        broken = [task for task in self.background_tasks if task.done()]
+        await background.cancel_and_wait(self.background_tasks)
+        assert not broken
+
+    def ping_all(self) -> None:
+        """It is time for everybody's heartbeat."""
+        for opened in self.websockets._open:
+            opened._ping_at = 0.0
+
+    @asynccontextmanager
+    async def connect(self, token: str = "", *, autoping: bool = True) -> AsyncIterator[RpcClient]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with self.client.ws_connect("/v1/ws", headers=headers, autoping=autoping) as ws:
+            yield RpcClient(ws)
+
+
+@asynccontextmanager
+async def bus_client(url: str) -> AsyncIterator[Nats]:
+    async def quiet(_: Exception) -> None:
+        return
+
+    bus = await nats.connect(
+        url,
+        error_cb=quiet,
+        connect_timeout=1,
+        reconnect_time_wait=0.05,
+        max_reconnect_attempts=-1,
+        allow_reconnect=True,
+    )
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+async def ensure_wallet_stream(bus: Nats) -> None:
+    """The wallet's stream is there."""
+    try:
+        await bus.jetstream(timeout=WITHIN_S).add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
+    except BadRequestError:
+        await bus.jetstream(timeout=WITHIN_S).stream_info(facts.STREAM)
+
+
+# What tests say is no attack.
+UNLIMITED = Limits(
+    player_calls=Limit("calls of a player", 100_000, 100_000),
+    operator_calls=Limit("calls of an operator", 100_000, 100_000),
+    address_calls=Limit("calls without a token from one address", 100_000, 100_000),
+    address_tokens=Limit("tokens shown from one address", 100_000, 100_000),
+    connection_messages=Limit("messages on one connection", 100_000, 100_000),
+)
+
+
+@asynccontextmanager
+async def live_gateway(
+    url: str,
+    limits: Limits = UNLIMITED,
+    tables: FakeTables | None = None,
+    connections: tuple[int, int] = (50_000, 50_000),
+    proxies: str = "",
+) -> AsyncIterator[tuple[LiveGateway, FakeTables, FakeAuthenticator]]:
+    """A gateway's live side, with an owner of tables on a connection of his own.
+
+    `connections` in all, and from one address; `proxies` are the networks of those that are trusted.
+    """
+    async with bus_client(url) as bus, bus_client(url) as owners_bus:
+        owner = EventStream(owners_bus)
+        await owner.ensure_stream()
+        made, door = tables or FakeTables(owner), FakeAuthenticator()
+        trusted = TrustedProxies(parse_networks(proxies))
+        edge = LiveGateway(bus, made, door, limits, ConnectionCounter(*connections), trusted)
+        await edge.start()
+        try:
+            yield edge, made, door
+        finally:
+            await edge.close()
+            for table in made.by_id.values():
+                await table.publisher.close()

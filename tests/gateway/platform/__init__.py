@@ -1,0 +1,1 @@
+"""Tests of the whole platform as processes, through the gateway alone."""

@@ -1,0 +1,185 @@
+"""The OpenAPI document is valid, complete, and says exactly what the edge does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import Descriptor
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from feltro.table.v1 import any_topic_pb2
+from gateway.contracts import json_codec
+from gateway.contracts.any_types import ANY_TOPIC, type_url
+from gateway.contracts.reasons import ReasonSets
+from gateway.reference.openapi import document, first_sentence
+from tests.gateway.http_gateway import CONTRACTS, FakeDispatcher, http_gateway
+from tests.gateway.random_messages import RandomMessages
+
+DOCUMENT: dict[str, Any] = json.loads(json_codec.dumps(document(CONTRACTS, ReasonSets(CONTRACTS))))
+SCHEMAS = DOCUMENT["components"]["schemas"]
+
+
+def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, verbs in DOCUMENT["paths"].items():
+        for verb, operation in verbs.items():
+            yield path, verb, operation
+
+
+def _validator(name: str) -> Draft202012Validator:
+    reference = {"$ref": f"#/components/schemas/{name}"}
+    return Draft202012Validator({**reference, "components": DOCUMENT["components"]})
+
+
+def test_it_is_valid() -> None:
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+def test_every_binding_of_every_method_is_there_once() -> None:
+    offered = {(binding.template, binding.verb.lower()) for each in CONTRACTS.methods for binding in each.bindings}
+    assert {(path, verb) for path, verb, _ in _operations()} == offered
+    ids = [operation["operationId"] for *_, operation in _operations()]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_operation_says_what_it_does_who_may_and_how_it_fails() -> None:
+    public = {binding.template for each in CONTRACTS.methods if each.public for binding in each.bindings}
+    for path, verb, operation in _operations():
+        assert operation["summary"], path
+        assert ({} in operation["security"]) == (path in public)
+        assert {"200", "400", "401", "403", "429", "500", "503"} <= set(operation["responses"])
+        for status in ("408", "413", "415"):
+            assert (status in operation["responses"]) == ("requestBody" in operation)
+        assert verb != "get" or "requestBody" not in operation
+        assert not re.search(r"[Ss]copes?:[^\n]*\b(game|nobody)\b", operation["description"]), path
+
+
+def test_every_example_of_an_error_has_the_status_that_it_is_shown_under() -> None:
+    for name, response in DOCUMENT["components"]["responses"].items():
+        for shown in response["content"]["application/problem+json"].get("examples", {}).values():
+            example = shown if "$ref" not in shown else DOCUMENT["components"]["examples"][shown["$ref"].split("/")[-1]]
+            assert name.startswith(f"Problem{example['value']['status']}"), name
+
+
+def test_commands_are_named_by_a_header() -> None:
+    keyed = {each.rpc_name.replace(".", "_") for each in CONTRACTS.methods if each.has_request_id and each.bindings}
+    reference = {"$ref": "#/components/parameters/Idempotency-Key"}
+    assert {
+        operation["operationId"] for *_, operation in _operations() if reference in operation.get("parameters", [])
+    } == keyed
+
+
+def test_a_body_has_not_what_the_path_says() -> None:
+    for path, _, operation in _operations():
+        if "requestBody" in operation:
+            name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            properties = SCHEMAS[name]["properties"]
+            assert "request_id" not in properties
+            assert not [name for name in properties if f"{{{name}}}" in path]
+            whole = operation["operationId"] != "SessionService_SetInactivityPolicy"
+            assert operation["requestBody"]["required"] == (bool(SCHEMAS[name].get("required")) if whole else True)
+
+
+def test_every_field_and_value_has_its_words() -> None:
+    for name, schema in SCHEMAS.items():
+        if not name.startswith("google."):
+            assert schema["description"], name
+            for field, described in schema.get("properties", {}).items():
+                assert described.get("description"), f"{name}.{field}"
+
+
+def test_pages_lead_on() -> None:
+    operation = DOCUMENT["paths"]["/v1/players/{player_id}/sessions"]["get"]
+    assert operation["responses"]["200"]["links"]["NextPage"] == {
+        "operationId": "SessionService_ListSessions",
+        "parameters": {
+            "path.player_id": "$request.path.player_id",
+            "query.page_token": "$response.body#/next_page_token",
+        },
+    }
+
+
+def _types(kind: str) -> dict[str, Descriptor]:
+    found: dict[str, Descriptor] = {}
+    for method in CONTRACTS.methods:
+        if method.bindings:
+            descriptor = method.descriptor.input_type if kind == "sent" else method.descriptor.output_type
+            found[descriptor.full_name] = descriptor
+    return found
+
+
+ANSWERS = _types("answered")
+MESSAGES = RandomMessages(CONTRACTS.messages_about(ANY_TOPIC))
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_answer_is_as_it_is_described(name: str, data: st.DataObject) -> None:
+    message = data.draw(MESSAGES.strategy_for(ANSWERS[name]))
+    _validator(name.removeprefix("feltro.")).validate(json_codec.to_json(message))
+
+
+def test_the_schemas_of_what_is_sent_know_what_is_understood() -> None:
+    bet = _validator("roulette.v1.Bet.Sent")
+    understood: list[object] = [5, "5", 5.0]
+    not_understood: list[object] = [1.5, "x", True, [], 2**63, "1" * 19, 0, "0", -5, None]
+    assert all(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in understood)
+    assert not any(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in not_understood)
+    assert not bet.is_valid({"colour": "red"})
+    account = _validator("wallet.v1.OpenAccountRequest.Sent")
+    assert all(account.is_valid({"player_id": "ana", "mode": mode}) for mode in ("MODE_REAL", 1))
+    wrong: list[object] = ["REAL", 9, True, [], "MODE_UNSPECIFIED", 0, None]
+    assert not any(account.is_valid({"player_id": "ana", "mode": mode}) for mode in wrong)
+    assert not account.is_valid({"player_id": "demo-ana", "mode": 1})
+    device = _validator("wallet.v1.Device.Sent")
+    assert all(device.is_valid({"kind": kind}) for kind in ("browser", "", None))
+    assert not any(device.is_valid({"kind": kind}) for kind in ("b\0", "b" * 257))
+
+
+def test_what_a_game_says_in_words_of_its_own_is_described_with_its_type() -> None:
+    rules = {
+        "@type": "type.googleapis.com/feltro.roulette.v1.SpecificRules",
+        "wheel": "WHEEL_FRENCH",
+        "minimum_cents": 1,
+    }
+    sent = _validator("table.v1.OwnRules.Sent")
+    assert sent.is_valid(rules)
+    assert not sent.is_valid({"wheel": "WHEEL_FRENCH", "minimum_cents": 1})
+    assert not sent.is_valid({**rules, "bets": []})
+    assert not sent.is_valid({**rules, "@type": "type.googleapis.com/feltro.roulette.v1.Bets"})
+    for message in CONTRACTS.messages_about(ANY_TOPIC):
+        unions = [schema for name, schema in SCHEMAS.items() if name.startswith("table.v1.Own") and "oneOf" in schema]
+        assert any(type_url(message) in union["discriminator"]["mapping"] for union in unions), message.full_name
+
+
+def test_every_any_of_a_table_says_what_it_is_about_and_every_game_has_words_for_it() -> None:
+    games = {message.file.package for message in CONTRACTS.messages_about(ANY_TOPIC)}
+    for matter in any_topic_pb2.AnyTopic.values()[1:]:
+        assert sorted(message.file.package for message in CONTRACTS.messages_about(matter)) == sorted(games)
+    for name in SCHEMAS:
+        assert name != "google.protobuf.Any", "a field over REST is an Any without the option `about`"
+
+
+async def test_it_is_served_with_a_page_that_fetches_from_here_only() -> None:
+    async with http_gateway(FakeDispatcher()) as client:
+        served = await client.get("/openapi.json")
+        assert await served.json() == DOCUMENT
+        again = await client.get("/openapi.json", headers={"If-None-Match": served.headers["ETag"]})
+        assert again.status == 304
+        page = await client.get("/docs")
+        assert page.headers["Content-Security-Policy"].startswith("default-src 'self'")
+        assert "http" not in (await page.text()).replace("https://", "http")
+        for path in ("/docs.js", "/docs.css"):
+            assert (await client.get(path)).status == 200
+
+
+def test_a_summary_is_the_first_sentence() -> None:
+    assert first_sentence("Sits down and\nstarts a session. At an individual table") == "Sits down and starts a session"
+    assert first_sentence("Money in.") == "Money in"

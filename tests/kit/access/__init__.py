@@ -1,0 +1,1 @@
+"""Tests of tokens, keys and access rules."""

@@ -1,0 +1,1 @@
+"""Tests of the randomness and of its health tests."""

@@ -1,0 +1,1 @@
+"""Tests of the gRPC server and of the relay."""

@@ -1,0 +1,164 @@
+"""The gRPC shell: access rules come from the protos, failures become refusals, nothing unimplemented starts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import grpc
+import pytest
+import pytest_asyncio
+from google.protobuf.message import Message
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
+from services.kit.access.identity import Caller, TokenVerifier
+from services.kit.refusal import Refused, error_info, status_of
+from services.kit.rpc.methods import MethodNotImplemented
+from services.kit.rpc.server import GrpcServer
+from stack.issuer import DevelopmentIssuer
+
+DOMAIN = "test.feltro"
+
+
+class Away(Exception):
+    """Something that callers can do something about."""
+
+
+class Desk:
+    """A ComplaintService of which only one method does anything."""
+
+    descriptor = complaint_pb2.DESCRIPTOR.services_by_name["ComplaintService"]
+
+    def __init__(self) -> None:
+        self.act: Callable[[Caller], Message] = lambda _: complaint_pb2.GetComplaintResponse()
+
+    async def get_complaint(self, _request: complaint_pb2.GetComplaintRequest, caller: Caller) -> Message:
+        return self.act(caller)
+
+    async def _nothing(self, _request: Message, _caller: Caller) -> Message:
+        raise AssertionError("not called here")
+
+    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = close_complaint = (
+        _nothing
+    )
+
+
+def explain(failed: Exception) -> Refused | None:
+    if isinstance(failed, Away):
+        return Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "It is away: try again.")
+    return None
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def issuer(tmp_path: Path) -> DevelopmentIssuer:
+    made = DevelopmentIssuer(tmp_path / "issuer")
+    made.prepare()
+    return made
+
+
+@pytest_asyncio.fixture
+async def channel(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
+    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], DOMAIN, explain)
+    await server.start()
+    await server.set_serving(serving=True)
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened:
+        yield opened
+    await server.stop(0)
+
+
+@pytest.fixture
+def stub(channel: grpc.aio.Channel) -> complaint_pb2_grpc.ComplaintServiceAsyncStub:
+    made: complaint_pb2_grpc.ComplaintServiceAsyncStub = complaint_pb2_grpc.ComplaintServiceStub(channel)
+    return made
+
+
+def bearer(issuer: DevelopmentIssuer, *scopes: str, minutes: int = 5) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {issuer.token(scopes, 'ana', minutes)}"),)
+
+
+async def refusal(call: object) -> tuple[grpc.StatusCode, str]:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call  # type: ignore[misc]
+    status = status_of(failed.value)
+    info = None if status is None else error_info(status)
+    assert info is None or info.domain == DOMAIN
+    return failed.value.code(), "" if info is None else info.reason
+
+
+async def test_who_may_call_is_read_from_the_proto(
+    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, desk: Desk
+) -> None:
+    request = complaint_pb2.GetComplaintRequest()
+    seen: list[Caller] = []
+
+    def remember(caller: Caller) -> Message:
+        seen.append(caller)
+        return complaint_pb2.GetComplaintResponse()
+
+    desk.act = remember
+    await stub.GetComplaint(request, metadata=bearer(issuer, "player"))
+    assert (seen[0].subject, set(seen[0].scopes)) == ("ana", {"player"})
+    unauthenticated, denied = grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED
+    assert await refusal(stub.GetComplaint(request)) == (unauthenticated, "TOKEN_INVALID")
+    assert await refusal(stub.GetComplaint(request, metadata=bearer(issuer, "game"))) == (denied, "SCOPE_MISSING")
+    expired = bearer(issuer, "player", minutes=-10)
+    assert await refusal(stub.GetComplaint(request, metadata=expired)) == (unauthenticated, "TOKEN_EXPIRED")
+    basic = (("authorization", "Basic YW5h"),)
+    assert await refusal(stub.GetComplaint(request, metadata=basic)) == (unauthenticated, "TOKEN_INVALID")
+    assert len(seen) == 1
+
+
+async def test_failures_are_told_apart(
+    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, desk: Desk
+) -> None:
+    def fail_with(error: Exception) -> Callable[[Caller], Message]:
+        def act(_caller: Caller) -> Message:
+            raise error
+
+        return act
+
+    request, metadata = complaint_pb2.GetComplaintRequest(), bearer(issuer, "operator")
+    desk.act = fail_with(Away())
+    assert await refusal(stub.GetComplaint(request, metadata=metadata)) == (grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE")
+    desk.act = fail_with(RuntimeError("a fault of ours, with a card in it"))
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await stub.GetComplaint(request, metadata=metadata)
+    assert failed.value.code() is grpc.StatusCode.INTERNAL
+    # G7: what went wrong inside is in the log, not in the answer.
+    assert "card" not in (failed.value.details() or "")
+
+
+async def test_a_request_that_is_no_message_is_the_callers_mistake(
+    channel: grpc.aio.Channel, issuer: DevelopmentIssuer
+) -> None:
+    call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(
+        "/feltro.wallet.v1.ComplaintService/GetComplaint"
+    )
+    answer = call(b"\xff\xff\xff", metadata=bearer(issuer, "operator"))
+    assert await refusal(answer) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID")
+
+
+async def test_health_and_reflection_answer_without_a_token(channel: grpc.aio.Channel) -> None:
+    health = health_pb2_grpc.HealthStub(channel)
+    for service in ("", "feltro.wallet.v1.ComplaintService"):
+        answer = await health.Check(health_pb2.HealthCheckRequest(service=service))
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+    reflection = reflection_pb2_grpc.ServerReflectionStub(channel)
+    stream = reflection.ServerReflectionInfo(iter([reflection_pb2.ServerReflectionRequest(list_services="")]))
+    names = [service.name async for answer in stream for service in answer.list_services_response.service]
+    assert "feltro.wallet.v1.ComplaintService" in names
+
+
+async def test_what_is_declared_and_not_implemented_does_not_start(issuer: DevelopmentIssuer) -> None:
+    class Half:
+        descriptor = Desk.descriptor
+
+    with pytest.raises(MethodNotImplemented, match="FileComplaint"):
+        GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [Half()], DOMAIN, explain)

@@ -1,0 +1,31 @@
+"""Messages inside messages, put together from bytes, are what protobuf itself would have written."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.wire_format import embedded
+
+
+@given(text=st.text(max_size=400))
+@example(text="")
+@example(text="x" * 125)
+@example(text="x" * 126)
+@example(text="x" * 16_381)
+@example(text="x" * 16_382)
+@example(text="x" * 3_000_000)
+def test_embedded_bytes_are_protobufs_own(text: str) -> None:
+    placed = wallet_pb2.PlacedStake(stake_id=text)
+    whole = wallet_pb2.PlaceStakeResponse(placed=placed)
+    assert embedded(1, placed.SerializeToString()) == whole.SerializeToString()
+
+
+def test_an_accepted_answer_among_many_is_the_answer_alone() -> None:
+    """The wallet gives the same stored bytes for both; see wallet_service.py."""
+    placed = wallet_pb2.PlacedStake(stake_id="s", transfer_id=7)
+    alone = wallet_pb2.PlaceStakeResponse(placed=placed).SerializeToString()
+    assert alone == wallet_pb2.StakeAnswer(placed=placed).SerializeToString()
+    among = wallet_pb2.PlaceStakesResponse(answers=[wallet_pb2.StakeAnswer(placed=placed)] * 2)
+    assert embedded(1, alone) * 2 == among.SerializeToString()

@@ -1,0 +1,1 @@
+"""The platform's services as separate processes for tests and benches: started, killed and called."""

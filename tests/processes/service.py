@@ -1,0 +1,117 @@
+"""A service of the platform as tests and benches meet it: a process of its own, started, killed and started again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import grpc
+import psutil
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from stack.issuer import DevelopmentIssuer
+from stack.processes.child import STOP_TIMEOUT_S, ChildProcess
+from stack.servers.ephemeral import free_port
+from tests.processes.kill import kill
+
+ROOT = Path(__file__).resolve().parents[2]
+READY_TIMEOUT_S = 60.0
+CHANNEL_OPTIONS = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
+
+
+@dataclass
+class ServiceProcess:
+    """One `python -m services.<name>`; it may be killed and started again on the same address.
+
+    It is on a leash: a test run that is killed leaves no service behind.
+    """
+
+    name: ClassVar[str]
+    # How long it may take to end when it is asked to.
+    stop_timeout_s: ClassVar[float] = STOP_TIMEOUT_S
+
+    database_url: str
+    nats_url: str
+    home: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    metrics_port: int = field(default_factory=free_port)
+    child: ChildProcess | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.issuer = DevelopmentIssuer(self.home)
+        self.issuer.prepare()
+        self.log = self.home / f"{self.name}-{self.port}.log"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def module(self) -> str:
+        return f"services.{self.name}"
+
+    def variables(self) -> dict[str, str]:
+        """What this service wants to know beyond what all do."""
+        return {}
+
+    def start(self) -> None:
+        prefix = f"FELTRO_{self.name.upper()}"
+        common = {
+            "FELTRO_ENVIRONMENT": "development",
+            "FELTRO_LOG_LEVEL": "warning",
+            "FELTRO_NATS_URL": self.nats_url,
+            "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
+            "FELTRO_ISSUER_AUDIENCE": "feltro",
+            "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),
+            f"{prefix}_LISTEN": self.address,
+            f"{prefix}_METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
+            f"{prefix}_DATABASE_URL": self.database_url,
+            # A leash runs its command elsewhere: what is tested is the service beside this file, whatever is installed.
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-m", self.module]
+        environment = {**common, **self.variables(), **self.environment}
+        self.child = ChildProcess(command, log=self.log, environment=environment, stop_seconds=self.stop_timeout_s)
+
+    async def ready(self) -> None:
+        """Returns when the service says that it serves; fails with its log when it does not."""
+        async with grpc.aio.insecure_channel(self.address) as channel:
+            stub = health_pb2_grpc.HealthStub(channel)
+            request = health_pb2.HealthCheckRequest()
+            try:
+                answer = await stub.Check(request, wait_for_ready=True, timeout=READY_TIMEOUT_S)
+            except grpc.aio.AioRpcError as failed:
+                raise AssertionError(
+                    f"the {self.name} is not ready: {failed.code()}\n{self.log.read_text()[-4000:]}"
+                ) from None
+            if answer.status != health_pb2.HealthCheckResponse.SERVING:
+                raise AssertionError(f"the {self.name} does not serve:\n{self.log.read_text()[-4000:]}")
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is said or written any more."""
+        if self.child is None:
+            return
+        leash, self.child = self.child, None
+        for process in _commands_on(leash):
+            kill(process)
+        leash.stop()
+
+    def stop(self) -> int:
+        """SIGTERM, and its exit status."""
+        if self.child is None:
+            return 0
+        leash, self.child = self.child, None
+        return leash.stop()
+
+
+def _commands_on(leash: ChildProcess) -> list[psutil.Process]:
+    """The command that a leash holds, which may be about to be started; none if it has ended."""
+    while not leash.ended:
+        if found := psutil.Process(leash.pid).children():
+            return found
+        time.sleep(0.001)
+    return []

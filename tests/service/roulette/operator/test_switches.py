@@ -1,0 +1,214 @@
+"""Switches: a table or the whole game is off at once, the round in progress is finished, and who did it stays known."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import platform_pb2
+from tests.service.roulette.platform import (
+    INDIVIDUAL,
+    INDIVIDUAL_TABLES,
+    TIMEOUT_S,
+    WHEEL_BY_REGULATION,
+    RouletteDriver,
+    SeatedPlayer,
+    refusal,
+)
+
+TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
+
+
+async def switch(
+    room: RouletteDriver, table_id: str, *, enabled: bool, reason: str = "the felt is torn", request_id: str = ""
+) -> types_pb2.Switch:
+    """One table, or the game if none is named."""
+    request = table_pb2.SetSwitchRequest(
+        request_id=request_id or str(uuid4()),
+        game="roulette",
+        scope=TABLE if table_id else GAME,
+        table_id=table_id,
+        enabled=enabled,
+        reason=reason,
+    )
+    return (await room.roulette.tables.SetSwitch(request, metadata=room.roulette.operator)).switch
+
+
+@pytest.fixture
+async def game_stays_on(room: RouletteDriver) -> AsyncIterator[None]:
+    """Whatever becomes of the test, others may play after it."""
+    yield
+    await switch(room, "", enabled=True, reason="the test is over")
+
+
+async def enabled(room: RouletteDriver, table_id: str) -> bool:
+    listed = (await room.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
+    return next(table.enabled for table in listed if table.table_id == table_id)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
+async def test_a_table_of_many_that_is_switched_off_finishes_its_round(room: RouletteDriver) -> None:
+    await asyncio.gather(*(_off_during_a_round(room, regulation) for regulation in WHEEL_BY_REGULATION))
+
+
+async def _off_during_a_round(room: RouletteDriver, regulation: str) -> None:
+    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+    guest = await room.seat_new_player(table_id)
+    watch = await room.watch(table_id)
+    round_id = await room.bet_in_open_round(guest, {"red": 100})
+
+    await switch(room, table_id, enabled=False)
+    bet_again = await room.try_bet(guest, round_id, {"black": 100})
+    refused = await refusal(room.roulette.enter(await room.new_player(), table_id))
+    settled = await watch.wait_for("round_settled", round_id)
+    off = await watch.wait_for("table_switched", after=settled.seq)
+    seen = (await room.get_table(guest)).table
+    was_enabled = await enabled(room, table_id)
+    await switch(room, table_id, enabled=True, reason="mended")
+    on = await watch.wait_for("table_switched", after=off.seq)
+    again = await watch.wait_for("round_opened", after=on.seq)
+
+    assert (refused.reason, refused.facts) == ("TABLE_DISABLED", {"table_id": table_id, "why": "the felt is torn"})
+    assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the felt is torn")
+    assert (seen.phase, seen.disabled_reason) == (types_pb2.PHASE_DISABLED, "the felt is torn")
+    assert (was_enabled, await enabled(room, table_id)) == (False, True)
+    assert on.table_switched.enabled
+    assert again.round_opened.round.round_id != round_id
+    (lived,) = await room.rounds(guest)
+    assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 200 if bet_again else 100)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+async def test_at_an_individual_table_a_bet_is_played_and_no_other_is_taken(
+    room: RouletteDriver, regulation: str
+) -> None:
+    house = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    betting, looking = await room.seat_new_players(house, 2)
+    round_id, empty = await room.wait_for_open_round(betting), await room.wait_for_open_round(looking)
+    await room.bet(betting, round_id, {"red": 100})
+    watch = await room.watch(looking.table_id)
+
+    await switch(room, house, enabled=False)
+    await watch.wait_for("table_switched")
+    nothing_begun = await refusal(room.bet(looking, empty, {"red": 100}))
+    spun = await room.spin(betting, round_id)
+    nothing_more = await refusal(room.bet(betting, spun.next_round_id, {"red": 100}))
+    entering = await refusal(room.roulette.enter(await room.new_player(), house))
+
+    assert nothing_begun.reason == nothing_more.reason == "BETTING_CLOSED"
+    assert spun.HasField("outcome")
+    assert (entering.reason, entering.facts["why"]) == ("TABLE_DISABLED", "the felt is torn")
+    # Whoever sits there may still come back to it from another device.
+    assert (await room.roulette.enter(betting.player_id, house)).own_seat.session_id == betting.session_id
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+async def test_the_whole_game_is_switched_off_and_on(
+    room: RouletteDriver, game_stays_on: None, guest: SeatedPlayer, regulation: str
+) -> None:
+    watch = await room.watch(guest.table_id)
+    await room.wait_for_open_round(guest)
+
+    await switch(room, "", enabled=False, reason="the regulator asks for it")
+    off = await watch.wait_for("table_switched")
+    refused = [
+        await refusal(room.roulette.enter(await room.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+    ]
+    shown = [await enabled(room, house) for house in INDIVIDUAL_TABLES.values()]
+    # A table's own switch does not outdo the game's.
+    await switch(room, INDIVIDUAL_TABLES[regulation], enabled=True, reason="but I want to")
+    still = await refusal(room.roulette.enter(await room.new_player(), INDIVIDUAL_TABLES[regulation]))
+    await switch(room, "", enabled=True, reason="the regulator is content")
+    await watch.wait_for("round_opened", after=off.seq)
+
+    assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
+        ("TABLE_DISABLED", "the regulator asks for it")
+    }
+    assert shown == [False, False]
+    assert [await enabled(room, house) for house in INDIVIDUAL_TABLES.values()] == [True, True]
+    await room.play(guest, {"red": 100})
+
+
+async def switch_all_games(room: RouletteDriver, *, enabled: bool, reason: str) -> None:
+    request = platform_pb2.SetPlatformSwitchRequest(request_id=str(uuid4()), enabled=enabled, reason=reason)
+    await room.wallet.platform.SetPlatformSwitch(request, metadata=room.wallet.operator)
+
+
+@pytest.fixture
+async def platform_stays_on(room: RouletteDriver) -> AsyncIterator[None]:
+    """Whatever becomes of the test, others may play after it."""
+    yield
+    await switch_all_games(room, enabled=True, reason="the test is over")
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
+async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
+    room: RouletteDriver, game_stays_on: None, platform_stays_on: None, regulation: str
+) -> None:
+    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+    guest = await room.seat_new_player(table_id)
+    watch = await room.watch(table_id)
+    round_id = await room.bet_in_open_round(guest, {"red": 100})
+
+    await switch_all_games(room, enabled=False, reason="the regulator asks for it")
+    settled = await watch.wait_for("round_settled", round_id)
+    off = await watch.wait_for("table_switched", after=settled.seq)
+    refused = [
+        await refusal(room.roulette.enter(await room.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+    ]
+    # Neither the game's own switch nor the table's outdoes the platform's.
+    await switch(room, "", enabled=True, reason="but I want to")
+    await switch(room, table_id, enabled=True, reason="but I want to")
+    still = await refusal(room.roulette.enter(await room.new_player(), table_id))
+    shown = await enabled(room, table_id)
+    # And the platform's does not undo the game's.
+    await switch(room, "", enabled=False, reason="the wheels are cleaned")
+    await switch_all_games(room, enabled=True, reason="the regulator is content")
+    async with asyncio.timeout(TIMEOUT_S):
+        while (cleaned := await refusal(room.roulette.enter(await room.new_player(), table_id))).facts["why"] != (
+            "the wheels are cleaned"
+        ):
+            await asyncio.sleep(0.02)
+    await switch(room, "", enabled=True, reason="they are clean")
+    await watch.wait_for("round_opened", after=off.seq)
+
+    assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the regulator asks for it")
+    assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
+        ("TABLE_DISABLED", "the regulator asks for it")
+    }
+    assert not shown
+    assert cleaned.reason == "TABLE_DISABLED"
+    (lived,) = await room.rounds(guest)
+    assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 100)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")
+@pytest.mark.guarantee("G3")
+async def test_every_switch_is_logged_with_who_and_why(room: RouletteDriver) -> None:
+    table_id = await room.new_table(play=INDIVIDUAL)
+    click = str(uuid4())
+
+    off = [await switch(room, table_id, enabled=False, request_id=click) for _ in range(2)]
+    on = await switch(room, table_id, enabled=True, reason="mended")
+    refused = await refusal(switch(room, table_id, enabled=True, request_id=click))
+    without_why = await refusal(switch(room, table_id, enabled=False, reason=" "))
+    without_table = await refusal(switch(room, "nowhere", enabled=False))
+    first = await room.roulette.tables.ListSwitches(
+        table_pb2.ListSwitchesRequest(game="roulette", page_size=1), metadata=room.roulette.operator
+    )
+    second = await room.roulette.tables.ListSwitches(
+        table_pb2.ListSwitchesRequest(game="roulette", page_size=1, page_token=first.next_page_token),
+        metadata=room.roulette.operator,
+    )
+
+    assert off[0] == off[1]
+    assert [*first.switches, *second.switches] == [on, off[0]]
+    assert (off[0].set_by, off[0].reason, off[0].enabled) == ("back-office", "the felt is torn", False)
+    assert on.switch_no == off[0].switch_no + 1
+    assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": click})
+    assert (without_why.reason, without_why.facts) == ("INVALID", {"field": "reason"})
+    assert without_table.reason == "TABLE_UNKNOWN"

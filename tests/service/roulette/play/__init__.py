@@ -1,0 +1,1 @@
+"""Rounds as players play them: bets, spins, results, void rounds, history."""

@@ -1,0 +1,1 @@
+"""Who may sit and play: seats, sessions, inactivity, tokens, demonstration, privacy."""

@@ -1,0 +1,157 @@
+"""Watches a table as a front-end does: the events on the bus, and the picture that follows from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from nats.aio.client import Client as Nats
+from nats.aio.msg import Msg
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import events_pb2, types_pb2
+
+TIMEOUT_S = 60.0
+PAST_OUTCOMES_LIMIT = 20
+
+
+class TableWatcher:
+    """The events of one table since it is in the stream."""
+
+    def __init__(self, table_id: str) -> None:
+        self.table_id = table_id
+        self.events: list[events_pb2.TableEvent] = []
+        self.raw_messages: list[bytes] = []
+        self._heard = asyncio.Condition()
+
+    @classmethod
+    async def start(cls, bus: Nats, table_id: str) -> TableWatcher:
+        watch = cls(table_id)
+        await bus.jetstream(timeout=TIMEOUT_S).subscribe(
+            f"feltro.table.{table_id}", cb=watch._note, ordered_consumer=True
+        )
+        return watch
+
+    async def _note(self, message: Msg) -> None:
+        async with self._heard:
+            self.raw_messages.append(message.data)
+            self.events.extend(events_pb2.TableEvents.FromString(message.data).events)
+            self._heard.notify_all()
+
+    def events_of(self, kind: str, round_id: str = "") -> Iterator[events_pb2.TableEvent]:
+        """Those of one kind so far, of one round if it is named."""
+        for event in list(self.events):
+            if event.WhichOneof("event") == kind and round_id in {"", round_id_of(event)}:
+                yield event
+
+    async def wait_for(self, kind: str, round_id: str = "", *, after: int = 0) -> events_pb2.TableEvent:
+        """The first event of a kind beyond a `seq`, as soon as it is there."""
+        async with asyncio.timeout(TIMEOUT_S), self._heard:
+            while True:
+                found = next((event for event in self.events_of(kind, round_id) if event.seq > after), None)
+                if found is not None:
+                    return found
+                await self._heard.wait()
+
+    async def next_round(self, *, after: int = 0) -> str:
+        """The next round that opens."""
+        return (await self.wait_for("round_opened", after=after)).round_opened.round.round_id
+
+    async def wait_for_seq(self, seq: int) -> None:
+        """Returns when everything up to an event has been heard."""
+        async with asyncio.timeout(TIMEOUT_S), self._heard:
+            while not self.events or self.events[-1].seq < seq:
+                await self._heard.wait()
+
+    def kinds(self, round_id: str) -> list[str]:
+        """What happened in a round, in order."""
+        return [str(event.WhichOneof("event")) for event in self.events if round_id_of(event) == round_id]
+
+
+def round_id_of(event: events_pb2.TableEvent) -> str:
+    """The round that an event is about; empty if it is about none."""
+    kind = event.WhichOneof("event")
+    if kind == "round_opened":
+        return event.round_opened.round.round_id
+    return str(getattr(getattr(event, str(kind)), "round_id", ""))
+
+
+@dataclass
+class TableView:
+    """A table as somebody sees it who knows a snapshot and the events since."""
+
+    phase: types_pb2.Phase.ValueType
+    round_id: str
+    seated: int
+    bets: dict[int, dict[str, int]] = field(default_factory=dict)
+    past_outcomes: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=PAST_OUTCOMES_LIMIT))
+
+    @classmethod
+    def from_snapshot(cls, snapshot: types_pb2.TableSnapshot) -> TableView:
+        past = [(past.round_id, _number(past.outcome)) for past in snapshot.past_outcomes]
+        bets = {bets.seat: _bets(bets.bets) for bets in snapshot.bets}
+        return cls(
+            snapshot.phase, snapshot.round.round_id, snapshot.seated, bets, deque(past, maxlen=PAST_OUTCOMES_LIMIT)
+        )
+
+    def apply(self, events: Iterable[events_pb2.TableEvent]) -> TableView:
+        """The picture changes with each event."""
+        for event in events:
+            getattr(self, f"_{event.WhichOneof('event')}")(event)
+        return self
+
+    def _table_taken(self, event: events_pb2.TableEvent) -> None:
+        self.__dict__.update(TableView.from_snapshot(event.snapshot_published.snapshot).__dict__)
+
+    def _round_opened(self, event: events_pb2.TableEvent) -> None:
+        self.phase, self.round_id = types_pb2.PHASE_BETTING, event.round_opened.round.round_id
+
+    def _bets_placed(self, event: events_pb2.TableEvent) -> None:
+        self._add(event.bets_placed.seat, _bets(event.bets_placed.bets), 1)
+
+    def _bets_taken_back(self, event: events_pb2.TableEvent) -> None:
+        self._add(event.bets_cancelled.seat, _bets(event.bets_cancelled.bets), -1)
+
+    def _betting_closed(self, event: events_pb2.TableEvent) -> None:
+        self.phase = types_pb2.PHASE_CLOSED
+
+    def _outcome_drawn(self, event: events_pb2.TableEvent) -> None:
+        self.phase = types_pb2.PHASE_DRAWN
+        self.past_outcomes.appendleft((event.outcome_drawn.round_id, _number(event.outcome_drawn.outcome)))
+
+    def _round_settled(self, event: events_pb2.TableEvent) -> None:
+        self.phase, self.round_id, self.bets = types_pb2.PHASE_RESULT_SHOWN, "", {}
+
+    def _round_void(self, event: events_pb2.TableEvent) -> None:
+        self.phase, self.round_id, self.bets = types_pb2.PHASE_RESULT_SHOWN, "", {}
+
+    def _table_switched(self, event: events_pb2.TableEvent) -> None:
+        self.phase = types_pb2.PHASE_IDLE if event.table_switched.enabled else types_pb2.PHASE_DISABLED
+
+    def _seat_taken(self, event: events_pb2.TableEvent) -> None:
+        self.seated += 1
+
+    def _seat_left(self, event: events_pb2.TableEvent) -> None:
+        self.seated -= 1
+
+    def _add(self, seat: int, bets: dict[str, int], sign: int) -> None:
+        pile = self.bets.setdefault(seat, {})
+        for place, cents in bets.items():
+            pile[place] = pile.get(place, 0) + sign * cents
+        self.bets[seat] = {place: cents for place, cents in pile.items() if cents}
+        if not self.bets[seat]:
+            del self.bets[seat]
+
+
+def _bets(box: types_pb2.google_dot_protobuf_dot_any__pb2.Any) -> dict[str, int]:  # type: ignore[name-defined]
+    bets = roulette_pb2.Bets()
+    assert box.Unpack(bets)
+    return {bet.place: bet.amount_cents for bet in bets.bets}
+
+
+def _number(box: object) -> str:
+    outcome = roulette_pb2.Outcome()
+    assert box.Unpack(outcome)  # type: ignore[attr-defined]
+    return outcome.number

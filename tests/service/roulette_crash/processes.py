@@ -1,0 +1,247 @@
+"""All that a casino runs on: PostgreSQL, NATS, the wallet and two replicas, each a process that may be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+from google.protobuf.json_format import MessageToDict
+
+from feltro.table.v1 import types_pb2
+from services.kit import background
+from stack.processes.child import ChildProcess
+from stack.servers.ephemeral import free_port
+from stack.servers.nats import EmbeddedNats
+from stack.servers.postgres import EmbeddedPostgres
+from tests.conftest import OWNER_ROLE, POSTGRES_TEST_SETTINGS
+from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.processes.kill import kill
+from tests.processes.roulette import RouletteProcess
+from tests.processes.wallet import WalletProcess
+from tests.service.table.conftest import USER as ROULETTE_USER
+
+WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
+READY_WITHIN_S = 60.0
+CHECK_EVERY_S = 0.1
+# Whoever ends before he was ready, or so soon after his start, has not found what he needs; he is started again.
+STARTING_S = 10.0
+LOG_CHARACTERS = 20_000
+
+
+class KillableProcess(Protocol):
+    """One process of the casino."""
+
+    child: ChildProcess | None
+
+    def start(self) -> None: ...
+
+    async def ready(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+@dataclass
+class ServerProcess:
+    """A PostgreSQL or a NATS."""
+
+    server: EmbeddedPostgres | EmbeddedNats
+    log: Path
+    child: ChildProcess | None = field(default=None, init=False)
+
+    def start(self) -> None:
+        user, stop_signal = None, signal.SIGTERM
+        if isinstance(self.server, EmbeddedPostgres):
+            self.server.remove_stale_lock()
+            user, stop_signal = self.server.user, signal.SIGINT
+        self.child = ChildProcess(self.server.command(), log=self.log, stop_signal=stop_signal, user=user)
+
+    def kill(self) -> None:
+        """SIGKILL for the server and every process it has begun: as if the machine had stopped."""
+        if self.child is None:
+            return
+        child, self.child = self.child, None
+        with contextlib.suppress(psutil.NoSuchProcess):
+            processes = psutil.Process(child.pid).children(recursive=True)
+            for process in processes:
+                kill(process)
+            psutil.wait_procs(processes)
+        child.stop()
+
+    async def ready(self) -> None:
+        async with asyncio.timeout(READY_WITHIN_S):
+            while not await asyncio.to_thread(self.server.ready):
+                await asyncio.sleep(0.02)
+
+
+class Processes:
+    """Everything, on ports of its own and in a folder of its own."""
+
+    def __init__(self, home: Path, tables: Mapping[str, types_pb2.TableConfiguration]) -> None:
+        self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_TEST_SETTINGS)
+        bus = EmbeddedNats(home / "nats", free_port())
+        self.bus_url = bus.url
+        private = home / "services"
+        private.mkdir(mode=0o700)
+        seeds = private / "tables.json"
+        seeds.write_text(json.dumps([_seed(table_id, rules) for table_id, rules in tables.items()]))
+        self.wallet = WalletProcess(self._postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, private)
+        self.replicas = [
+            RouletteProcess(
+                self._postgres.url(ROULETTE_USER, ROULETTE_DATABASE),
+                bus.url,
+                private,
+                {"FELTRO_ROULETTE_TABLES": str(seeds)},
+                wallet_address=self.wallet.address,
+            )
+            for _ in range(2)
+        ]
+        self.postgres = ServerProcess(self._postgres, home / "postgres.log")
+        self.bus = ServerProcess(bus, home / "nats.log")
+        self.by_name: dict[str, KillableProcess] = {
+            "postgres": self.postgres,
+            "nats": self.bus,
+            "wallet": self.wallet,
+            "roulette-0": self.replicas[0],
+            "roulette-1": self.replicas[1],
+        }
+        self.unexpected_exits: list[str] = []
+        """Parts that have ended although nobody had killed them."""
+        self._down: set[str] = set()
+        self._started: dict[str, float] = {}
+        self._were_ready: set[str] = set()
+        self._awaited: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def journal_url(self) -> str:
+        return self.replicas[0].database_url
+
+    @property
+    def ledger_url(self) -> str:
+        return self.wallet.database_url
+
+    # -- starting ------------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everything is up, and whatever ends by itself is started again, as a supervisor does it."""
+        keeping = None
+        try:
+            await asyncio.to_thread(self._postgres.initialise)
+            self.start("postgres")
+            self.start("nats")
+            await asyncio.gather(self.postgres.ready(), self.bus.ready())
+            await asyncio.to_thread(self._make_databases)
+            self.start("wallet")
+            await self.wallet.ready()
+            for name in ("roulette-0", "roulette-1"):
+                self.start(name)
+            await asyncio.gather(*(replica.ready() for replica in self.replicas))
+            keeping = asyncio.create_task(self._keep())
+            yield
+        finally:
+            if keeping is not None:
+                await background.cancel_and_wait([keeping])
+            await background.cancel_and_wait([*self._awaited.values()])
+            for part in reversed(self.by_name.values()):
+                part.kill()
+
+    def _make_databases(self) -> None:
+        for service, database, user in (
+            ("wallet", WALLET_DATABASE, WALLET_USER),
+            ("roulette", ROULETTE_DATABASE, ROULETTE_USER),
+        ):
+            self._postgres.ensure_database(database, OWNER_ROLE, user)
+            owner_url = self._postgres.url(OWNER_ROLE, database)
+            subprocess.run(
+                [sys.executable, "-m", "services.kit.command", "migrate", service],
+                env={**os.environ, f"FELTRO_{service.upper()}_OWNER_URL": owner_url},
+                check=True,
+                capture_output=True,
+            )
+
+    def start(self, name: str) -> None:
+        self._down.discard(name)
+        self._were_ready.discard(name)
+        self._started[name] = time.monotonic()
+        part = self.by_name[name]
+        part.start()
+        if name in self._awaited:
+            self._awaited[name].cancel()
+        self._awaited[name] = asyncio.create_task(self._note_ready(name, part, part.child))
+
+    async def _note_ready(self, name: str, part: KillableProcess, child: ChildProcess | None) -> None:
+        # One that never is says so in its own time: by ending, or by bets that do not go on.
+        with contextlib.suppress(AssertionError, TimeoutError):
+            await part.ready()
+            if part.child is child:
+                self._were_ready.add(name)
+
+    def kill(self, name: str) -> None:
+        """`kill -9`. It stays down until it is started."""
+        self._down.add(name)
+        self.by_name[name].kill()
+
+    async def stop(self, name: str) -> int:
+        """SIGTERM for a replica; its exit status when it has ended by itself."""
+        self._down.add(name)
+        return await asyncio.to_thread(self.replicas[int(name[-1])].stop)
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_EVERY_S)
+            for name, part in self.by_name.items():
+                if name not in self._down and part.child is not None and part.child.ended:
+                    if name in self._were_ready and time.monotonic() - self._started[name] > STARTING_S:
+                        self.unexpected_exits.append(name)
+                    part.kill()
+                    self.start(name)
+
+    @asynccontextmanager
+    async def wallet_suspended(self) -> AsyncIterator[None]:
+        """The wallet hears everything and does nothing."""
+        child = self.wallet.child
+        sleeping = [] if child is None else psutil.Process(child.pid).children()
+        for process in sleeping:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in sleeping:
+                process.resume()
+
+    def logs(self) -> str:
+        """The last words of every service, for whoever looks into a failure."""
+        services = [self.wallet, *self.replicas]
+        return "\n".join(
+            f"== {one.log.name}\n{one.log.read_text()[-LOG_CHARACTERS:]}" for one in services if one.log.exists()
+        )
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's user can reach."""
+    home = Path(tempfile.mkdtemp(prefix="feltro-crash-"))
+    home.chmod(0o711)
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _seed(table_id: str, rules: types_pb2.TableConfiguration) -> dict[str, object]:
+    configuration = MessageToDict(rules, preserving_proto_field_name=True)
+    return {"table_id": table_id, "approval_reference": "SRIJ/test", "configuration": configuration}

@@ -1,0 +1,106 @@
+"""Rounds as a table would write them, in the fewest words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from services.kit.table.journal.entries import (
+    CancelledStake,
+    Drawn,
+    DrawTrigger,
+    Ended,
+    Ending,
+    Journal,
+    JournalStake,
+    Opened,
+    PlayerResult,
+)
+
+AT = datetime(2026, 11, 2, 20, 0, tzinfo=UTC)
+
+
+def opened(table_id: str, number: int, *, placement_id: str | None = None, version: int = 1) -> Opened:
+    at = AT + timedelta(seconds=number)
+    round_id = f"{table_id}.{number}"
+    return Opened(round_id, table_id, placement_id or table_id, number, version, at, at + timedelta(seconds=20))
+
+
+def stakes(round_id: str, players: Sequence[str]) -> list[JournalStake]:
+    return [
+        JournalStake(
+            stake_id=f"{round_id}-{place}",
+            request_id=f"request-{round_id}-{place}",
+            player_id=player,
+            account_id=f"account-{player}",
+            session_id=f"session-{player}",
+            seat=place + 1,
+            amount_cents=100 + place,
+            bets=f"bets {place}".encode(),
+            placed_at=AT + timedelta(milliseconds=place),
+        )
+        for place, player in enumerate(players)
+    ]
+
+
+def drawn(round_id: str, players: Sequence[str] = ("ana", "rui"), outcome: bytes = b"17") -> Drawn:
+    at = AT + timedelta(seconds=20)
+    sessions = [f"session-{player}" for player in dict.fromkeys(players)]
+    return Drawn(
+        round_id,
+        at,
+        at + timedelta(seconds=1),
+        b"entropy",
+        outcome,
+        stakes(round_id, players),
+        sessions,
+        DrawTrigger.CLOCK,
+        cancelled_stakes(round_id),
+    )
+
+
+def cancelled_stakes(round_id: str) -> tuple[CancelledStake, ...]:
+    """Eva takes her only bet back, in every round."""
+    (stake,) = stakes(f"{round_id}-back", ["eva"])
+    return (CancelledStake(stake, AT + timedelta(seconds=15)),)
+
+
+def settled(entry: Drawn) -> Ended:
+    players = dict.fromkeys(stake.player_id for stake in entry.stakes)
+    shares = [
+        PlayerResult(
+            player, f"session-{player}", sum(s.amount_cents for s in entry.stakes if s.player_id == player), 0, 9, 8
+        )
+        for player in players
+    ]
+    payouts = [(stake.stake_id, 0) for stake in entry.stakes]
+    return Ended(entry.round_id, Ending.SETTLED, entry.drawn_at + timedelta(seconds=1), "", payouts, shares)
+
+
+def void(round_id: str, players: Sequence[str] = ()) -> Ended:
+    returned = stakes(round_id, players)
+    payouts = [(stake.stake_id, stake.amount_cents) for stake in returned]
+    shares = [
+        PlayerResult(stake.player_id, stake.session_id, stake.amount_cents, stake.amount_cents, 9, 9)
+        for stake in returned
+    ]
+    closed_at = AT + timedelta(seconds=20)
+    return Ended(
+        round_id,
+        Ending.VOID,
+        AT + timedelta(seconds=30),
+        "a fault",
+        payouts,
+        shares,
+        returned,
+        cancelled_stakes(round_id),
+        closed_at,
+    )
+
+
+async def write_round(journal: Journal, epoch: int, entry: Opened, players: Sequence[str], **facts: bytes) -> None:
+    """A whole round."""
+    draw = drawn(entry.round_id, players, **facts)
+    await journal.write_opened(epoch, entry)
+    await journal.write_drawn(epoch, draw)
+    await journal.write_ended(epoch, settled(draw))

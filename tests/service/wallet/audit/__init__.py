@@ -1,0 +1,1 @@
+"""The audit's checks, and the logs of operators' commands and switches."""

@@ -1,0 +1,645 @@
+"""`feltro audit`: a clean ledger passes, and whatever is broken in it by force is named."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import asyncpg
+import pytest
+from prometheus_client import REGISTRY
+from sqlalchemy import text
+
+from services.wallet.audit import auditor
+from services.wallet.audit.checks import CHECKS, Check
+from tests.service.wallet.ledger_writer import AT, LedgerWriter, SmallLedger, small_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from stack.servers.postgres import EmbeddedPostgres
+    from tests.conftest import WalletDatabase
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def _write(url: str) -> SmallLedger:
+    async with connected(url) as connection:
+        ledger = await small_ledger(LedgerWriter(connection))
+        await connection.execute(
+            "INSERT INTO complaints (reference, player_id, account_no, round_no, state, filed_at)"
+            " VALUES ('R-2026-000001', 'ana', $1, $2, 2, $3)",
+            ledger.ana.no,
+            ledger.settled_no,
+            AT,
+        )
+        steps = [(1, number, "ana", False, number, "words", AT) for number in (1, 2)]
+        await connection.executemany("INSERT INTO complaint_steps VALUES ($1, $2, $3, $4, $5, $6, $7)", steps)
+        return ledger
+
+
+@pytest.fixture
+def ledger(wallet_database: WalletDatabase) -> SmallLedger:
+    """A small ledger without a fault, written as the service's own role."""
+    return asyncio.run(_write(wallet_database.url))
+
+
+async def _force(url: str, statements: str) -> None:
+    async with connected(url) as connection:
+        # What no role of ours may do: the rules of the database are asleep.
+        await connection.execute(f"SET session_replication_role = replica; {statements}")
+
+
+def _more_free(ledger: SmallLedger) -> str:
+    """A fault that two checks see: a balance that no entry explains, and money out of nothing."""
+    return f"UPDATE accounts SET free_cents = free_cents + 1 WHERE account_no = {ledger.ana.no}"  # noqa: S608
+
+
+def _audit(database: WalletDatabase, *options: str) -> int:
+    return auditor.command(["--database-url", database.url, *options])
+
+
+def test_a_clean_ledger_passes(
+    wallet_database: WalletDatabase, ledger: SmallLedger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ledger.settle_no
+    assert _audit(wallet_database) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(CHECKS) + 1
+    assert all(line.startswith("holds G") for line in lines[:-1])
+    assert lines[-1].startswith(f"{len(CHECKS)} checks, 0 violations")
+
+
+def test_an_empty_ledger_passes(wallet_database: WalletDatabase) -> None:
+    assert _audit(wallet_database) == 0
+
+
+class Fault(NamedTuple):
+    """What is done to a clean ledger, which check has to see it, and what it has to say."""
+
+    name: str
+    statements: str
+    check: str
+    says: str
+
+
+# `{…}` are fields of the small ledger. Each fault is one that only one thing in the code, or a hand in the database,
+# can bring about; the words are those a person needs to find it.
+FAULTS = [
+    Fault(
+        "an entry too much",
+        "INSERT INTO entries VALUES ({deposit_no}, {ana.no}, 99, 1, 1, NULL, 0, 5, 5)",
+        "transfers-balance",
+        "The entries of transfer {deposit_no} (request request-1) sum to 5 cents.",
+    ),
+    Fault(
+        "a transfer without entries",
+        "DELETE FROM entries WHERE transfer_no = {settle_no}",
+        "transfers-balance",
+        "Transfer {settle_no} (request request-9) has no entries.",
+    ),
+    Fault(
+        "entries without a transfer",
+        "DELETE FROM transfers WHERE transfer_no = {hand_transfer_no}",
+        "transfers-balance",
+        "Transfer {hand_transfer_no} does not exist, but 4 entries name it.",
+    ),
+    Fault(
+        "an entry that does not add up",
+        "ALTER TABLE entries DROP CONSTRAINT entries_add_up;"
+        " UPDATE entries SET after_cents = 7 WHERE transfer_no = {deposit_no} AND account_no = {ana.no}",
+        "entries-chain",
+        "Account {ana.no}, version 1, leg 1, pocket 1 (transfer {deposit_no}): 0 + 10000 is not 7.",
+    ),
+    Fault(
+        "an entry that starts elsewhere",
+        "UPDATE entries SET before_cents = before_cents + 1, after_cents = after_cents + 1"
+        " WHERE transfer_no = {settle_no} AND account_no = {ana.no} AND pocket = 1",
+        "entries-chain",
+        "(transfer {settle_no}): it starts from 9801 cents, but the entry before left 9800.",
+    ),
+    Fault(
+        "a version left out",
+        "UPDATE entries SET version = version + 100 WHERE account_no = {rui.no} AND version >= 2;"
+        " UPDATE accounts SET version = version + 100 WHERE account_no = {rui.no}",
+        "entries-chain",
+        "Account {rui.no}, version 102, leg 1, pocket 1",
+    ),
+    Fault(
+        "transfers of an account out of order",
+        "UPDATE entries SET transfer_no = 1000000 WHERE transfer_no = {deposit_no};"
+        " UPDATE transfers SET transfer_no = 1000000 WHERE transfer_no = {deposit_no};"
+        " UPDATE requests SET transfer_no = 1000000 WHERE transfer_no = {deposit_no}",
+        "entries-chain",
+        "it does not follow on version 1 (transfer 1000000).",
+    ),
+    Fault(
+        "a balance of its own",
+        "UPDATE accounts SET free_cents = free_cents + 1 WHERE account_no = {ana.no}",
+        "balances",
+        "Account {ana.no} ({ana.account_id}) says free 8951, locked 250, version 6;"
+        " its entries come to free 8950, locked 250, version 6.",
+    ),
+    Fault(
+        "a version of its own",
+        "UPDATE accounts SET version = 7 WHERE account_no = {demo.books_no}",
+        "balances",
+        "says free -500, locked 0, version 7; its entries come to free -500, locked 0, version 1.",
+    ),
+    Fault(
+        "an account lost",
+        "DELETE FROM accounts WHERE account_no = {demo.no}",
+        "balances",
+        "Account {demo.no} does not exist, but entries name it.",
+    ),
+    Fault(
+        "money out of nothing",
+        "UPDATE accounts SET free_cents = free_cents + 1 WHERE account_no = {ana.no}",
+        "modes-sum-to-zero",
+        "All accounts of mode 1 together hold 1 cents.",
+    ),
+    Fault(
+        "demonstration credits paid out as euros",
+        "UPDATE accounts SET mode = 1, player_id = 'eva' WHERE account_no = {demo.no}",
+        "entries-belong",
+        "the transfer is of mode 2, the account of mode 1.",
+    ),
+    Fault(
+        "an entry in another's session",
+        "UPDATE entries SET session_no = {at_roulette[1].no} WHERE account_no = {ana.no} AND session_no IS NOT NULL",
+        "entries-belong",
+        "session {at_roulette[1].no} ({at_roulette[1].session_id}) is another account's.",
+    ),
+    Fault(
+        "an entry in no session",
+        "UPDATE entries SET session_no = 777 WHERE account_no = {caves[0]}",
+        "entries-belong",
+        "session 777 does not exist.",
+    ),
+    Fault(
+        "a balance below zero",
+        "ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;"
+        " UPDATE accounts SET free_cents = -3 WHERE account_no = {rui.no}",
+        "never-below-zero",
+        "Account {rui.no} ({rui.account_id}) has free -3, locked 0.",
+    ),
+    Fault(
+        "a cave below zero",
+        "ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;"
+        " UPDATE accounts SET free_cents = -3 WHERE account_no = {caves[0]}",
+        "never-below-zero",
+        "Account {caves[0]}",
+    ),
+    Fault(
+        "locked without a stake",
+        "DELETE FROM stakes WHERE stake_no = {stakes[2]}",
+        "locked",
+        "Account {ana.no} ({ana.account_id}) has 250 cents locked, but 0 in open stakes of open rounds.",
+    ),
+    Fault(
+        "a deposit that is called a withdrawal",
+        "UPDATE transfers SET kind = 2 WHERE transfer_no = {deposit_no}",
+        "transfers-move",
+        "Transfer {deposit_no} (request request-1), a withdrawal: it moved player +, books -,"
+        " but a withdrawal moves player -, books +.",
+    ),
+    Fault(
+        "a transfer nobody asked for",
+        "DELETE FROM requests WHERE transfer_no = {deposit_no}",
+        "requests",
+        "No request names transfer {deposit_no} (request request-1).",
+    ),
+    Fault(
+        "a request whose transfer is lost",
+        "UPDATE requests SET transfer_no = 777 WHERE transfer_no = {deposit_no}",
+        "requests",
+        "Request request-1 names transfer 777, which does not exist.",
+    ),
+    Fault(
+        "a refused request that moved money",
+        "UPDATE requests SET refused = true WHERE transfer_no = {deposit_no}",
+        "requests",
+        "Request request-1 was refused, but names transfer {deposit_no}.",
+    ),
+    Fault(
+        "two requests for one transfer",
+        "INSERT INTO requests SELECT 'twin', digest, refused, answer, transfer_no, caller, at FROM requests"
+        " WHERE transfer_no = {deposit_no}",
+        "requests",
+        "Request twin names transfer {deposit_no}, which is that of request request-1.",
+    ),
+    Fault(
+        "an open stake in an ended round",
+        "UPDATE stakes SET state = 1, payout_cents = 0 WHERE stake_no = {stakes[0]}",
+        "stakes-end-with-round",
+        "Stake {stakes[0]} (request-4) is in state 1, but its round {settled_no} (round-settled) is in state 2.",
+    ),
+    Fault(
+        "a settled stake in a void round",
+        "UPDATE stakes SET state = 3 WHERE stake_no = {stakes[1]}",
+        "stakes-end-with-round",
+        "is in state 3, but its round {void_no} (round-void) is in state 3.",
+    ),
+    Fault(
+        "a stake in no round",
+        "DELETE FROM rounds WHERE round_no = {void_no}",
+        "stakes-end-with-round",
+        "is of round {void_no}, which does not exist.",
+    ),
+    Fault(
+        "a round ended twice",
+        "INSERT INTO transfers VALUES (1000000, 6, 1, now(), 'again', {settled_no}, NULL)",
+        "rounds-end-once",
+        "Round {settled_no} (round-settled) is ended by 2 transfers, first {settle_no}, last 1000000.",
+    ),
+    Fault(
+        "an open round that has been paid",
+        "UPDATE rounds SET state = 1, ended_at = NULL, end_transfer_no = NULL WHERE round_no = {hand_no}",
+        "rounds-end-once",
+        "Round {hand_no} (hand-1) names none as the transfer that ended it; the one that did is {hand_transfer_no}.",
+    ),
+    Fault(
+        "a settled round that nothing paid",
+        "UPDATE transfers SET round_no = NULL WHERE transfer_no = {settle_no};"
+        " UPDATE rounds SET end_transfer_no = NULL WHERE round_no = {settled_no}",
+        "rounds-end-once",
+        "Round {settled_no} (round-settled) has ended stakes, but no transfer ended it.",
+    ),
+    Fault(
+        "a void round that was paid",
+        "UPDATE transfers SET kind = 5 WHERE round_no = {void_no} AND kind = 6",
+        "rounds-end-once",
+        "Round {void_no} (round-void) is in state 3, but transfer",
+    ),
+    Fault(
+        "a round that was forgotten",
+        "UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {open_no}",
+        "rounds-end",
+        "which is 25.0 h, with 250 cents in 1 open stakes, the last of them placed at 2026-11-18 12:00:00+00: who runs",
+    ),
+    Fault(
+        "a round without a stake that was forgotten",
+        "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at)"
+        " VALUES (777, 'round-lost', {roulette.no}, 1, now() - interval '1441 minutes')",
+        "rounds-end",
+        "Round 777 (round-lost) at table {roulette.no} (roulette-1) has been open since",
+    ),
+    Fault(
+        "a payout that was not paid",
+        "UPDATE stakes SET payout_cents = 401 WHERE stake_no = {stakes[0]}",
+        "stakes-and-entries",
+        "Round {settled_no} (round-settled), account {ana.no} ({ana.account_id}): the stakes say placed 300, taken back"
+        " 100, ended 200, paid 401 cents; the entries moved 300, 100, 200, 400.",
+    ),
+    Fault(
+        "a stake that was never locked",
+        "UPDATE stakes SET placed_cents = 260 WHERE stake_no = {stakes[2]}",
+        "stakes-and-entries",
+        "the stakes say placed 260, taken back 0, ended 0, paid 0 cents; the entries moved 250, 0, 0, 0.",
+    ),
+    Fault(
+        "a stake of nobody",
+        "UPDATE stakes SET account_no = 777 WHERE stake_no = {stakes[0]}",
+        "stakes-belong",
+        "account 777 does not exist, or is no player's.",
+    ),
+    Fault(
+        "a stake in another's session",
+        "UPDATE stakes SET session_no = {at_roulette[1].no} WHERE stake_no = {stakes[0]}",
+        "stakes-belong",
+        "it is of account {ana.no}, its session {at_roulette[1].no}",
+    ),
+    Fault(
+        "a stake in a session elsewhere",
+        "UPDATE stakes SET session_no = {at_poker[0].no} WHERE stake_no = {stakes[0]}",
+        "stakes-belong",
+        "it is of table {roulette.no}, its session {at_poker[0].no} ({at_poker[0].session_id}) of table {poker.no}.",
+    ),
+    Fault(
+        "a round at no table",
+        "UPDATE rounds SET table_no = 777 WHERE round_no = {open_no}",
+        "rounds-belong",
+        "Round {open_no} (round-open) is of table 777, which does not exist.",
+    ),
+    Fault(
+        "a session of a stranger",
+        "UPDATE sessions SET player_id = 'eva' WHERE session_no = {ended.no}",
+        "sessions-belong",
+        "Session {ended.no} ({ended.session_id}): account {ana.no} does not exist, or is not player eva's.",
+    ),
+    Fault(
+        "a guest at a table for money",
+        "UPDATE sessions SET account_no = {demo.no} WHERE session_no = {ended.no}",
+        "sessions-belong",
+        "its account is of mode 2, its table of mode 1.",
+    ),
+    Fault(
+        "a session that ended over an open stake",
+        "UPDATE sessions SET state = 5, ended_at = now(), end_cause = 2 WHERE session_no = {at_roulette[0].no}",
+        "ended-sessions",
+        "({at_roulette[0].session_id}) has ended with 1 open stakes, the first of them stake {stakes[2]}",
+    ),
+    Fault(
+        "a session that ended over a cave",
+        "UPDATE sessions SET state = 5, ended_at = now(), end_cause = 2 WHERE session_no = {at_poker[0].no}",
+        "ended-sessions",
+        "at table {poker.no} holds 1090 cents, but account {ana.no} has no session there.",
+    ),
+    Fault(
+        "a cave of the other mode",
+        "UPDATE accounts SET owner_no = {demo.no} WHERE account_no = {caves[0]}",
+        "accounts-belong",
+        "of kind 4 and mode 1 is not of the same mode as its owner {demo.no} and its table {poker.no}",
+    ),
+    Fault(
+        "a table with another's bank",
+        "UPDATE tables SET bank_no = {poker.bank_no} WHERE table_no = {roulette.no}",
+        "accounts-belong",
+        "Table {roulette.no} (roulette-1) names account {poker.bank_no} as its bank",
+    ),
+    Fault(
+        "a large prize that was not paid",
+        "UPDATE relevant_events SET amount_cents = 401 WHERE transfer_no = {settle_no}",
+        "relevant-events",
+        "of kind 1 says that transfer {settle_no} moved 401 cents of account {ana.no}, staked 200;"
+        " it is of kind 5 and mode 1,",
+    ),
+    Fault(
+        "a large prize for another stake",
+        "UPDATE relevant_events SET staked_cents = 99 WHERE transfer_no = {hand_transfer_no}",
+        "relevant-events",
+        "staked 99; it is of kind 9 and mode 1, of 2026-11-18 12:00:00+00, and moved 190 in and 100 out.",
+    ),
+    Fault(
+        "a large prize of somebody else",
+        "UPDATE relevant_events SET account_no = {rui.no} WHERE transfer_no = {settle_no}",
+        "relevant-events",
+        "says that transfer {settle_no} moved 400 cents of account {rui.no}, staked 200;",
+    ),
+    Fault(
+        "a deposit noted as a withdrawal",
+        "UPDATE relevant_events SET kind = 3 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "of kind 3 says that transfer {deposit_no} moved 10000 cents of account {ana.no}, staked 0; it is of kind 1",
+    ),
+    Fault(
+        "a large transfer that nobody made",
+        "UPDATE relevant_events SET transfer_no = 777 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "says that transfer 777 moved 10000 cents of account {ana.no}, staked 0; there is no such transfer.",
+    ),
+    Fault(
+        "an event of another time",
+        "UPDATE relevant_events SET at = at + interval '1 day' WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "of 2026-11-18 12:00:00+00, and moved 10000 in and 0 out.",
+    ),
+    Fault(
+        "demonstration credits noted",
+        "UPDATE transfers SET mode = 2 WHERE transfer_no = {deposit_no}",
+        "relevant-events",
+        "it is of kind 1 and mode 2,",
+    ),
+    Fault(
+        "facts that do not leave",
+        "INSERT INTO outbox (at, facts) VALUES (now() - interval '2 minutes', ''), (now(), '')",
+        "outbox",
+        "2 facts wait in the outbox, the oldest (1) since",
+    ),
+    Fault("a cursor lost", "DELETE FROM outbox_cursor", "outbox", "The row of outbox_cursor is missing"),
+    Fault("a clock lost", "DELETE FROM session_clock", "outbox", "The row of session_clock is missing"),
+    Fault(
+        "a complaint that moved without a step",
+        "UPDATE complaints SET state = 4",
+        "complaints",
+        "Complaint 1 (R-2026-000001) is in state 4; it has 2 steps, the last of them number 2 in state 2.",
+    ),
+    Fault(
+        "a complaint that lost a step",
+        "DELETE FROM complaint_steps WHERE number = 1",
+        "complaints",
+        "it has 1 steps, the last of them number 2",
+    ),
+    Fault(
+        "a complaint about another's session",
+        "UPDATE complaints SET round_no = NULL, session_no = {at_roulette[1].no}",
+        "complaints",
+        "Complaint 1 (R-2026-000001) is about round (none) or session {at_roulette[1].no} of account {ana.no}",
+    ),
+]
+
+
+PROVEN_BY = {check.name: check.guarantee for check in CHECKS}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=pytest.mark.guarantee(PROVEN_BY[fault.check]), id=fault.name.replace(" ", "-"))
+        for fault in FAULTS
+    ],
+)
+def test_a_fault_is_named(
+    fault: Fault,
+    wallet_database: WalletDatabase,
+    postgres: EmbeddedPostgres,
+    ledger: SmallLedger,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    named = {field: getattr(ledger, field) for field in SmallLedger.__dataclass_fields__}
+    as_superuser = postgres.url("postgres", wallet_database.name)
+    asyncio.run(_force(as_superuser, fault.statements.format(**named)))
+
+    assert _audit(wallet_database, "--json") == 1
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = [line["violation"] for line in lines if line.get("check") == fault.check and "violation" in line]
+    assert any(fault.says.format(**named) in violation for violation in found), found
+    verdict = next(line for line in lines if line.get("check") == fault.check and "claim" in line)
+    assert verdict["violations"] == len(found)
+
+
+def test_every_check_has_a_fault_that_it_finds() -> None:
+    assert {fault.check for fault in FAULTS} == {check.name for check in CHECKS}
+
+
+def test_a_person_reads_the_verdict_last(
+    wallet_database: WalletDatabase, ledger: SmallLedger, postgres: EmbeddedPostgres, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), _more_free(ledger)))
+    assert _audit(wallet_database) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "FAILS G1  balances: each balance is the sum of its entries, each version their last  (1 violations)" in (
+        line.rsplit("  ", 1)[0] for line in lines
+    )
+    assert lines[-1].startswith(f"{len(CHECKS)} checks, 2 violations")
+
+
+def test_the_outbox_may_be_given_more_time(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
+    waiting = "INSERT INTO outbox (at, facts) VALUES (now() - interval '2 minutes', '')"
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), waiting))
+    assert _audit(wallet_database) == 1
+    assert _audit(wallet_database, "--outbox-age", "600") == 0
+
+
+def test_rounds_may_be_given_more_time(
+    wallet_database: WalletDatabase, ledger: SmallLedger, postgres: EmbeddedPostgres
+) -> None:
+    """Where players may be idle for hours, and of a restored backup, whose rounds stopped when it was made."""
+    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), older))
+    assert _audit(wallet_database) == 1
+    assert _audit(wallet_database, "--round-hours", "24.9") == 1
+    assert _audit(wallet_database, "--round-hours", "25.1") == 0
+
+
+def test_what_cannot_be_checked_is_neither_right_nor_wrong(
+    wallet_database: WalletDatabase, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = wallet_database.url.rsplit("/", 1)[0] + "/no_such_database"
+    assert auditor.command(["--database-url", absent]) == 2
+    assert "the ledger could not be checked" in capsys.readouterr().err
+    for wrong in ("nonsense", "postgresql://feltro:hunter2/name", "postgresql://feltro@host:hunter2/name"):
+        assert auditor.command(["--database-url", wrong]) == 2
+        said = capsys.readouterr().err
+        assert "no address of a database" in said
+        assert "hunter2" not in said
+    monkeypatch.delenv("FELTRO_WALLET_DATABASE_URL", raising=False)
+    assert auditor.command([]) == 2
+    assert "FELTRO_WALLET_DATABASE_URL is not set" in capsys.readouterr().err
+
+
+def test_the_command_is_there_and_reads_the_environment(wallet_database: WalletDatabase, ledger: SmallLedger) -> None:
+    assert ledger.deposit_no
+    done = subprocess.run(
+        [sys.executable, "-m", "services.kit.command", "audit"],
+        env={**os.environ, "FELTRO_WALLET_DATABASE_URL": wallet_database.url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"{len(CHECKS)} checks, 0 violations" in done.stdout
+
+
+async def test_the_checks_see_one_moment(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
+    """What is written after the first check is seen by none: so the checks hold while money moves."""
+    ledger = await _write(wallet_database.url)
+    as_superuser = postgres.url("postgres", wallet_database.name)
+    finished: list[str] = []
+
+    def write_meanwhile(finding: auditor.Finding) -> None:
+        if not finished:
+            # Committed before the callback returns, so before the second check begins.
+            with ThreadPoolExecutor(1) as elsewhere:
+                elsewhere.submit(asyncio.run, _force(as_superuser, _more_free(ledger))).result()
+        finished.append(finding.check.name)
+
+    engine = auditor._connect(wallet_database.url)
+    during = await auditor.Auditor(engine).run(_fail, write_meanwhile)
+    told: list[str] = []
+    await auditor.Auditor(engine).run(lambda _, sentence: told.append(sentence))
+    await engine.dispose()
+    assert [finding.violations for finding in during] == [0] * len(CHECKS)
+    assert finished == [check.name for check in CHECKS]
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=[check.name for check in CHECKS])
+async def test_no_check_takes_the_square_of_the_time(
+    check: Check, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
+) -> None:
+    """Whatever the statistics say: here, that every table is as good as empty."""
+    await _force(
+        postgres.url("postgres", wallet_database.name),
+        "UPDATE pg_class SET reltuples = 1, relpages = 1 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+    )
+    engine = auditor._connect(wallet_database.url)
+    async with engine.begin() as connection:
+        for statement in auditor._MANNERS:
+            await connection.execute(statement)
+        explain = text(f"EXPLAIN {check.statement}")
+        given = auditor.Auditor(engine)._given(check)
+        plan = "\n".join([line for (line,) in await connection.execute(explain, given)])
+    await engine.dispose()
+    assert "Nested Loop" not in plan, plan
+    assert "SubPlan" not in plan, plan
+
+
+async def test_the_watch_logs_and_measures_what_it_finds(
+    wallet_database: WalletDatabase, postgres: EmbeddedPostgres, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger = await _write(wallet_database.url)
+    await _force(postgres.url("postgres", wallet_database.name), _more_free(ledger))
+    engine = auditor._connect(wallet_database.url)
+    before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
+    watch = auditor.AuditWatch(wallet_database.url, interval_s=3600)
+    with caplog.at_level("INFO", logger="services.wallet.audit.auditor"):
+        await watch.audit_once(auditor.Auditor(engine))
+    await engine.dispose()
+    found = [record.__dict__["violation"] for record in caplog.records if record.levelname == "ERROR"]
+    assert len(found) == 2
+    assert REGISTRY.get_sample_value("feltro_audit_violations", {"check": "balances"}) == 1
+    assert REGISTRY.get_sample_value("feltro_audit_violations", {"check": "requests"}) == 0
+    after = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
+    assert before is not None
+    assert after is not None
+    assert after > before
+
+
+@pytest.mark.parametrize(("round_hours", "violations"), [(24.9, 1), (25.1, 0)])
+async def test_the_watch_waits_for_rounds_as_long_as_it_is_told(
+    round_hours: float, violations: int, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
+) -> None:
+    ledger = await _write(wallet_database.url)
+    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    await _force(postgres.url("postgres", wallet_database.name), older)
+    before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
+    watching = asyncio.create_task(auditor.AuditWatch(wallet_database.url, 0.1, round_hours).run())
+    async with asyncio.timeout(60):
+        while REGISTRY.get_sample_value("feltro_audit_last_success_seconds") == before:
+            await asyncio.sleep(0.01)
+    watching.cancel()
+    await asyncio.wait([watching])
+    assert REGISTRY.get_sample_value("feltro_audit_violations", {"check": "rounds-end"}) == violations
+
+
+async def test_one_replica_audits_at_a_time(wallet_database: WalletDatabase) -> None:
+    engine = auditor._connect(wallet_database.url)
+    async with connected(wallet_database.url) as other:
+        async with other.transaction():
+            await other.execute("SELECT pg_advisory_xact_lock($1)", auditor.AUDIT_LOCK_KEY)
+            assert await auditor.Auditor(engine).run_exclusively(_fail) is None
+        findings = await auditor.Auditor(engine).run_exclusively(_fail)
+    await engine.dispose()
+    assert findings is not None
+    assert len(findings) == len(CHECKS)
+
+
+async def test_the_watch_survives_a_database_that_is_away(
+    wallet_database: WalletDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    absent = wallet_database.url.rsplit("/", 1)[0] + "/no_such_database"
+    engine = auditor._connect(absent)
+    before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
+    await auditor.AuditWatch(absent, interval_s=3600).audit_once(auditor.Auditor(engine))
+    await engine.dispose()
+    assert "the audit could not check the ledger" in caplog.text
+    assert REGISTRY.get_sample_value("feltro_audit_last_success_seconds") == before
+
+
+def _fail(_: object, sentence: str) -> None:
+    pytest.fail(sentence)

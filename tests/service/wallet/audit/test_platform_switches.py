@@ -1,0 +1,96 @@
+"""The switch of all games: each one is logged, the last one holds, and a repeated command sets it once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from uuid import uuid4
+
+import grpc
+import pytest
+
+from feltro.wallet.v1 import platform_pb2 as pb
+from services.kit.rpc.relay_channel import RelayChannel
+from services.kit.table.configuration.platform_switch import STATE_UNKNOWN, PlatformSwitch
+from tests.processes.wallet import WalletClient, WalletProcess, refusal_facts, refusal_reason
+
+
+async def switch(
+    wallet: WalletClient, *, enabled: bool, why: str = "the regulator asks for it", request_id: str = ""
+) -> pb.PlatformSwitch:
+    request = pb.SetPlatformSwitchRequest(request_id=request_id or str(uuid4()), enabled=enabled, reason=why)
+    return (await wallet.platform.SetPlatformSwitch(request, metadata=wallet.operator)).switch
+
+
+async def listed(wallet: WalletClient, **asked: object) -> pb.ListPlatformSwitchesResponse:
+    request = pb.ListPlatformSwitchesRequest(**asked)  # type: ignore[arg-type]
+    return await wallet.platform.ListPlatformSwitches(request, metadata=wallet.game)
+
+
+@pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")
+@pytest.mark.guarantee("G3")
+async def test_every_switch_is_logged_with_who_and_why(wallet: WalletClient) -> None:
+    assert not (await listed(wallet)).switches
+    click = str(uuid4())
+    off = [await switch(wallet, enabled=False, request_id=click) for _ in range(2)]
+    on = await switch(wallet, enabled=True, why="the regulator is content")
+    first = await listed(wallet, page_size=1)
+    second = await listed(wallet, page_size=1, page_token=first.next_page_token)
+
+    assert off[0] == off[1]
+    assert (off[0].enabled, off[0].reason, off[0].set_by) == (False, "the regulator asks for it", "back-office")
+    assert [*first.switches, *second.switches] == [on, off[0]]
+    assert second.next_page_token == ""
+
+
+async def test_of_switches_set_at_once_the_last_one_holds(wallet: WalletClient) -> None:
+    made = await asyncio.gather(*(switch(wallet, enabled=bool(number % 2)) for number in range(12)))
+    latest = max(made, key=lambda each: each.switch_no)
+    assert (await listed(wallet, page_size=1)).switches == [latest]
+    assert len({each.switch_no for each in made}) == 12
+
+
+async def test_a_switch_says_why_and_is_the_operator_s(wallet: WalletClient) -> None:
+    for why in ("", "  ", "x" * 501, "a\0b"):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await switch(wallet, enabled=False, why=why)
+        assert refusal_facts(refused.value) == ("INVALID", {"field": "reason"})
+    request = pb.SetPlatformSwitchRequest(request_id="one", enabled=False, reason="no")
+    for metadata in (wallet.game, wallet.bearer("player", "ana")):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await wallet.platform.SetPlatformSwitch(request, metadata=metadata)
+        assert refusal_reason(refused.value) == "SCOPE_MISSING"
+    assert not (await listed(wallet)).switches
+
+
+@pytest.mark.rule("903-B/2015:6.3.1")
+@pytest.mark.guarantee("G12")
+async def test_g12_a_game_that_cannot_ask_opens_nothing_and_then_believes_the_last_word(
+    wallet_process: WalletProcess,
+) -> None:
+    heard: list[str | None] = []
+    channel = RelayChannel(wallet_process.address)
+    async with wallet_process.client() as wallet:
+        known = PlatformSwitch(channel, lambda: wallet.game)
+        known.on_change = lambda: heard.append(known.off_reason())
+        await known.refresh()
+        assert known.off_reason() == STATE_UNKNOWN
+        wallet_process.start()
+        await wallet_process.ready()
+        asking = asyncio.create_task(known.run())
+        await _until(lambda: known.off_reason() is None)
+        await switch(wallet, enabled=False)
+        await _until(lambda: known.off_reason() == "the regulator asks for it")
+        wallet_process.kill()
+        asking.cancel()
+        await asyncio.wait([asking])
+        await known.refresh()
+        assert known.off_reason() == "the regulator asks for it"
+    await channel.close()
+    assert heard == [None, "the regulator asks for it"]
+
+
+async def _until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():
+            await asyncio.sleep(0.01)

@@ -1,0 +1,1 @@
+"""Complaints, from filing to closing."""

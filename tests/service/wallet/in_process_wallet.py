@@ -1,0 +1,336 @@
+"""A whole wallet inside the test: its services over a real database, with a clock that the test turns."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from uuid import uuid4
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, types_pb2, wallet_pb2
+from services.kit.access.identity import Caller
+from services.kit.database import postgresql
+from services.wallet.model.state import RelevantEventLimits
+from services.wallet.outbox.facts import player_subject, unpack
+from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.session_service import SessionService
+from services.wallet.server.wallet_service import WalletService
+from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.inactivity_watch import InactivityWatch
+from services.wallet.settings import SessionClockKind
+from services.wallet.store.group_commit import GroupCommit
+from services.wallet.store.ledger_store import LedgerStore
+
+REAL, DEMO = types_pb2.MODE_REAL, types_pb2.MODE_DEMO
+INDIVIDUAL, MULTI_PLAYER, POKER = types_pb2.PLAY_INDIVIDUAL, types_pb2.PLAY_MULTI_PLAYER, types_pb2.PLAY_POKER
+ACTIVE, INVITED, WARNED, ENDING, ENDED = (
+    session_pb2.SESSION_STATE_ACTIVE,
+    session_pb2.SESSION_STATE_INVITED,
+    session_pb2.SESSION_STATE_WARNED,
+    session_pb2.SESSION_STATE_ENDING,
+    session_pb2.SESSION_STATE_ENDED,
+)
+T0 = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
+
+AnswerT = TypeVar("AnswerT", bound=Message)
+
+
+def caller(scope: str, subject: str) -> Caller:
+    return Caller(subject, frozenset({scope}), time.time() + 3600)
+
+
+GAME, OPERATOR = caller("game", "games"), caller("operator", "back-office")
+
+
+def player(player_id: str) -> Caller:
+    return caller("player", player_id)
+
+
+class ManualClock:
+    """Shows the same time until it is turned."""
+
+    def __init__(self, at: datetime = T0) -> None:
+        self._now = at
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A player in a session at a table."""
+
+    player_id: str
+    account_id: str
+    table_id: str
+    session_id: str
+
+    def session_in_round(
+        self, *, bet: bool = False, excused: bool = False, cave_below_minimum: bool = False
+    ) -> wallet_pb2.SessionInRound:
+        return wallet_pb2.SessionInRound(
+            session_id=self.session_id, bet=bet, excused=excused, cave_below_minimum=cave_below_minimum
+        )
+
+
+class InProcessWallet:
+    """One replica of the wallet."""
+
+    def __init__(
+        self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind, limits: RelevantEventLimits
+    ) -> None:
+        self.engine = engine
+        self.clock = clock
+        self.session_clock = SessionClock(engine, clock, kind)
+        store = LedgerStore(clock, self.session_clock, limits)
+        self.group_commit = GroupCommit(engine, store, 2, lambda: None)
+        self.wallet = WalletService(engine, self.group_commit, clock)
+        self.sessions = SessionService(engine, clock, self.session_clock)
+        self.watch = InactivityWatch(engine, clock, self.session_clock)
+        self.relevant_service = RelevantEventService(engine)
+
+    # -- what nearly every test begins with -------------------------------------------------------------------------
+
+    async def open_table(
+        self,
+        table_id: str,
+        play: types_pb2.Play.ValueType,
+        regulation: str = "804/2015",
+        mode: types_pb2.Mode.ValueType = REAL,
+        epoch: int = 1,
+    ) -> str:
+        request = wallet_pb2.OpenTableRequest(
+            table=types_pb2.TableRef(table_id=table_id, epoch=epoch),
+            game="game",
+            regulation=regulation,
+            mode=mode,
+            play=play,
+        )
+        await self.wallet.open_table(request, GAME)
+        return table_id
+
+    async def open_account(self, player_id: str, cents: int = 0, mode: types_pb2.Mode.ValueType = REAL) -> str:
+        request = wallet_pb2.OpenAccountRequest(player_id=player_id, mode=mode)
+        account_id = (await self.wallet.open_account(request, OPERATOR)).balance.account_id
+        if cents:
+            await self.deposit(account_id, cents)
+        return account_id
+
+    async def start_session(
+        self, account_id: str, table_id: str, who: Caller = GAME, request_id: str = ""
+    ) -> session_pb2.StartSessionResponse:
+        request = session_pb2.StartSessionRequest(
+            request_id=request_id or str(uuid4()),
+            account_id=account_id,
+            table_id=table_id,
+            device=session_pb2.Device(kind="phone", agent="test/1", address="192.0.2.1", fingerprint="f"),
+        )
+        return session_pb2.StartSessionResponse.FromString(await self.sessions.start_session(request, who))
+
+    async def sit_down(self, player_id: str, table_id: str, cents: int = 100_000) -> Seat:
+        account_id = await self.open_account(player_id, cents)
+        started = await self.start_session(account_id, table_id)
+        return Seat(player_id, account_id, table_id, started.session.session_id)
+
+    # -- money ------------------------------------------------------------------------------------------------------
+
+    async def deposit(self, account_id: str, cents: int) -> None:
+        request = wallet_pb2.DepositRequest(request_id=str(uuid4()), account_id=account_id, amount_cents=cents)
+        await self.wallet.deposit(request, OPERATOR)
+
+    async def withdraw(self, account_id: str, cents: int) -> None:
+        request = wallet_pb2.WithdrawRequest(request_id=str(uuid4()), account_id=account_id, amount_cents=cents)
+        await self.wallet.withdraw(request, OPERATOR)
+
+    async def place(self, seat: Seat, round_id: str, cents: int) -> str:
+        order = wallet_pb2.StakeOrder(
+            request_id=str(uuid4()), account_id=seat.account_id, session_id=seat.session_id, amount_cents=cents
+        )
+        request = wallet_pb2.PlaceStakeRequest(round=round_ref(seat.table_id, round_id), order=order)
+        await self.wallet.place_stake(request, GAME)
+        return order.request_id
+
+    async def cancel(self, seat: Seat, round_id: str, stake_id: str, cents: int = 0) -> None:
+        request = wallet_pb2.CancelStakeRequest(
+            request_id=str(uuid4()),
+            round=round_ref(seat.table_id, round_id),
+            stake_id=stake_id,
+            amount_cents=cents,
+        )
+        await self.wallet.cancel_stake(request, GAME)
+
+    async def settle(
+        self,
+        table_id: str,
+        round_id: str,
+        payouts: dict[str, int] | None = None,
+        report: Sequence[wallet_pb2.SessionInRound] = (),
+    ) -> wallet_pb2.SettleRoundResponse:
+        request = wallet_pb2.SettleRoundRequest(
+            request_id=str(uuid4()),
+            round=round_ref(table_id, round_id),
+            payouts=[
+                wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=cents)
+                for stake_id, cents in (payouts or {}).items()
+            ],
+            report=wallet_pb2.RoundReport(sessions=report),
+        )
+        return wallet_pb2.SettleRoundResponse.FromString(await self.wallet.settle_round(request, GAME))
+
+    async def void(self, table_id: str, round_id: str) -> wallet_pb2.VoidRoundResponse:
+        request = wallet_pb2.VoidRoundRequest(
+            request_id=str(uuid4()), round=round_ref(table_id, round_id), reason="the ball left the wheel"
+        )
+        return wallet_pb2.VoidRoundResponse.FromString(await self.wallet.void_round(request, GAME))
+
+    async def buy_in(self, seat: Seat, cents: int, commission_cents: int = 0) -> None:
+        request = wallet_pb2.BuyInRequest(
+            request_id=str(uuid4()),
+            table=table_ref(seat.table_id),
+            account_id=seat.account_id,
+            session_id=seat.session_id,
+            amount_cents=cents,
+            commission_cents=commission_cents,
+        )
+        await self.wallet.buy_in(request, GAME)
+
+    async def cash_out(self, seat: Seat, cents: int = 0) -> wallet_pb2.CashOutResponse:
+        request = wallet_pb2.CashOutRequest(
+            request_id=str(uuid4()),
+            table=table_ref(seat.table_id),
+            account_id=seat.account_id,
+            session_id=seat.session_id,
+            amount_cents=cents,
+        )
+        return wallet_pb2.CashOutResponse.FromString(await self.wallet.cash_out(request, GAME))
+
+    async def transfer_hand(
+        self,
+        table_id: str,
+        round_id: str,
+        seats: Sequence[tuple[Seat, int, int]] = (),
+        report: Sequence[wallet_pb2.SessionInRound] = (),
+    ) -> wallet_pb2.TransferHandResponse:
+        """Seats with what each staked and won; the house keeps the difference."""
+        request = wallet_pb2.TransferHandRequest(
+            request_id=str(uuid4()),
+            round=round_ref(table_id, round_id),
+            seats=[
+                wallet_pb2.SeatInHand(
+                    account_id=seat.account_id, session_id=seat.session_id, staked_cents=staked, won_cents=won
+                )
+                for seat, staked, won in seats
+            ],
+            commission_cents=sum(staked - won for _, staked, won in seats),
+            report=wallet_pb2.RoundReport(sessions=report),
+        )
+        return wallet_pb2.TransferHandResponse.FromString(await self.wallet.transfer_hand(request, GAME))
+
+    # -- sessions ---------------------------------------------------------------------------------------------------
+
+    async def miss_rounds(self, table_id: str, present: Sequence[Seat], count: int, first: int = 1) -> None:
+        for number in range(first, first + count):
+            await self.settle(table_id, f"{table_id}-{number}", report=[seat.session_in_round() for seat in present])
+
+    async def announce(self, table_id: str, round_id: str, epoch: int = 1) -> list[str]:
+        request = session_pb2.AnnounceRoundRequest(
+            table=types_pb2.TableRef(table_id=table_id, epoch=epoch), round_id=round_id
+        )
+        return list((await self.sessions.announce_round(request, GAME)).warned_session_ids)
+
+    async def end_session(
+        self,
+        seat: Seat,
+        who: Caller | None = None,
+        cause: session_pb2.EndCause.ValueType = session_pb2.END_CAUSE_PLAYER,
+    ) -> session_pb2.EndSessionResponse:
+        request = session_pb2.EndSessionRequest(session_id=seat.session_id, cause=cause)
+        return await self.sessions.end_session(request, who or player(seat.player_id))
+
+    async def get_session(self, seat: Seat) -> session_pb2.GetSessionResponse:
+        return await self.sessions.get_session(session_pb2.GetSessionRequest(session_id=seat.session_id), OPERATOR)
+
+    async def session_state(self, seat: Seat) -> session_pb2.SessionState.ValueType:
+        return (await self.get_session(seat)).session.state
+
+    async def advance_clock(self, seconds: float) -> None:
+        """Turns the clock, and lets the watch see it."""
+        self.clock.advance(seconds)
+        await self.watch.sweep()
+
+    async def advance_session_clock(self, seconds: float) -> session_pb2.AdvanceSessionClockResponse:
+        by = Duration()
+        by.FromTimedelta(timedelta(seconds=seconds))
+        request = session_pb2.AdvanceSessionClockRequest(by=by)
+        return await self.sessions.advance_session_clock(request, OPERATOR)
+
+    # -- what came of it --------------------------------------------------------------------------------------------
+
+    async def player_facts(self, player_id: str) -> list[events_pb2.PlayerFact]:
+        """Everything the player is told about his sessions, in order."""
+        async with self.engine.connect() as connection:
+            rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
+        found = [fact for row in rows for fact in unpack(row) if fact.subject == player_subject(player_id)]
+        facts = [events_pb2.PlayerFact.FromString(fact.payload) for fact in found]
+        return [fact for fact in facts if fact.WhichOneof("fact") != "balance_changed"]
+
+    async def fact_names(self, player_id: str) -> list[str]:
+        """The same in one word each."""
+        return [_word(fact) for fact in await self.player_facts(player_id)]
+
+    async def relevant_events(self, account_id: str) -> list[relevant_events_pb2.RelevantEvent]:
+        """The relevant events of one account among the latest of all, newest first."""
+        request = relevant_events_pb2.ListRelevantEventsRequest(page_size=500)
+        listed = await self.relevant_service.list_relevant_events(request, OPERATOR)
+        return [event for event in listed.events if event.account_id == account_id]
+
+    async def policy_changes(self, table_id: str, **asked: object) -> session_pb2.ListInactivityPolicyChangesResponse:
+        request = session_pb2.ListInactivityPolicyChangesRequest(table_id=table_id, **asked)  # type: ignore[arg-type]
+        return await self.sessions.list_inactivity_policy_changes(request, OPERATOR)
+
+
+def table_ref(table_id: str, epoch: int = 1) -> types_pb2.TableRef:
+    return types_pb2.TableRef(table_id=table_id, epoch=epoch)
+
+
+def round_ref(table_id: str, round_id: str) -> types_pb2.RoundRef:
+    return types_pb2.RoundRef(round_id=round_id, table=table_ref(table_id))
+
+
+def _word(fact: events_pb2.PlayerFact) -> str:
+    if fact.WhichOneof("fact") == "session_notice":
+        kind = events_pb2.SessionNoticeKind.Name(fact.session_notice.kind)
+        return kind.removeprefix("SESSION_NOTICE_KIND_").lower()
+    return (fact.WhichOneof("fact") or "").removeprefix("session_")
+
+
+@asynccontextmanager
+async def open_wallet(
+    url: str,
+    clock: ManualClock | None = None,
+    kind: SessionClockKind = SessionClockKind.ADVANCEABLE,
+    limits: RelevantEventLimits | None = None,
+) -> AsyncIterator[InProcessWallet]:
+    """Opens the wallet on a database; leaving it and opening another one is a restart."""
+    engine = postgresql.connect(url, "feltro-wallet", 8)
+    desk = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits())
+    await desk.session_clock.refresh()
+    lanes = asyncio.create_task(desk.group_commit.run())
+    try:
+        yield desk
+    finally:
+        lanes.cancel()
+        await asyncio.gather(lanes, return_exceptions=True)
+        await engine.dispose()

@@ -1,0 +1,1 @@
+"""Money commands from the gRPC call to the rows: rounds, caves, demonstration credits, and a reference model."""

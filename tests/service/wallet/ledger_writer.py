@@ -1,0 +1,393 @@
+"""A small ledger written by hand in SQL, as the wallet would have written it: for tests of what reads it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from services.wallet.model.state import (
+    AccountKind,
+    Mode,
+    Play,
+    Pocket,
+    RelevantKind,
+    RoundState,
+    StakeState,
+    TransferKind,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+FREE, LOCKED = Pocket.FREE, Pocket.LOCKED
+AT = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
+
+_ENTRIES = (
+    "INSERT INTO entries SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::smallint[],"
+    " $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[])"
+)
+
+
+@dataclass(frozen=True)
+class Player:
+    """A player's account with its books."""
+
+    no: int
+    account_id: UUID
+    operator_account_no: int
+    mode: Mode
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its bank."""
+
+    no: int
+    bank_no: int
+    mode: Mode
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session of a player at a table."""
+
+    no: int
+    session_id: UUID
+    player: Player
+    table: Table
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One movement."""
+
+    account_no: int
+    pocket: Pocket
+    amount_cents: int
+    session_no: int | None = None
+
+
+class LedgerWriter:
+    """Writes over one connection, under whatever rules the database has for its role."""
+
+    def __init__(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
+        self.connection = connection
+        self._requests = itertools.count(1)
+
+    async def player(self, player_id: str, mode: Mode = Mode.REAL) -> Player:
+        row = await self.connection.fetchrow(
+            "INSERT INTO accounts (kind, mode, player_id, opened_at) VALUES (1, $1, $2, $3)"
+            " RETURNING account_no, account_id",
+            mode,
+            player_id,
+            AT,
+        )
+        assert row is not None
+        books_no = await self._account(AccountKind.OPERATOR, mode, owner_no=row["account_no"])
+        return Player(row["account_no"], row["account_id"], books_no, mode)
+
+    async def table(self, table_id: str, play: Play = Play.MULTI_PLAYER, mode: Mode = Mode.REAL) -> Table:
+        table_no = await self._number(
+            "INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, opened_at)"
+            " VALUES ($1, 'roulette', '804/2015', $2, $3, 1, 0, $4) RETURNING table_no",
+            table_id,
+            mode,
+            play,
+            AT,
+        )
+        bank_no = await self._account(AccountKind.BANK, mode, table_no=table_no)
+        await self.connection.execute("UPDATE tables SET bank_no = $1 WHERE table_no = $2", bank_no, table_no)
+        return Table(table_no, bank_no, mode)
+
+    async def cave(self, session: Session) -> int:
+        owner, table = session.player, session.table
+        return await self._account(AccountKind.CAVE, owner.mode, owner_no=owner.no, table_no=table.no)
+
+    async def session(self, player: Player, table: Table) -> Session:
+        row = await self.connection.fetchrow(
+            "INSERT INTO sessions (player_id, account_no, table_no, state, device_kind, device_agent, device_address,"
+            " device_fingerprint, started_at, started_version, last_activity_at, idle_since)"
+            " SELECT player_id, account_no, $2, 1, '', '', '', '', $3, version, $3, $3 FROM accounts"
+            " WHERE account_no = $1 RETURNING session_no, session_id",
+            player.no,
+            table.no,
+            AT,
+        )
+        assert row is not None
+        return Session(row["session_no"], row["session_id"], player, table)
+
+    async def end_session(self, session: Session) -> None:
+        await self.connection.execute(
+            "UPDATE sessions SET state = 5, ended_at = $2, end_cause = 1, ended_version = a.version FROM accounts a"
+            " WHERE session_no = $1 AND a.account_no = sessions.account_no",
+            session.no,
+            AT,
+        )
+
+    async def transfer(
+        self, kind: TransferKind, mode: Mode, legs: Sequence[Leg], *, round_no: int | None = None, request_id: str = ""
+    ) -> tuple[int, str]:
+        """One transfer with its request; gives its number and request id."""
+        number, request_id = await self.next_no(), request_id or f"request-{next(self._requests)}"
+        async with self.connection.transaction():
+            await self.connection.execute(
+                "INSERT INTO transfers VALUES ($1, $2, $3, $4, $5, $6)", number, kind, mode, AT, request_id, round_no
+            )
+            await self._entries(number, legs)
+            await self.connection.execute(
+                "INSERT INTO requests VALUES ($1, '', false, '', $2, 'test', $3)", request_id, number, AT
+            )
+        return number, request_id
+
+    async def round(self, round_id: str, table: Table, opened_at: datetime = AT) -> int:
+        number = await self.next_no()
+        await self.connection.execute(
+            "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at) VALUES ($1, $2, $3, 1, $4)",
+            number,
+            round_id,
+            table.no,
+            opened_at,
+        )
+        return number
+
+    async def deposit(self, player: Player, cents: int) -> int:
+        legs = [Leg(player.no, FREE, cents), Leg(player.operator_account_no, FREE, -cents)]
+        return (await self.transfer(TransferKind.DEPOSIT, player.mode, legs))[0]
+
+    async def stake(self, session: Session, round_no: int, cents: int) -> int:
+        account_no = session.player.no
+        legs = [Leg(account_no, FREE, -cents, session.no), Leg(account_no, LOCKED, cents, session.no)]
+        number, request_id = await self.transfer(TransferKind.STAKE, session.player.mode, legs, round_no=round_no)
+        await self.connection.execute(
+            "INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, placed_at, detail)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, '')",
+            number,
+            request_id,
+            round_no,
+            account_no,
+            session.no,
+            cents,
+            AT,
+        )
+        return number
+
+    async def cancel(self, session: Session, round_no: int, stake_no: int, cents: int) -> None:
+        account_no = session.player.no
+        legs = [Leg(account_no, LOCKED, -cents, session.no), Leg(account_no, FREE, cents, session.no)]
+        await self.transfer(TransferKind.STAKE_CANCELLED, session.player.mode, legs, round_no=round_no)
+        await self.connection.execute(
+            "UPDATE stakes SET cancelled_cents = cancelled_cents + $2,"
+            " state = CASE WHEN cancelled_cents + $2 = placed_cents THEN 2 ELSE 1 END WHERE stake_no = $1",
+            stake_no,
+            cents,
+        )
+
+    async def settle(self, table: Table, round_no: int, payouts: dict[int, int]) -> int:
+        """Pays the open stakes of a round, by stake number."""
+        legs, staked = [], 0
+        for stake_no, payout in payouts.items():
+            stake = await self._stake(stake_no)
+            staked += stake["open_cents"]
+            legs.append(Leg(stake["account_no"], LOCKED, -stake["open_cents"], stake["session_no"]))
+            legs.append(Leg(stake["account_no"], FREE, payout, stake["session_no"]))
+        legs.append(Leg(table.bank_no, FREE, staked - sum(payouts.values())))
+        number, _ = await self.transfer(TransferKind.ROUND_SETTLED, table.mode, legs, round_no=round_no)
+        for stake_no, payout in payouts.items():
+            await self._end_stake(stake_no, StakeState.SETTLED, payout)
+        await self._end_round(round_no, RoundState.SETTLED, number)
+        return number
+
+    async def void(self, table: Table, round_no: int, stake_nos: Sequence[int]) -> int:
+        legs = []
+        for stake_no in stake_nos:
+            stake = await self._stake(stake_no)
+            legs.append(Leg(stake["account_no"], LOCKED, -stake["open_cents"], stake["session_no"]))
+            legs.append(Leg(stake["account_no"], FREE, stake["open_cents"], stake["session_no"]))
+        number, _ = await self.transfer(TransferKind.ROUND_VOID, table.mode, legs, round_no=round_no)
+        for stake_no in stake_nos:
+            await self._end_stake(stake_no, StakeState.RETURNED, 0)
+        await self._end_round(round_no, RoundState.VOID, number)
+        return number
+
+    async def buy_in(self, session: Session, cave_no: int, cents: int) -> None:
+        legs = [Leg(session.player.no, FREE, -cents, session.no), Leg(cave_no, FREE, cents, session.no)]
+        await self.transfer(TransferKind.BUY_IN, session.player.mode, legs)
+
+    async def hand(self, table: Table, round_no: int, legs: Sequence[Leg]) -> int:
+        number, _ = await self.transfer(TransferKind.HAND, table.mode, legs, round_no=round_no)
+        await self._end_round(round_no, RoundState.SETTLED, number)
+        return number
+
+    async def relevant_event(
+        self, kind: RelevantKind, transfer_no: int, player: Player, cents: int, staked_cents: int = 0,
+        session: Session | None = None,
+    ) -> None:  # fmt: skip
+        """Notes an event; the limit was what it came to."""
+        await self.connection.execute(
+            "INSERT INTO relevant_events"
+            " (at, kind, transfer_no, account_no, session_no, amount_cents, staked_cents, limit_cents)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $6)",
+            AT,
+            kind,
+            transfer_no,
+            player.no,
+            None if session is None else session.no,
+            cents,
+            staked_cents,
+        )
+
+    async def next_no(self) -> int:
+        return await self._number("SELECT nextval('ledger_no')")
+
+    async def _entries(self, transfer_no: int, legs: Sequence[Leg]) -> None:
+        rows, versions, legs_of = [], dict[int, int](), dict[int, int]()
+        for leg in (leg for leg in legs if leg.amount_cents):
+            column = "free_cents" if leg.pocket is FREE else "locked_cents"
+            first = leg.account_no not in versions
+            row = await self.connection.fetchrow(
+                f"UPDATE accounts SET {column} = {column} + $2, version = version + $3 WHERE account_no = $1"  # noqa: S608
+                f" RETURNING {column} AS after_cents, version",
+                leg.account_no,
+                leg.amount_cents,
+                int(first),
+            )
+            assert row is not None
+            versions[leg.account_no] = row["version"]
+            legs_of[leg.account_no] = legs_of.get(leg.account_no, 0) + 1
+            before = row["after_cents"] - leg.amount_cents
+            place = (transfer_no, leg.account_no, row["version"], legs_of[leg.account_no], leg.pocket, leg.session_no)
+            rows.append((*place, before, leg.amount_cents, row["after_cents"]))
+        # One statement: that is what the database balances (G1).
+        await self.connection.execute(_ENTRIES, *(list(column) for column in zip(*rows, strict=True)))
+
+    async def _stake(self, stake_no: int) -> asyncpg.Record:
+        row = await self.connection.fetchrow(
+            "SELECT account_no, session_no, placed_cents - cancelled_cents AS open_cents"
+            " FROM stakes WHERE stake_no = $1",
+            stake_no,
+        )
+        assert row is not None
+        return row
+
+    async def _end_stake(self, stake_no: int, state: StakeState, payout_cents: int) -> None:
+        await self.connection.execute(
+            "UPDATE stakes SET state = $2, payout_cents = $3 WHERE stake_no = $1", stake_no, state, payout_cents
+        )
+
+    async def _end_round(self, round_no: int, state: RoundState, transfer_no: int) -> None:
+        await self.connection.execute(
+            "UPDATE rounds SET state = $2, ended_at = $3, end_transfer_no = $4 WHERE round_no = $1",
+            round_no,
+            state,
+            AT,
+            transfer_no,
+        )
+
+    async def _account(
+        self, kind: AccountKind, mode: Mode, owner_no: int | None = None, table_no: int | None = None
+    ) -> int:
+        return await self._number(
+            "INSERT INTO accounts (kind, mode, owner_no, table_no, opened_at) VALUES ($1, $2, $3, $4, $5)"
+            " RETURNING account_no",
+            kind,
+            mode,
+            owner_no,
+            table_no,
+            AT,
+        )
+
+    async def _number(self, statement: str, *given: object) -> int:
+        number: int = await self.connection.fetchval(statement, *given)
+        return number
+
+
+@dataclass(frozen=True)
+class SmallLedger:
+    """What `small_ledger` has written, by its numbers."""
+
+    ana: Player
+    rui: Player
+    demo: Player
+    roulette: Table
+    poker: Table
+    # Of Ana and of Rui at the roulette, both running.
+    at_roulette: tuple[Session, Session]
+    # Of Ana and of Rui at the poker table, both running.
+    at_poker: tuple[Session, Session]
+    # Of Ana, at the roulette, over.
+    ended: Session
+    caves: tuple[int, int]
+    settled_no: int
+    void_no: int
+    open_no: int
+    hand_no: int
+    # Of Ana in the settled round, of Rui in the void one, of Ana in the open one.
+    stakes: tuple[int, int, int]
+    deposit_no: int
+    settle_no: int
+    hand_transfer_no: int
+
+
+async def small_ledger(writer: LedgerWriter) -> SmallLedger:
+    """Two players and a guest; a settled, a void and an open round of roulette, one hand of poker; what was large."""
+    ana, rui, demo = await writer.player("ana"), await writer.player("rui"), await writer.player("ana", Mode.DEMO)
+    roulette, poker = await writer.table("roulette-1"), await writer.table("poker-1", Play.POKER)
+    deposit_no = await writer.deposit(ana, 10_000)
+    await writer.deposit(rui, 20_000)
+    await writer.deposit(demo, 500)
+    ended = await writer.session(ana, roulette)
+    await writer.end_session(ended)
+    at_roulette = await writer.session(ana, roulette), await writer.session(rui, roulette)
+    at_poker = await writer.session(ana, poker), await writer.session(rui, poker)
+
+    settled_no = await writer.round("round-settled", roulette)
+    first, second = (
+        await writer.stake(at_roulette[0], settled_no, 300),
+        await writer.stake(at_roulette[1], settled_no, 200),
+    )
+    taken_back = await writer.stake(at_roulette[1], settled_no, 50)
+    await writer.cancel(at_roulette[1], settled_no, taken_back, 50)
+    await writer.cancel(at_roulette[0], settled_no, first, 100)
+    settle_no = await writer.settle(roulette, settled_no, {first: 400, second: 0})
+    void_no = await writer.round("round-void", roulette)
+    returned = await writer.stake(at_roulette[1], void_no, 700)
+    await writer.void(roulette, void_no, [returned])
+    # One that has been open for long is one that was forgotten.
+    open_no = await writer.round("round-open", roulette, datetime.now(UTC))
+    playing = await writer.stake(at_roulette[0], open_no, 250)
+
+    caves = await writer.cave(at_poker[0]), await writer.cave(at_poker[1])
+    for session, cave_no in zip(at_poker, caves, strict=True):
+        await writer.buy_in(session, cave_no, 1_000)
+    hand_no = await writer.round("hand-1", poker)
+    won = [Leg(caves[0], FREE, -100, at_poker[0].no), Leg(caves[0], FREE, 190, at_poker[0].no)]
+    lost = [Leg(caves[1], FREE, -100, at_poker[1].no)]
+    hand_transfer_no = await writer.hand(poker, hand_no, [*won, *lost, Leg(poker.bank_no, FREE, 10)])
+
+    await writer.relevant_event(RelevantKind.LARGE_DEPOSIT, deposit_no, ana, 10_000)
+    await writer.relevant_event(RelevantKind.LARGE_PRIZE, settle_no, ana, 400, 200, at_roulette[0])
+    await writer.relevant_event(RelevantKind.LARGE_PRIZE, hand_transfer_no, ana, 190, 100, at_poker[0])
+    return SmallLedger(
+        ana=ana,
+        rui=rui,
+        demo=demo,
+        roulette=roulette,
+        poker=poker,
+        at_roulette=at_roulette,
+        at_poker=at_poker,
+        ended=ended,
+        caves=caves,
+        settled_no=settled_no,
+        void_no=void_no,
+        open_no=open_no,
+        hand_no=hand_no,
+        stakes=(first, returned, playing),
+        deposit_no=deposit_no,
+        settle_no=settle_no,
+        hand_transfer_no=hand_transfer_no,
+    )

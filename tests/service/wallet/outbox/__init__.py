@@ -1,0 +1,1 @@
+"""The outbox publisher on a real JetStream."""

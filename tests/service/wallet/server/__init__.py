@@ -1,0 +1,1 @@
+"""What holds for every request and for the process: invalid text, readiness."""

@@ -1,0 +1,175 @@
+"""A wallet serves a database that has its schema, or a newer one; before that it says so, and looks again."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from alembic import command
+from alembic.config import Config
+from grpc_health.v1 import health_pb2
+from sqlalchemy import Connection
+
+from services.kit.clock import SystemClock
+from services.kit.database import postgresql, schema
+from services.wallet.migrate import MIGRATIONS
+from services.wallet.server.process import WalletServer
+from services.wallet.settings import WalletSettings
+from stack.servers.postgres import EmbeddedPostgres
+from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.wallet import WalletClient, WalletProcess
+
+NEEDED = schema.newest_revision(MIGRATIONS)
+SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def empty_database(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """The name of a database that nobody has migrated."""
+    name = f"feltro_wallet_unready_{next(_numbers)}"
+    postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
+    yield name
+    postgres.drop_database(name)
+
+
+async def migrate(postgres: EmbeddedPostgres, name: str, revision: str) -> None:
+    def upgrade(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        config.attributes["role"] = WALLET_ROLE
+        command.upgrade(config, revision)
+
+    owner = postgresql.connect(postgres.url(OWNER_ROLE, name), "test", 1)
+    async with owner.begin() as connection:
+        await connection.run_sync(upgrade)
+    await owner.dispose()
+
+
+@dataclass(frozen=True)
+class Starting:
+    """A wallet that may not serve yet."""
+
+    client: WalletClient
+    wallet: WalletServer
+    running: asyncio.Task[None]
+
+    async def health(self) -> int:
+        request = health_pb2.HealthCheckRequest()
+        answer = await self.client.health.Check(request, wait_for_ready=True, timeout=30)
+        return int(answer.status)
+
+    async def serves(self) -> None:
+        """Returns when it does."""
+        ready = asyncio.create_task(self.wallet.ready.wait())
+        await asyncio.wait([ready, self.running], return_when=asyncio.FIRST_COMPLETED, timeout=60)
+        ready.cancel()
+        assert self.wallet.ready.is_set()
+        assert await self.health() == SERVING
+        await self.client.open_account("ana")
+
+
+@asynccontextmanager
+async def starting(url: str, nats_url: str, home: Path) -> AsyncIterator[Starting]:
+    described, stopped = WalletProcess(url, nats_url, home), asyncio.Event()
+    settings = WalletSettings.model_validate(
+        {
+            "environment": "development",
+            "nats_url": nats_url,
+            "issuer_jwks": described.issuer.jwks,
+            "database_url": url,
+            "listen": described.address,
+            "stop_grace_s": 0,
+        }
+    )
+    wallet = WalletServer(settings, SystemClock())
+    running = asyncio.create_task(wallet.run(stopped))
+    async with described.client() as client:
+        yield Starting(client, wallet, running)
+    stopped.set()
+    await running
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "POLL_INTERVAL_S", 0.02)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (None, f"its database has no schema, and revision {NEEDED} is needed. Run `feltro migrate wallet`."),
+        ("0001", f"its database has the schema 0001, and {NEEDED} is needed. Run `feltro migrate wallet`."),
+    ],
+)
+async def test_it_waits_for_its_schema_and_then_serves_by_itself(
+    postgres: EmbeddedPostgres,
+    empty_database: str,
+    nats_url: str,
+    clean_stream: None,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    before: str | None,
+    why: str,
+) -> None:
+    if before is not None:
+        await migrate(postgres, empty_database, before)
+    with caplog.at_level(logging.WARNING):
+        async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+            assert await wallet.health() == NOT_SERVING
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await wallet.client.open_account("ana")
+            # Nothing can have been done, and it is not said that something may have been.
+            assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+            assert refused.value.details() == "The wallet does not serve yet: its database is not ready."
+            assert not wallet.wallet.ready.is_set()
+            await migrate(postgres, empty_database, "head")
+            await wallet.serves()
+    said = [record.getMessage() for record in caplog.records if record.name == schema.__name__]
+    assert said == [f"the wallet does not serve yet: {why}"]
+
+
+async def test_a_newer_schema_is_served(
+    postgres: EmbeddedPostgres, empty_database: str, nats_url: str, clean_stream: None, tmp_path: Path
+) -> None:
+    """As it happens to every process of the last release while it is being replaced."""
+    await migrate(postgres, empty_database, "head")
+    newer = f"UPDATE alembic_version SET version_num = '{int(NEEDED) + 1:04}'"  # noqa: S608 - a number of ours
+    postgres.sql(newer, empty_database)
+    async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+        await wallet.serves()
+
+
+async def test_one_that_waits_can_be_stopped(
+    postgres: EmbeddedPostgres, empty_database: str, nats_url: str, tmp_path: Path
+) -> None:
+    async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+        assert await wallet.health() == NOT_SERVING
+    assert not wallet.wallet.ready.is_set()
+    assert wallet.running.done()
+
+
+async def test_a_database_that_is_not_there_is_waited_for(
+    postgres: EmbeddedPostgres, nats_url: str, clean_stream: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = f"feltro_wallet_unready_{next(_numbers)}"
+    with caplog.at_level(logging.WARNING):
+        async with starting(postgres.url(WALLET_ROLE, name), nats_url, tmp_path) as wallet:
+            assert await wallet.health() == NOT_SERVING
+            postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
+            await migrate(postgres, name, "head")
+            await wallet.serves()
+    postgres.drop_database(name)
+    (first, *_) = [record.getMessage() for record in caplog.records if record.name == schema.__name__]
+    assert first.startswith("the wallet does not serve yet: its database cannot be read: ")
+    assert first.endswith(f'database "{name}" does not exist')

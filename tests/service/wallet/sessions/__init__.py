@@ -1,0 +1,1 @@
+"""Game sessions: start and end, inactivity, summaries, concurrency."""

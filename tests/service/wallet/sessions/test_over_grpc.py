@@ -1,0 +1,145 @@
+"""Sessions as they are met from outside: over gRPC with tokens, on the bus, and through the death of the process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import grpc
+import nats
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from nats.aio.msg import Msg
+
+from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2, wallet_pb2
+from tests.processes.wallet import Seat, WalletClient, WalletProcess, refusal_facts, refusal_reason
+
+INDIVIDUAL = types_pb2.PLAY_INDIVIDUAL
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(60):
+        # The wallet's watch looks every second; it has no event to offer to its callers.
+        while not await condition():
+            await asyncio.sleep(0.02)
+
+
+async def look(wallet: WalletClient, seat: Seat) -> session_pb2.Session:
+    request = session_pb2.GetSessionRequest(session_id=seat.session_id)
+    return (await wallet.sessions.GetSession(request, metadata=wallet.operator)).session
+
+
+async def advance(wallet: WalletClient, seconds: int) -> None:
+    request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
+    await wallet.sessions.AdvanceSessionClock(request, metadata=wallet.operator)
+
+
+async def advance_until(
+    wallet: WalletClient, seat: Seat, seconds: int, state: session_pb2.SessionState.ValueType
+) -> None:
+    await advance(wallet, seconds)
+
+    async def there() -> bool:
+        return (await look(wallet, seat)).state == state
+
+    await until(there)
+
+
+async def test_refusals_travel_with_reason_and_facts(wallet: WalletClient) -> None:
+    await wallet.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet.sit_down("ana", "wheel")
+    policy = session_pb2.InactivityPolicy(invite=True, idle_seconds=100)
+
+    with pytest.raises(grpc.aio.AioRpcError) as earlier:
+        await wallet.sessions.SetInactivityPolicy(
+            session_pb2.SetInactivityPolicyRequest(table_id="wheel", policy=policy), metadata=wallet.operator
+        )
+    with pytest.raises(grpc.aio.AioRpcError) as foreign:
+        await wallet.sessions.GetSession(
+            session_pb2.GetSessionRequest(session_id=seat.session_id), metadata=wallet.bearer("player", "rui")
+        )
+    with pytest.raises(grpc.aio.AioRpcError) as moved:
+        await wallet.sessions.AdvanceSessionClock(
+            session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=1)), metadata=wallet.bearer("player", "ana")
+        )
+
+    assert earlier.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert refusal_facts(earlier.value) == (
+        "RULE_VIOLATED",
+        {"field": "idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
+    )
+    assert (foreign.value.code(), refusal_reason(foreign.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
+    assert refusal_reason(moved.value) == "SCOPE_MISSING"
+
+
+@pytest.mark.rule("804/2015:29")
+async def test_invitation_warning_and_end_reach_the_player_on_the_bus(wallet: WalletClient, nats_url: str) -> None:
+    bus = await nats.connect(nats_url)
+    heard: asyncio.Queue[events_pb2.PlayerFact] = asyncio.Queue()
+
+    async def hear(message: Msg) -> None:
+        await heard.put(events_pb2.PlayerFact.FromString(message.data))
+
+    await bus.subscribe("feltro.player.ana.wallet", cb=hear)
+    await bus.flush()
+    await wallet.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet.sit_down("ana", "wheel")
+    for seconds, state in (
+        (181, session_pb2.SESSION_STATE_INVITED),
+        (21, session_pb2.SESSION_STATE_WARNED),
+        (61, session_pb2.SESSION_STATE_ENDED),
+    ):
+        await advance_until(wallet, seat, seconds, state)
+    async with asyncio.timeout(60):
+        told = [await heard.get() for _ in range(4)]
+    await bus.close()
+
+    assert [fact.WhichOneof("fact") for fact in told] == [
+        "session_started",
+        "session_notice",
+        "session_notice",
+        "session_ended",
+    ]
+    assert told[3].session_ended.session.end_cause == session_pb2.END_CAUSE_INACTIVITY
+
+
+@pytest.mark.guarantee("G5")
+async def test_g5_a_killed_wallet_goes_on_where_it_was(wallet_process: WalletProcess) -> None:
+    states = (
+        (0, session_pb2.SESSION_STATE_ACTIVE),
+        (181, session_pb2.SESSION_STATE_INVITED),
+        (21, session_pb2.SESSION_STATE_WARNED),
+        (61, session_pb2.SESSION_STATE_ENDED),
+    )
+    seat: Seat | None = None
+    for seconds, state in states:
+        wallet_process.start()
+        await wallet_process.ready()
+        async with wallet_process.client() as wallet:
+            if seat is None:
+                await wallet.open_table("wheel", play=INDIVIDUAL)
+                seat = await wallet.sit_down("ana", "wheel")
+            else:
+                await advance_until(wallet, seat, seconds, state)
+            assert (await look(wallet, seat)).state == state
+        wallet_process.kill()
+
+
+async def test_a_session_that_ended_takes_no_stake(wallet: WalletClient) -> None:
+    table = await wallet.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet.sit_down("ana", "wheel", 1000)
+    ended = await wallet.sessions.EndSession(
+        session_pb2.EndSessionRequest(session_id=seat.session_id), metadata=wallet.bearer("player", "ana")
+    )
+    order = wallet_pb2.StakeOrder(
+        request_id="late", account_id=seat.account_id, session_id=seat.session_id, amount_cents=1
+    )
+
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wallet.wallet.PlaceStake(
+            wallet_pb2.PlaceStakeRequest(round=types_pb2.RoundRef(round_id="r", table=table), order=order),
+            metadata=wallet.game,
+        )
+
+    assert ended.session.state == session_pb2.SESSION_STATE_ENDED
+    assert refusal_facts(refused.value) == ("SESSION_ENDED", {"session_id": seat.session_id, "state": "ENDED"})

@@ -1,0 +1,1 @@
+"""How groups of commands are written: locks, caches, retries, crashes, and what the database itself refuses."""

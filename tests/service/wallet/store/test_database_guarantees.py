@@ -1,0 +1,280 @@
+"""What the database itself refuses, whoever asks: the service's role, and for the books the schema's owner too."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import asyncpg
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from services.wallet.model.state import Mode, TransferKind
+from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, SmallLedger, small_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.conftest import WalletDatabase
+
+    Connection = asyncpg.Connection[asyncpg.Record]
+
+MIGRATIONS = Path(__file__).parents[4] / "services" / "wallet" / "migrations"
+ENTRY = "INSERT INTO entries VALUES ($1, $2, $3, 1, 1, NULL, $4, $5, $6)"
+
+
+async def _connected(url: str) -> Connection:
+    return await asyncpg.connect(url.replace("+asyncpg", ""))
+
+
+@pytest.fixture
+async def service(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
+    """As the service connects."""
+    connection = await _connected(wallet_database.url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def owner(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
+    """As migrations connect."""
+    connection = await _connected(wallet_database.owner_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def ledger(service: Connection) -> SmallLedger:
+    """Something to break."""
+    return await small_ledger(LedgerWriter(service))
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_entries_that_do_not_balance_are_refused(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G1: the entries of transfer 777 do not sum"):
+        await service.execute(ENTRY, 777, ledger.ana.no, 99, 0, 5, 5)
+    one_too_few = [Leg(ledger.ana.no, FREE, 100), Leg(ledger.ana.operator_account_no, FREE, -99)]
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G1"):
+        await LedgerWriter(service).transfer(TransferKind.DEPOSIT, Mode.REAL, one_too_few)
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_two_transfers_that_balance_only_together_are_refused(
+    service: Connection, ledger: SmallLedger
+) -> None:
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G1"):
+        await service.execute(
+            "INSERT INTO entries VALUES (777, $1, 98, 1, 1, NULL, 0, 5, 5), (778, $1, 99, 1, 1, NULL, 5, -5, 0)",
+            ledger.ana.no,
+        )
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_an_entry_that_does_not_add_up_is_refused(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.CheckViolationError, match="entries_add_up"):
+        await service.execute(ENTRY, 777, ledger.ana.no, 99, 0, 5, 6)
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_an_account_has_one_entry_per_version_and_leg(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="entries_pkey"):
+        await service.execute(
+            "INSERT INTO entries VALUES (777, $1, 1, 1, 1, NULL, 0, 5, 5), (777, $1, 1, 2, 1, NULL, 5, -5, 0)",
+            ledger.ana.no,
+        )
+
+
+@pytest.mark.guarantee("G2")
+@pytest.mark.parametrize("pocket", ["free_cents", "locked_cents"])
+async def test_g2_no_player_and_no_cave_falls_below_zero(service: Connection, ledger: SmallLedger, pocket: str) -> None:
+    for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0]):
+        with pytest.raises(asyncpg.CheckViolationError, match="accounts_never_below_zero"):
+            await service.execute(f"UPDATE accounts SET {pocket} = -1 WHERE account_no = $1", account_no)  # noqa: S608
+
+
+@pytest.mark.guarantee("G2")
+async def test_g2_the_house_may_owe(service: Connection, ledger: SmallLedger) -> None:
+    for account_no in (ledger.ana.operator_account_no, ledger.roulette.bank_no):
+        status = await service.execute("UPDATE accounts SET free_cents = -1 WHERE account_no = $1", account_no)
+        assert status == "UPDATE 1"
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_a_request_id_is_answered_once(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="requests_pkey"):
+        await service.execute(
+            "INSERT INTO requests SELECT request_id, digest, refused, answer, NULL, caller, at FROM requests"
+            " WHERE transfer_no = $1",
+            ledger.deposit_no,
+        )
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.parametrize("role", ["service", "owner"])
+async def test_g4_an_ended_round_does_not_change(
+    role: str, ledger: SmallLedger, service: Connection, owner: Connection
+) -> None:
+    connection = {"service": service, "owner": owner}[role]
+    for round_no in (ledger.settled_no, ledger.void_no, ledger.hand_no):
+        for change in ("state = 3", "state = 2", "state = 1, ended_at = NULL", "outcome = 'another'"):
+            with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G4: this row of rounds has ended"):
+                await connection.execute(f"UPDATE rounds SET {change} WHERE round_no = $1", round_no)  # noqa: S608
+
+
+@pytest.mark.guarantee("G4")
+async def test_g4_a_round_id_is_used_once(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="rounds_round_id_key"):
+        await LedgerWriter(service).round("round-settled", ledger.roulette)
+
+
+@pytest.mark.guarantee("G4")
+async def test_g4_a_stake_ends_once(service: Connection, ledger: SmallLedger) -> None:
+    settled, returned, playing = ledger.stakes
+    for stake_no in (settled, returned):
+        for change in ("payout_cents = 1000000", "state = 1", "cancelled_cents = 1"):
+            with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G4: this row of stakes has ended"):
+                await service.execute(f"UPDATE stakes SET {change} WHERE stake_no = $1", stake_no)  # noqa: S608
+    with pytest.raises(asyncpg.CheckViolationError):
+        await service.execute("UPDATE stakes SET cancelled_cents = placed_cents + 1 WHERE stake_no = $1", playing)
+    with pytest.raises(asyncpg.CheckViolationError):
+        await service.execute("UPDATE stakes SET cancelled_cents = placed_cents WHERE stake_no = $1", playing)
+
+
+@pytest.mark.guarantee("G4")
+async def test_a_session_ends_once(service: Connection, ledger: SmallLedger) -> None:
+    for change in ("end_cause = 2", "ended_at = now()", "state = 1, ended_at = NULL, end_cause = NULL"):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="this row of sessions has ended"):
+            await service.execute(
+                f"UPDATE sessions SET {change} WHERE session_no = $1",  # noqa: S608
+                ledger.ended.no,
+            )
+
+
+async def test_a_player_has_one_running_session_at_a_table(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="sessions_running"):
+        await LedgerWriter(service).session(ledger.ana, ledger.roulette)
+
+
+async def test_a_player_has_one_account_in_a_mode(service: Connection, ledger: SmallLedger) -> None:
+    assert ledger.ana.mode is Mode.REAL
+    with pytest.raises(asyncpg.UniqueViolationError, match="accounts_of_player"):
+        await LedgerWriter(service).player("ana")
+
+
+async def test_a_closed_complaint_does_not_change(service: Connection, ledger: SmallLedger) -> None:
+    await service.execute(
+        "INSERT INTO complaints (reference, player_id, account_no, round_no, state, filed_at)"
+        " VALUES ('R-2026-000001', 'ana', $1, $2, 4, $3)",
+        ledger.ana.no,
+        ledger.settled_no,
+        AT,
+    )
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="this row of complaints has ended"):
+        await service.execute("UPDATE complaints SET state = 1")
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await service.execute("UPDATE complaints SET player_id = 'rui'")
+
+
+WRITTEN_ONCE = (
+    "transfers",
+    "entries",
+    "requests",
+    "complaint_steps",
+    "operator_actions",
+    "operator_action_ends",
+    "policy_changes",
+    "platform_switches",
+    "relevant_events",
+)
+
+
+@pytest.mark.guarantee("G5")
+@pytest.mark.parametrize("table", WRITTEN_ONCE)
+async def test_what_was_written_stays(table: str, ledger: SmallLedger, service: Connection, owner: Connection) -> None:
+    """The service may not even try; the owner may try, and is refused by the table."""
+    assert ledger.deposit_no
+    column = await owner.fetchval(
+        "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum = 2", table
+    )
+    for statement in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}", f"TRUNCATE {table}"):  # noqa: S608
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await service.execute(statement)
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"{table} is append-only"):
+            await owner.execute(statement)
+
+
+POLICY = {
+    "invite": "true",
+    "idle_seconds": "180",
+    "missed_rounds": "5",
+    "warn_after_seconds": "20",
+    "end_after_seconds": "60",
+    "rebuy_grace_seconds": "60",
+}
+
+
+async def test_a_change_of_a_policy_says_all_of_both(service: Connection) -> None:
+    whole = {f"{which}_{name}": value for which in ("was", "became") for name, value in POLICY.items()}
+    for column in whole:
+        said = whole | {column: "NULL"}
+        with pytest.raises(asyncpg.NotNullViolationError, match=f'"{column}"'):
+            await service.execute(
+                f"INSERT INTO policy_changes (at, actor, table_id, {', '.join(said)})"  # noqa: S608
+                f" VALUES (now(), 'maria', 't-1', {', '.join(said.values())})"
+            )
+
+
+KEPT = ("accounts", "tables", "rounds", "stakes", "sessions", "complaints", "outbox_cursor", "session_clock")
+
+
+@pytest.mark.parametrize("table", KEPT)
+async def test_the_service_removes_nothing_that_is_kept(table: str, service: Connection) -> None:
+    for statement in (f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):  # noqa: S608
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await service.execute(statement)
+
+
+async def test_the_service_does_not_change_the_schema(service: Connection) -> None:
+    for statement in (
+        "ALTER TABLE entries DISABLE TRIGGER ALL",
+        "DROP TRIGGER entries_append_only ON entries",
+        "ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero",
+        "CREATE TABLE mine (one integer)",
+        "SET session_replication_role = replica",
+        "UPDATE alembic_version SET version_num = 'none'",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await service.execute(statement)
+
+
+async def test_the_cursors_are_one_row_each(owner: Connection) -> None:
+    for table, column in (("outbox_cursor", "stream_seq"), ("session_clock", "ahead_us")):
+        assert await owner.fetchval(f"SELECT count(*) FROM {table}") == 1  # noqa: S608
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await owner.execute(f"INSERT INTO {table} ({column}) VALUES (0)")  # noqa: S608
+
+
+async def test_the_schema_is_at_the_head_and_migrating_again_is_harmless(
+    wallet_database: WalletDatabase, service: Connection, ledger: SmallLedger
+) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    heads = ScriptDirectory.from_config(config).get_heads()
+    assert [row[0] for row in await service.fetch("SELECT version_num FROM alembic_version")] == heads
+
+    before = await service.fetch("SELECT * FROM entries ORDER BY account_no, version, leg")
+    for _ in range(2):
+        migration = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "services.kit.command", "migrate"),
+            env={**os.environ, "FELTRO_WALLET_OWNER_URL": wallet_database.owner_url},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        said, _ = await migration.communicate()
+        assert migration.returncode == 0, said
+    assert [row[0] for row in await service.fetch("SELECT version_num FROM alembic_version")] == heads
+    assert await service.fetch("SELECT * FROM entries ORDER BY account_no, version, leg") == before
+    assert ledger.open_no

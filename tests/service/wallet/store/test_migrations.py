@@ -1,0 +1,181 @@
+"""What the wallet wrote under an older schema is there, and says the same, when its database has the newest one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection as SyncConnection
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from feltro.wallet.v1 import session_pb2
+from services.kit.database import postgresql
+from services.wallet.audit import operator_actions
+from services.wallet.audit.operator_actions import named_objects
+from services.wallet.migrate import MIGRATIONS
+from stack.servers.postgres import EmbeddedPostgres
+from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.service.wallet.in_process_wallet import INDIVIDUAL, OPERATOR, open_wallet
+
+WRITTEN_AT = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
+LAW = session_pb2.InactivityPolicy(
+    invite=True,
+    idle_seconds=180,
+    missed_rounds=5,
+    warn_after_seconds=20,
+    end_after_seconds=60,
+    rebuy_grace_seconds=60,
+)
+# A number of its own in every place.
+LATER = session_pb2.InactivityPolicy(
+    invite=False,
+    idle_seconds=2_592_000,
+    missed_rounds=1_000_000,
+    warn_after_seconds=0,
+    end_after_seconds=61,
+    rebuy_grace_seconds=300,
+)
+# As the wallet wrote them until revision 0004.
+LAW_TEXT = (
+    "{'invite': True, 'idle_seconds': 180, 'missed_rounds': 5, 'warn_after_seconds': 20, 'end_after_seconds': 60,"
+    " 'rebuy_grace_seconds': 60}"
+)
+LATER_TEXT = (
+    "{'invite': False, 'idle_seconds': 2592000, 'missed_rounds': 1000000, 'warn_after_seconds': 0,"
+    " 'end_after_seconds': 61, 'rebuy_grace_seconds': 300}"
+)
+CHANGES = (
+    (f"{LAW_TEXT} -> {LATER_TEXT}", LAW, LATER),
+    # Until it was noticed that this is no change, a game that took a table over was logged with it.
+    (f"{LATER_TEXT} -> {LATER_TEXT}", LATER, LATER),
+    (f"{LATER_TEXT} -> {LAW_TEXT}", LATER, LAW),
+)
+
+
+@dataclass(frozen=True)
+class OlderDatabase:
+    """A database of an older schema, in the hands of the schema's owner."""
+
+    owner: AsyncEngine
+    url: str
+    """As the service connects."""
+
+    async def execute(self, statement: str, **values: object) -> None:
+        async with self.owner.begin() as connection:
+            await connection.execute(text(statement), values)
+
+    async def migrate(self, revision: str) -> None:
+        async with self.owner.begin() as connection:
+            await connection.run_sync(_migrate, revision)
+
+
+def _migrate(connection: SyncConnection, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+@asynccontextmanager
+async def migrated_to(postgres: EmbeddedPostgres, revision: str) -> AsyncIterator[OlderDatabase]:
+    name = f"feltro_wallet_at_{revision}"
+    postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
+    older = OlderDatabase(
+        postgresql.connect(postgres.url(OWNER_ROLE, name), "test", 1), postgres.url(WALLET_ROLE, name)
+    )
+    try:
+        await older.migrate(revision)
+        yield older
+    finally:
+        await older.owner.dispose()
+        postgres.drop_database(name)
+
+
+async def test_what_was_noted_of_operators_before_is_carried_over(postgres: EmbeddedPostgres) -> None:
+    async with migrated_to(postgres, "0001") as older:
+        noted = (("block account", "a-1", 'said "so"'), ("set inactivity policy", "t-1", CHANGES[0][0]))
+        for action, about, detail in noted:
+            await older.execute(
+                "INSERT INTO operator_actions (at, actor, action, subject, detail)"
+                " VALUES (:at, 'maria', :action, :about, :detail)",
+                at=WRITTEN_AT,
+                action=action,
+                about=about,
+                detail=detail,
+            )
+        await older.migrate("head")
+        async with older.owner.connect() as connection:
+            (carried,) = await operator_actions.page(connection, operator_actions.ActionFilter(object_id="a-1"), 10)
+        async with open_wallet(older.url) as desk:
+            (change,) = (await desk.policy_changes("t-1")).changes
+    assert (carried.intent.actor, carried.intent.method) == ("maria", "block account")
+    assert named_objects(carried.intent.request) == ["a-1"]
+    assert carried.outcome is not None
+    assert carried.outcome.status == "OK"
+    assert (change.changed_by, change.at.ToDatetime(UTC)) == ("maria", WRITTEN_AT)
+    assert (change.before, change.after) == (LAW, LATER)
+
+
+async def _log_as_then(older: OlderDatabase, number: int, change: str) -> None:
+    await older.execute(
+        "INSERT INTO policy_changes (at, actor, table_id, change) VALUES (:at, :actor, 't-1', :change)",
+        at=WRITTEN_AT + timedelta(seconds=number),
+        actor=f"maria-{number}",
+        change=change,
+    )
+
+
+async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPostgres) -> None:
+    async with migrated_to(postgres, "0003") as older:
+        for number, (change, _, _) in enumerate(CHANGES):
+            await _log_as_then(older, number, change)
+            # One that could not be written leaves a gap.
+            await older.execute("SELECT nextval(pg_get_serial_sequence('policy_changes', 'change_no'))")
+        await older.migrate("head")
+        async with open_wallet(older.url) as desk:
+            changes = (await desk.policy_changes("t-1")).changes
+            assert [
+                (each.change_no, each.changed_by, each.at.ToDatetime(UTC), each.before, each.after) for each in changes
+            ] == [
+                (2 * number + 1, f"maria-{number}", WRITTEN_AT + timedelta(seconds=number), before, after)
+                for number, (_, before, after) in reversed(list(enumerate(CHANGES)))
+            ]
+
+            # The next one is the service's to write, and the newest.
+            await desk.open_table("t-1", INDIVIDUAL)
+            off = session_pb2.SetInactivityPolicyRequest(table_id="t-1", policy=session_pb2.InactivityPolicy())
+            answer = await desk.sessions.set_inactivity_policy(off, OPERATOR)
+            newest, *others = (await desk.policy_changes("t-1")).changes
+            assert (newest.change_no, newest.before, newest.after) == (2 * len(CHANGES) + 1, LAW, answer.policy)
+            assert others == list(changes)
+        for statement in ("UPDATE policy_changes SET actor = actor", "DELETE FROM policy_changes"):
+            with pytest.raises(IntegrityError, match="policy_changes is append-only"):
+                await older.execute(statement)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        'said "so"',
+        LAW_TEXT,
+        f"{LAW_TEXT} -> {LATER_TEXT} or so",
+        f"{LAW_TEXT} -> {{'invite': True}}",
+    ],
+)
+async def test_g12_a_change_that_cannot_be_read_is_named_and_kept(postgres: EmbeddedPostgres, unreadable: str) -> None:
+    async with migrated_to(postgres, "0003") as older:
+        await _log_as_then(older, 0, CHANGES[0][0])
+        await _log_as_then(older, 1, unreadable)
+        with pytest.raises(RuntimeError, match=r"^policy_changes 2 does not say two policies .* migrate again\.$"):
+            await older.migrate("head")
+        async with older.owner.connect() as connection:
+            kept = (await connection.execute(text("SELECT change FROM policy_changes ORDER BY change_no"))).scalars()
+            assert list(kept) == [CHANGES[0][0], unreadable]

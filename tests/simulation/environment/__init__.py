@@ -1,0 +1,1 @@
+"""Fakes everything around a table's process: clock, network, wallet, journal, bus, players."""

@@ -1,0 +1,88 @@
+"""What the operator has laid down: versions of specific rules, and switches. Every process hears at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.live.dependencies import VersionedRules
+from services.kit.table.refusals import TableRefused
+from services.roulette.engine import Bets, Outcome
+from services.roulette.game import RouletteGame
+
+WHEELS = {"804/2015": roulette_pb2.WHEEL_AMERICAN_38, "807/2015": roulette_pb2.WHEEL_FRENCH}
+
+
+def configuration(
+    *,
+    regulation: str = "807/2015",
+    individual: bool = False,
+    demo: bool = False,
+    window_ms: int = 5_000,
+    result_shown_ms: int = 500,
+    minimum_cents: int = 100,
+    cancel_forbidden: bool = False,
+    seats: int = 20,
+) -> types_pb2.TableConfiguration:
+    """A table of roulette."""
+    made = types_pb2.TableConfiguration(
+        game="roulette",
+        regulation=regulation,
+        mode=wallet_types.MODE_DEMO if demo else wallet_types.MODE_REAL,
+        play=wallet_types.PLAY_INDIVIDUAL if individual else wallet_types.PLAY_MULTI_PLAYER,
+        betting_window_ms=window_ms,
+        result_shown_ms=result_shown_ms,
+        cancel_forbidden=cancel_forbidden,
+        seats=seats,
+    )
+    made.rules.Pack(roulette_pb2.SpecificRules(wheel=WHEELS[regulation], minimum_cents=minimum_cents))
+    return made
+
+
+class InMemoryCatalogue:
+    """Implements `Catalogue`."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self.off_reasons: dict[str | None, str] = {}
+        """Houses, or None for all of them, and why."""
+        self.switches: list[tuple[str | None, str]] = []
+        """Every switch that the platform itself has set."""
+        self._versions: dict[str, list[VersionedRules[Bets, Outcome]]] = {}
+        self._changed = on_change
+
+    def configure(self, placement_id: str, entered: types_pb2.TableConfiguration) -> None:
+        versions = self._versions.setdefault(placement_id, [])
+        version = types_pb2.ConfigurationVersion(
+            table_id=placement_id, version=len(versions) + 1, configuration=entered
+        )
+        versions.append(VersionedRules(version, RouletteGame().rules(entered)))
+        self._changed()
+
+    def set_switch(self, placement_id: str | None, off_reason: str | None) -> None:
+        """The operator's hand."""
+        if off_reason is None:
+            self.off_reasons.pop(placement_id, None)
+        else:
+            self.off_reasons[placement_id] = off_reason
+        self._changed()
+
+    def placement_ids(self) -> frozenset[str]:
+        return frozenset(self._versions)
+
+    def rules_in_force(self, placement_id: str, version: int | None = None) -> VersionedRules[Bets, Outcome]:
+        versions = self._versions.get(placement_id)
+        if versions is None:
+            raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=placement_id)
+        return versions[-1 if version is None else version - 1]
+
+    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
+        return self.rules_in_force(placement_id, version)
+
+    def closed_reason(self, placement_id: str) -> str | None:
+        return self.off_reasons.get(None) or self.off_reasons.get(placement_id)
+
+    async def switch_off(self, placement_id: str | None, reason: str) -> None:
+        self.switches.append((placement_id, reason))
+        self.set_switch(placement_id, reason)

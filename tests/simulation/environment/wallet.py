@@ -1,0 +1,433 @@
+"""The wallet in memory: its own edge and its own decisions, on pages that are never written to a database."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
+from services.kit.access.identity import Caller
+from services.kit.clock import Clock
+from services.wallet.ledger import commands
+from services.wallet.ledger.book import Book, Entry, Movement, SessionKey
+from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
+from services.wallet.ledger.messages import balance_message
+from services.wallet.model import inactivity, refusals
+from services.wallet.model.refusals import WalletRefused
+from services.wallet.model.state import (
+    Account,
+    AccountKind,
+    Device,
+    EndCause,
+    InactivityPolicy,
+    Mode,
+    Play,
+    Round,
+    RoundState,
+    Session,
+    SessionState,
+    Stake,
+    StakeState,
+    Table,
+)
+from services.wallet.server.session_service import _policy as policy_asked
+from services.wallet.server.wallet_service import WalletService
+from services.wallet.sessions.messages import session_message, timestamp
+from services.wallet.store import ledger_store
+from services.wallet.store.answers import StoredAnswer
+from services.wallet.store.group_commit import GroupCommit
+
+GAME = Caller("roulette", frozenset({"game"}), 0.0)
+# Small, so that whoever reads pages has to turn them.
+PAGE_SIZE = 3
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class StoredStake:
+    """A stake with what the ledger keeps of it."""
+
+    stake: Stake
+    detail: bytes
+    placed_at: datetime
+
+
+@dataclass(slots=True)
+class StoredRound:
+    """A round with what the ledger keeps of it."""
+
+    round: Round
+    opened_at: datetime
+    ended_at: datetime | None = None
+    void_reason: str = ""
+    outcome: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMovement:
+    """What one transfer did to one account."""
+
+    movement: Movement
+    entries: tuple[Entry, ...]
+    at: datetime
+
+
+class InMemoryWallet:
+    """All that the wallet knows. Each command is carried out at once and as a whole."""
+
+    def __init__(self, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
+        """`tell` hears of every session that starts, moves on or ends."""
+        self.book = Book(clock.now(), clock.now())
+        self.stakes: dict[str, StoredStake] = {}
+        self.rounds: dict[str, StoredRound] = {}
+        self.movements: list[StoredMovement] = []
+        self.requests: dict[str, tuple[bytes, StoredAnswer]] = {}
+        self.tables: dict[str, Table] = {}
+        self.accounts: dict[str, Account] = {}
+        self._clock = clock
+        self._tell = on_session_change
+        self._numbers = itertools.count(1)
+        self._books: dict[int, Account] = {}
+        # The edge as it is; it asks for a database in none of the methods that are used here.
+        self._edge = WalletService(cast("Any", None), cast("GroupCommit", self), clock)
+
+    # -- over the wire -----------------------------------------------------------------------------------------------
+
+    def handle(self, method: str, payload: bytes) -> bytes:
+        """One call as it arrives; what the wallet refuses is raised."""
+        read, do = self._methods()[method]
+        answer = do(read(payload))
+        return answer if isinstance(answer, bytes) else answer.SerializeToString()
+
+    def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:
+        edge = self._edge
+        return {
+            "OpenTable": (wallet_pb2.OpenTableRequest.FromString, self._open_table),
+            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _now(edge.place_stakes(r, GAME))),
+            "CancelStake": (wallet_pb2.CancelStakeRequest.FromString, lambda r: _now(edge.cancel_stake(r, GAME))),
+            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _now(edge.settle_round(r, GAME))),
+            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _now(edge.void_round(r, GAME))),
+            "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
+            "GetRound": (wallet_pb2.GetRoundRequest.FromString, self._get_round),
+            "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
+            "RefillDemoAccount": (wallet_pb2.RefillDemoAccountRequest.FromString, self._refill),
+            "AnnounceRound": (session_pb2.AnnounceRoundRequest.FromString, self._announce),
+            "ApplySpecificRules": (session_pb2.ApplySpecificRulesRequest.FromString, self._apply_rules),
+            "ListTableSessions": (session_pb2.ListTableSessionsRequest.FromString, self._list_sessions),
+            "StartSession": (session_pb2.StartSessionRequest.FromString, self._start_session),
+            "GetSession": (session_pb2.GetSessionRequest.FromString, self._get_session),
+        }
+
+    # -- what the lanes and the store do -----------------------------------------------------------------------------
+
+    async def submit(self, key: str, asked: list[Command]) -> list[StoredAnswer]:
+        """Stands for `GroupCommit.submit` and `LedgerStore.write`: look, decide, keep."""
+        self._turn_to_now()
+        for command in asked:
+            self._look_up(command)
+        looked = [ledger_store._Looked(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
+        group = ledger_store._Group(asked, self.book, looked=looked)
+        answers = ledger_store._decide(group)
+        for request_id, digest, refused, answer, *_ in group.answered:
+            self.requests[request_id] = digest, StoredAnswer(refused, answer)
+        self._keep()
+        return answers
+
+    def _turn_to_now(self) -> None:
+        self.book.now = self.book.session_now = self._clock.now()
+        self.book.timestamp = Timestamp()
+        self.book.timestamp.FromDatetime(self.book.now)
+
+    def _look_up(self, command: Command) -> None:
+        if isinstance(command, TableCommand):
+            table = self.tables.get(command.table_id)
+            command.table_no = 0 if table is None else table.no
+        if isinstance(command, PlaceStake | CashCommand):
+            account = self.accounts.get(command.account_id)
+            command.account_no = 0 if account is None else account.no
+            if isinstance(command, CashCommand):
+                command.operator_account_no = 0 if account is None else self._books[account.no].no
+
+    def _keep(self) -> None:
+        """What the transaction would write, and what it would tell."""
+        book, now = self.book, self.book.now
+        for round_ in book.new_rounds.values():
+            self.rounds[round_.round_id] = StoredRound(round_, now)
+        for stake, detail in book.new_stakes:
+            self.stakes[stake.stake_id] = StoredStake(stake, detail, now)
+        for ending in book.endings:
+            known = self.rounds[ending.round.round_id]
+            known.ended_at, known.void_reason, known.outcome = now, ending.void_reason or "", ending.outcome or b""
+        self.movements += [
+            StoredMovement(movement, tuple(book.entries_of(movement)), now) for movement in book.movements
+        ]
+        moved_on = {notice.session.no for notice in book.notices}
+        told = [s for s in book.changed_sessions.values() if s.no in moved_on or s.state >= SessionState.ENDING]
+        for kept in (
+            book.new_rounds,
+            book.changed_stakes,
+            book.tables_with_raised_epoch,
+            book.changed_sessions,
+            book.transfers,
+        ):
+            cast("dict[Any, Any]", kept).clear()
+        for written in (book.new_stakes, book.endings, book.movements, book.postings, book.notices):
+            cast("list[Any]", written).clear()
+        # The store reads open stakes only.
+        book.stakes = {stake_id: stake for stake_id, stake in book.stakes.items() if stake.state is StakeState.OPEN}
+        for session in told:
+            self._tell(session_message(session))
+
+    # -- accounts ----------------------------------------------------------------------------------------------------
+
+    def open_account(self, player_id: str, mode: Mode, cents: int = 0) -> Account:
+        """An account with so much on it."""
+        account_id = f"{player_id}-{mode.name.lower()}"
+        account = self.accounts.get(account_id)
+        if account is None:
+            account = self.accounts[account_id] = self._account(account_id, AccountKind.PLAYER, mode, player_id)
+            self._books[account.no] = self._account(f"{account_id}-books", AccountKind.OPERATOR, mode, player_id)
+        if cents:
+            request_id = f"deposit-{next(self._numbers)}"
+            deposit = commands.Deposit(request_id, b"", "operator", account_id, cents, "")
+            (kept,) = _now(self.submit(account_id, [deposit]))
+            kept.unwrap()
+        return account
+
+    def _account(self, account_id: str, kind: AccountKind, mode: Mode, player_id: str | None) -> Account:
+        no = next(self._numbers)
+        account = Account(no, account_id, kind, mode, player_id, None, None, 0, 0, 0, blocked=False)
+        self.book.accounts[no] = account
+        return account
+
+    def _find_account(self, request: wallet_pb2.FindAccountRequest) -> wallet_pb2.FindAccountResponse:
+        account = self.accounts.get(f"{request.player_id}-{Mode(request.mode).name.lower()}")
+        if account is None:
+            raise refusals.player_without_account(request.player_id, Mode(request.mode))
+        return wallet_pb2.FindAccountResponse(balance=balance_message(account), blocked=account.blocked)
+
+    def _refill(self, request: wallet_pb2.RefillDemoAccountRequest) -> bytes:
+        account = self.open_account(request.player_id, Mode.DEMO)
+        digest = hashlib.blake2b(request.SerializeToString(deterministic=True), digest_size=16).digest()
+        refill = commands.RefillDemo(request.request_id, digest, GAME.subject, account.account_id, request.amount_cents)
+        (kept,) = _now(self.submit(account.account_id, [refill]))
+        return kept.unwrap()
+
+    # -- tables and rounds -------------------------------------------------------------------------------------------
+
+    def _open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse:
+        table_id, epoch = request.table.table_id, request.table.epoch
+        table = self.tables.get(table_id)
+        if table is None:
+            mode, play = Mode(request.mode), Play(request.play)
+            bank = self._account(f"{table_id}-bank", AccountKind.BANK, mode, None)
+            no = next(self._numbers)
+            table = Table(
+                no, table_id, request.game, request.regulation, mode, play, epoch, bank.no, InactivityPolicy()
+            )
+            self.tables[table_id] = self.book.tables[no] = table
+        if epoch < table.epoch:
+            raise refusals.stale_epoch(table_id, epoch, table.epoch)
+        table.epoch = epoch
+        left = [
+            round_id
+            for round_id, known in self.rounds.items()
+            if known.round.table_no == table.no and known.round.state is RoundState.OPEN
+        ]
+        return wallet_pb2.OpenTableResponse(open_round_ids=left)
+
+    def stakes_of(self, round_id: str) -> list[StoredStake]:
+        """In the order of placing."""
+        known = self.rounds.get(round_id)
+        if known is None:
+            return []
+        return [stake for stake in self.stakes.values() if stake.stake.round_no == known.round.no]
+
+    def _get_round(self, request: wallet_pb2.GetRoundRequest) -> wallet_pb2.GetRoundResponse:
+        known = self.rounds.get(request.round_id)
+        if known is None:
+            raise refusals.round_unknown(request.round_id)
+        table = self.book.tables[known.round.table_no]
+        said = wallet_pb2.Round(
+            round_id=request.round_id,
+            table_id=table.table_id,
+            game=table.game,
+            mode=types_pb2.Mode.ValueType(table.mode),
+            state=types_pb2.RoundState.ValueType(known.round.state),
+            opened_at=timestamp(known.opened_at),
+            ended_at=timestamp(known.ended_at),
+            void_reason=known.void_reason,
+            outcome=known.outcome,
+        )
+        stakes, first = self.stakes_of(request.round_id), int(request.page_token or 0)
+        more = str(first + PAGE_SIZE) if len(stakes) > first + PAGE_SIZE else ""
+        said.stakes.extend(self._stake_message(stake) for stake in stakes[first : first + PAGE_SIZE])
+        return wallet_pb2.GetRoundResponse(round=said, next_page_token=more)
+
+    def _stake_message(self, known: StoredStake) -> types_pb2.Stake:
+        stake = known.stake
+        return types_pb2.Stake(
+            stake_id=stake.stake_id,
+            account_id=self.book.accounts[stake.account_no].account_id,
+            session_id=self.book.sessions[stake.session_no].session_id,
+            placed_cents=stake.placed_cents,
+            cancelled_cents=stake.cancelled_cents,
+            payout_cents=stake.payout_cents,
+            state=types_pb2.StakeState.ValueType(stake.state),
+            detail=known.detail,
+            placed_at=timestamp(known.placed_at),
+        )
+
+    def _list_transactions(self, request: wallet_pb2.ListTransactionsRequest) -> wallet_pb2.ListTransactionsResponse:
+        if request.round_id not in self.rounds:
+            raise refusals.round_unknown(request.round_id)
+        found = [moved for moved in reversed(self.movements) if moved.movement.round_id == request.round_id]
+        first = int(request.page_token or 0)
+        more = str(first + PAGE_SIZE) if len(found) > first + PAGE_SIZE else ""
+        shown = [self._transaction(moved) for moved in found[first : first + PAGE_SIZE]]
+        return wallet_pb2.ListTransactionsResponse(transactions=shown, next_page_token=more)
+
+    def _transaction(self, moved: StoredMovement) -> types_pb2.Transaction:
+        movement = moved.movement
+        player = movement.account.kind is AccountKind.PLAYER
+        return types_pb2.Transaction(
+            transfer_id=movement.transfer_no,
+            kind=types_pb2.TransferKind.ValueType(movement.kind),
+            at=timestamp(moved.at),
+            request_id=movement.request_id,
+            account_id=movement.account.account_id if player else "",
+            round_id=movement.round_id,
+            session_id=movement.session_id,
+            entries=[
+                types_pb2.Entry(
+                    balance_part=types_pb2.BalancePart.ValueType(pocket),
+                    before_cents=before,
+                    amount_cents=cents,
+                    after_cents=before + cents,
+                )
+                for pocket, before, cents in moved.entries
+            ],
+        )
+
+    # -- sessions ----------------------------------------------------------------------------------------------------
+
+    def running_sessions(self, table_id: str) -> list[Session]:
+        """The sessions at a table that have not ended."""
+        sessions = self.book.sessions.values()
+        return [s for s in sessions if s.table_id == table_id and s.state is not SessionState.ENDED]
+
+    def _start_session(self, request: session_pb2.StartSessionRequest) -> bytes:
+        digest = hashlib.blake2b(request.SerializeToString(deterministic=True), digest_size=16).digest()
+        known = self.requests.get(request.request_id)
+        if known is not None:
+            if known[0] != digest:
+                raise refusals.request_reused(request.request_id)
+            return known[1].unwrap()
+        try:
+            answer = session_pb2.StartSessionResponse(session=session_message(self._start(request)))
+        except WalletRefused as refused:
+            self.requests[request.request_id] = (
+                digest,
+                StoredAnswer(refused=True, answer=refused.status().SerializeToString()),
+            )
+            raise
+        kept = StoredAnswer(refused=False, answer=answer.SerializeToString())
+        self.requests[request.request_id] = digest, kept
+        self._tell(answer.session)
+        return kept.answer
+
+    def _start(self, request: session_pb2.StartSessionRequest) -> Session:
+        account, table = self.accounts.get(request.account_id), self.tables.get(request.table_id)
+        if account is None:
+            raise refusals.account_unknown(request.account_id)
+        if table is None:
+            raise refusals.table_unknown(request.table_id)
+        for session in self.running_sessions(table.table_id):
+            if session.account_no == account.no:
+                raise WalletRefused("SESSION_RUNNING", "He has one.", session_id=session.session_id)
+        now, no = self._clock.now(), next(self._numbers)
+        session = Session(
+            no=no, session_id=f"session-{no}", player_id=account.player_id or "", account_no=account.no,
+            account_id=account.account_id, table_no=table.no, table_id=table.table_id, game=table.game,
+            regulation=table.regulation, mode=table.mode, play=table.play, state=SessionState.ACTIVE, device=Device(),
+            started_at=now, started_version=account.version, ended_at=None, ended_version=None, end_cause=None,
+            last_activity_at=now, idle_since=now, missed_rounds=0, warned_at=None, warned_round_id=None,
+            cave_short_since=None, next_step_at=None,
+        )  # fmt: skip
+        inactivity.session_started(session, table.policy, now)
+        self.book.sessions[no] = session
+        self.book.session_states[no] = session.state
+        self.book.session_keys[session.session_id] = SessionKey(no, account.no, table.no)
+        return session
+
+    def end_session(self, session_id: str) -> None:
+        """The player leaves."""
+        self._turn_to_now()
+        session = self.book.sessions[self.book.session_keys[session_id].no]
+        if session.state is SessionState.ENDED:
+            return
+        inactivity.end(session, EndCause.PLAYER, self.book.session_now)
+        self.book.record_session_change(session, [])
+        self.book.close_if_done(session)
+        self._keep()
+
+    def _get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse:
+        key = self.book.session_keys.get(request.session_id)
+        if key is None:
+            raise refusals.session_unknown(request.session_id)
+        return session_pb2.GetSessionResponse(session=session_message(self.book.sessions[key.no]))
+
+    def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
+        running = self.running_sessions(request.table_id)
+        first = int(request.page_token or 0)
+        more = str(first + PAGE_SIZE) if len(running) > first + PAGE_SIZE else ""
+        shown = [session_message(session) for session in running[first : first + PAGE_SIZE]]
+        return session_pb2.ListTableSessionsResponse(sessions=shown, next_page_token=more)
+
+    def _announce(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
+        table = self._table_of_owner(request.table)
+        known = self.rounds.get(request.round_id)
+        if known is not None and known.round.state is not RoundState.OPEN:
+            raise refusals.round_ended(request.round_id, known.round.state.name)
+        self._turn_to_now()
+        for session in self.running_sessions(table.table_id):
+            if session.state in {SessionState.INVITED, SessionState.WARNED}:
+                self.book.record_session_change(
+                    session, inactivity.round_announced(session, request.round_id, self.book.session_now)
+                )
+        warned = [s.session_id for s in self.running_sessions(table.table_id) if s.warned_round_id == request.round_id]
+        self._keep()
+        return session_pb2.AnnounceRoundResponse(warned_session_ids=warned)
+
+    def _apply_rules(self, request: session_pb2.ApplySpecificRulesRequest) -> session_pb2.ApplySpecificRulesResponse:
+        table = self._table_of_owner(request.table)
+        if request.version > table.rules_version:
+            table.policy = inactivity.validated_policy(table.play, table.regulation, policy_asked(request.policy))
+            table.rules_version = request.version
+        return session_pb2.ApplySpecificRulesResponse()
+
+    def _table_of_owner(self, named: types_pb2.TableRef) -> Table:
+        table = self.tables.get(named.table_id)
+        if table is None:
+            raise refusals.table_unknown(named.table_id)
+        if named.epoch < table.epoch:
+            raise refusals.stale_epoch(table.table_id, named.epoch, table.epoch)
+        table.epoch = named.epoch
+        return table
+
+
+def _now(coroutine: Coroutine[Any, Any, _T]) -> _T:
+    """What a coroutine returns that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return cast("_T", done.value)
+    raise AssertionError("the wallet in memory never waits")

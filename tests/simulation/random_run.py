@@ -1,0 +1,157 @@
+"""Random stories: players who do what they like while processes die, answers are lost and servers are away."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+
+from tests.simulation import guarantees
+from tests.simulation.environment.catalogue import configuration
+from tests.simulation.environment.network import Delivery
+from tests.simulation.environment.players import RandomPlayer
+from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT
+from tests.simulation.environment.world import World
+
+DURATION_S = 45.0
+# What may go wrong on the way to each server: the wallet can be silent, the journal is only slow.
+UNRELIABLE_SERVERS = ("wallet", "bus")
+
+
+class RandomDeliveries:
+    """What becomes of each request, by the throw of dice."""
+
+    def __init__(self, world: World, rng: random.Random) -> None:
+        self._world = world
+        self._rng = rng
+        self._trouble = rng.choice((0.0, 0.02, 0.08, 0.2))
+        self._away: dict[str, list[tuple[float, float]]] = {}
+        for server in UNRELIABLE_SERVERS:
+            begins = rng.uniform(0, 2 * DURATION_S)
+            self._away[server] = [(begins, begins + rng.choice((0.5, 3.0, 12.0)))]
+
+    def delivery_of(self, server: str, method: str) -> Delivery:
+        rng, now = self._rng, self._world.loop.time()
+        there_s, back_s = rng.expovariate(300), rng.expovariate(300)
+        if_sender_dies = rng.choice(("arrives", "lost", "late"))
+        if server not in UNRELIABLE_SERVERS:
+            slow_s = rng.choice((0.2, 2.0, 6.0)) if rng.random() < self._trouble / 4 else 0.0
+            return Delivery(there_s + slow_s, back_s, if_sender_dies=if_sender_dies)
+        if any(begins <= now < ends for begins, ends in self._away[server]):
+            return Delivery(there_s, refused_at_once=True)
+        if rng.random() >= self._trouble:
+            return Delivery(there_s, back_s, if_sender_dies=if_sender_dies)
+        again = rng.choice((0.01, 1.0, 10.0, 25.0)) if rng.random() < 0.4 else None
+        bad = (
+            Delivery(there_s + rng.choice((0.5, 3.0, 4.9)), back_s, duplicate_after_s=again),
+            Delivery(there_s, request_lost=True, duplicate_after_s=again),
+            Delivery(there_s, answer_lost=True, duplicate_after_s=again),
+            Delivery(there_s, rng.choice((0.5, 4.9, 6.0)), duplicate_after_s=again),
+        )
+        return rng.choice(bad)
+
+
+class RandomFaults:
+    """What befalls the owner of a house, and what the operator does to it."""
+
+    def __init__(self, world: World, placement_id: str, rng: random.Random) -> None:
+        self._world = world
+        self._house_id = placement_id
+        self._rng = rng
+
+    def schedule(self) -> None:
+        """Some of them, some time."""
+        known = (
+            self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
+            self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
+            self.change_rules, self.fail_randomness,
+        )  # fmt: skip
+        for trouble in self._rng.sample(known, self._rng.randint(0, 3)):
+            self._later(self._rng.uniform(0.0, DURATION_S), trouble)
+
+    def _later(self, seconds: float, trouble: Callable[[], None]) -> None:
+        def unless_healed() -> None:
+            if not self._world.faults_ended:
+                trouble()
+
+        self._world.loop.call_later(seconds, unless_healed, context=OUTSIDE_CONTEXT)
+
+    def kill_owner(self) -> None:
+        owner = self._world.current_owners[self._house_id]
+        owner.process.fault_at_step = owner.process.steps + self._rng.randint(1, 60)
+
+    def kill_owner_repeatedly(self) -> None:
+        for after_s in (0.0, 2.0, 4.0, 6.5):
+            self._later(after_s, self.kill_owner)
+
+    def start_second_owner(self) -> None:
+        """Another owner, while the one that was there goes on."""
+        self._world.start_owner(self._house_id)
+
+    def hand_over(self) -> None:
+        self._world.current_owners[self._house_id].hand_over.set()
+
+    def lose_lease(self) -> None:
+        self._world.current_owners[self._house_id].lost.set()
+
+    def switch_off_for_a_while(self) -> None:
+        self._world.catalogue.set_switch(self._house_id, "maintenance")
+        again_s = self._rng.uniform(0.1, 8.0)
+        self._world.loop.call_later(
+            again_s, self._world.catalogue.set_switch, self._house_id, None, context=OUTSIDE_CONTEXT
+        )
+
+    def change_rules(self) -> None:
+        made = configuration()
+        made.CopyFrom(self._world.catalogue.rules_in_force(self._house_id).configuration)
+        made.betting_window_ms = self._rng.choice((3_000, 6_000))
+        self._world.catalogue.configure(self._house_id, made)
+
+    def fail_randomness(self) -> None:
+        self._world.randomness_fails = True
+        self._later(5.0, self._source_again)
+
+    def _source_again(self) -> None:
+        self._world.randomness_fails = False
+
+
+class RandomRun:
+    """One random story."""
+
+    def __init__(self, seed: int) -> None:
+        self.world = World(seed)
+        self._rng = self.world.rng("storm")
+
+    def run(self) -> list[str]:
+        """What went wrong; nothing, if all is well."""
+        self.world.run(self._story)
+        return guarantees.violations(self.world)
+
+    async def _story(self) -> None:
+        world, rng = self.world, self._rng
+        world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
+        world.network.delivery_of = RandomDeliveries(world, world.rng("weather")).delivery_of
+        individual, demo = rng.random() < 0.4, rng.random() < 0.35
+        placement_id = "mesa"
+        made = configuration(
+            regulation=rng.choice(("804/2015", "807/2015")),
+            individual=individual,
+            demo=demo,
+            window_ms=rng.choice((3_000, 4_000, 8_000)),
+            result_shown_ms=rng.choice((0, 300, 2_000)),
+            cancel_forbidden=rng.random() < 0.1,
+        )
+        world.open_tables(placement_id, made)
+        gamblers: list[asyncio.Task[None]] = []
+        for number in range(rng.randint(1, 5)):
+            name = f"player{number}"
+            if not demo:
+                world.deposit(name, rng.choice((300, 2_000, 100_000)))
+            gamblers.append(asyncio.create_task(RandomPlayer(world, name, placement_id, world.rng(name)).play()))
+        RandomFaults(world, placement_id, rng).schedule()
+        await asyncio.sleep(DURATION_S)
+        for gambler in gamblers:
+            gambler.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*gamblers)

@@ -1,0 +1,1 @@
+"""Tests of starting, supervising and stopping processes."""

@@ -1,0 +1,112 @@
+"""The embedded PostgreSQL: durable unless a test says otherwise, private, and whole after interruptions."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stack.servers import ephemeral, postgres
+from stack.servers.postgres import EmbeddedPostgres, PostgresError
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder that PostgreSQL's user can reach; pytest's own is closed to it."""
+    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+@pytest.mark.guarantee("G5")
+def test_durability_keeps_the_servers_defaults() -> None:
+    with ephemeral.postgres() as server:
+        said = server.sql("SHOW fsync; SHOW synchronous_commit; SHOW full_page_writes")
+    assert said.split() == ["on", "on", "on"]
+
+
+def test_passwords_are_made_once_and_stay_private(home: Path) -> None:
+    first = EmbeddedPostgres(home, 1).passwords["feltro_wallet"]
+    assert EmbeddedPostgres(home, 1).passwords["feltro_wallet"] == first
+    assert (home / "passwords.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_question_that_is_under_way_hears_no_ctrl_c(postgres: EmbeddedPostgres) -> None:
+    """It goes to all processes of the session that the terminal has in front."""
+    asked = shlex.join([sys.executable, "-c", "import os; print(os.getsid(0))"])
+    assert int(postgres.sql(f"\\! {asked}")) != os.getsid(0)
+
+
+def test_a_wrong_password_is_refused(postgres: EmbeddedPostgres) -> None:
+    address = postgres.url("postgres", "postgres", scheme="postgresql")
+    wrong = address.replace(postgres.passwords["postgres"], "guess")
+    answer = subprocess.run([str(postgres.binaries / "psql"), wrong], capture_output=True, text=True, check=False)
+    assert answer.returncode != 0
+    assert "password authentication failed" in answer.stderr
+
+
+def test_an_interrupted_initdb_is_made_again(home: Path) -> None:
+    server = EmbeddedPostgres(home, 1, {"fsync": "off"})
+    half = server.data.with_name("data-being-made")
+    half.mkdir(parents=True)
+    (half / "PG_VERSION").write_text("18\n")
+    assert server.initialise()
+    assert (server.data / "global" / "pg_control").exists()
+    assert not server.initialise()
+
+
+def test_only_a_lock_that_is_certainly_stale_is_forgotten(home: Path) -> None:
+    server = EmbeddedPostgres(home, 1)
+    server.data.mkdir(parents=True)
+    assert not server.remove_stale_lock()
+    lock = server.data / "postmaster.pid"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, cwd=server.data) as owner:
+        lock.write_text(f"{owner.pid}\n{server.data}\n")
+        assert not server.remove_stale_lock()
+    assert server.remove_stale_lock()
+    # Its number went to someone else since.
+    lock.write_text(f"{os.getpid()}\n{server.data}\n")
+    assert server.remove_stale_lock()
+    assert not lock.exists()
+
+
+def test_the_lock_of_a_server_that_runs_is_kept_whatever_link_leads_to_it(home: Path) -> None:
+    server = EmbeddedPostgres(home / "link" / "postgres", 1)
+    (home / "disk").mkdir()
+    (home / "link").symlink_to("disk")
+    server.data.mkdir(parents=True)
+    lock = server.data / "postmaster.pid"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, cwd=server.data) as owner:
+        lock.write_text(f"{owner.pid}\n")
+        assert not server.remove_stale_lock()
+    assert lock.exists()
+
+
+def test_data_of_another_major_version_is_said(home: Path) -> None:
+    server = EmbeddedPostgres(home, 1)
+    server.data.mkdir(parents=True)
+    (server.data / "PG_VERSION").write_text("9\n")
+    with pytest.raises(PostgresError, match="clean-data"):
+        server.initialise()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives PostgreSQL to another user")
+def test_a_home_that_its_user_cannot_reach_has_a_stand_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ground = home / "ground"
+    ground.mkdir(mode=0o755)
+    monkeypatch.setattr(postgres, "SHARED_FOLDER", ground)
+    closed = home / "closed"
+    closed.mkdir(mode=0o700)
+    server = EmbeddedPostgres(closed / "postgres", 1, {"fsync": "off"})
+    assert server.data.is_relative_to(ground)
+    assert server.initialise()
+    (trap,) = ground.iterdir()
+    trap.chmod(0o777)
+    with pytest.raises(PostgresError, match="belongs to someone else"):
+        _ = EmbeddedPostgres(closed / "postgres", 1).data
