@@ -32,13 +32,23 @@ from services.kit.table.journal.entries import CancelledStake, Journal, StaleOwn
 from services.kit.table.live.dependencies import EventPublisher, TableDependencies, VersionedRules
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable
 from services.kit.table.refusals import TableRefused
-from services.kit.table.wallet.table_wallet import TableWallet, Wallet, WalletFailed, retry_until_answered
+from services.kit.table.wallet.table_wallet import (
+    RETRY_AFTER_MAX_S,
+    TableWallet,
+    Wallet,
+    WalletFailed,
+    WalletUnanswered,
+    retry_for_a_while,
+    retry_until_answered,
+)
 
 # Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
 TABLES_LIMIT = 5_000
 SWEEP_EVERY_S = 30.0
 # How often it is tried once more to end a round that could not be ended, or whose table has failed.
 RETRY_ENDING_EVERY_S = 5.0
+# How long a player's table waits for its turn to be opened.
+OPENING_TIMEOUT_S = 10.0
 # How long the last words of a table may take to reach the bus.
 FLUSH_TIMEOUT_S = 1.0
 # What a player of the demonstration gets, and gets again when it is gone.
@@ -209,7 +219,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             await announce(self._epoch)
             await self._end_what_was_left()
             if not self.individual and not self._stuck:
-                await self._opened(self.placement_id)
+                await self._open_shared_table()
             self.ready.set()
             await self._until_asked(hand_over, lost)
             self._leaving = True
@@ -256,7 +266,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             if not running.task.done():
                 try:
                     await running.table.reconcile_seats()
-                except WalletFailed as failed:
+                except (WalletFailed, WalletUnanswered) as failed:
                     # It is looked again; until then a seat stays taken that might be free.
                     _log.error("a table could not be looked after", extra={"error": str(failed)})
         if not self.individual or self._leaving:
@@ -274,11 +284,30 @@ class OwnedTables(Generic[Bets, Outcome]):
         if running is None:
             if table_id in self._stuck:
                 raise refusals.unavailable("A round of this table has not ended yet")
-            async with self._opening:
-                running = self._tables.get(table_id)
-                if running is None:
-                    running = await self._open(table_id)
+            running = await self._open_in_turn(table_id)
         return running.table
+
+    async def _open_in_turn(self, table_id: str) -> _Running[Bets, Outcome]:
+        """Tables are opened one after the other; while the wallet is silent nobody waits for a turn for ever (G11)."""
+        try:
+            async with asyncio.timeout(OPENING_TIMEOUT_S):
+                await self._opening.acquire()
+        except TimeoutError:
+            raise refusals.unavailable("Other tables are just being opened") from None
+        try:
+            return self._tables.get(table_id) or await self._open(table_id)
+        finally:
+            self._opening.release()
+
+    async def _open_shared_table(self) -> None:
+        """Opens the one table that all players share, however long the wallet is silent."""
+        while True:
+            try:
+                await self._opened(self.placement_id)
+            except WalletUnanswered:
+                await asyncio.sleep(RETRY_AFTER_MAX_S)
+            else:
+                return
 
     async def _open(self, table_id: str) -> _Running[Bets, Outcome]:
         if self._leaving or not self._epoch:
@@ -366,6 +395,11 @@ class OwnedTables(Generic[Bets, Outcome]):
                 events = await self._end_round(left, banks[table_id], reason)
             except StaleOwner:
                 raise
+            except WalletUnanswered as silent:
+                extra = {"table_id": table_id, "round_id": round_id, "error": str(silent)}
+                _log.warning("a round cannot be ended before the wallet answers", extra=extra)
+                stuck[table_id] = reason
+                continue
             except Exception:  # noqa: BLE001 - whatever it was, it is of this round
                 _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
                 stuck[table_id] = reason
@@ -390,7 +424,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         except Exception:  # noqa: BLE001 - the tables that are open go on
             _log.exception("what was left could not be looked up", extra={"placement_id": self.placement_id})
         if not self.individual and not self._tables and not self._stuck and not self._leaving:
-            await self._opened(self.placement_id)
+            await self._open_shared_table()
 
     async def _end_round(self, left: UnfinishedRound, bank: TableWallet, reason: str) -> list[events_pb2.TableEvent]:
         settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
@@ -426,7 +460,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         players: dict[str, str] = {}
         for session_id in dict.fromkeys(stake.session_id for stake in ledger.stakes):
             request = session_pb2.GetSessionRequest(session_id=session_id)
-            answer = await retry_until_answered(partial(wallet.get_session, request))
+            answer = await retry_for_a_while(partial(wallet.get_session, request))
             players[session_id] = answer.session.player_id
         return players
 

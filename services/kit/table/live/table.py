@@ -29,12 +29,14 @@ from services.kit.table.live.closing import BettingClose
 from services.kit.table.live.dependencies import TableDependencies, VersionedRules
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
-from services.kit.table.wallet.table_wallet import WalletFailed
+from services.kit.table.wallet.table_wallet import WalletFailed, WalletUnanswered
 
 # How many outcomes a table shows (`804/2015:6.e` leaves the number open).
 PAST_OUTCOMES_SHOWN = 20
 # While so much waits for the bus that no round is opened: how soon to look again.
 BUS_CHECK_EVERY_S = 0.1
+# How soon a round is opened again for which the wallet gave no answer.
+WALLET_RETRY_S = 1.0
 # How long an answer waits for a round to take bets that is just about to open.
 NEXT_ROUND_TIMEOUT_S = 1.0
 
@@ -304,7 +306,12 @@ class LiveTable(Generic[Bets, Outcome]):
     async def _play(self) -> None:
         """One round from its opening to the moment the next may open."""
         self._configured = self._premises.rules_in_force()
-        round_ = await self._open_round()
+        try:
+            round_ = await self._open_round()
+        except WalletUnanswered:
+            # No round has begun: rules, switches and a handover that have come meanwhile count before the next attempt.
+            await self._wait(WALLET_RETRY_S)
+            return
         try:
             begun = await self._take_bets(round_)
             round_.close()

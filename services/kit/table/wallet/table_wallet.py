@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
@@ -17,6 +18,9 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 # How long the wallet is left alone after a silence; doubled each time up to the second (G11).
 FIRST_RETRY_AFTER_S = 0.05
 RETRY_AFTER_MAX_S = 1.0
+# How long a read is repeated, and a command before any money depends on it: there may be one for each call of a player,
+# and the table's own task comes back to it by itself (G11).
+RETRY_TIMEOUT_S = 10.0
 # Faults in answer to the same command before it is given up.
 FAULTS_LIMIT = 5
 # What the request that cancels a stake is called: the stake, and this.
@@ -103,7 +107,7 @@ class TableWallet:
         request = wallet_pb2.OpenTableRequest(
             table=self.table_ref, game=game, regulation=regulation, mode=mode, play=play
         )
-        return await retry_until_answered(lambda: self.wallet.open_table(request))
+        return await retry_for_a_while(lambda: self.wallet.open_table(request))
 
     async def place_stakes(
         self, round_id: str, orders: Sequence[wallet_pb2.StakeOrder]
@@ -141,7 +145,7 @@ class TableWallet:
 
     async def get_round(self, round_id: str) -> wallet_pb2.Round:
         return await get_whole_round(
-            lambda request: retry_until_answered(lambda: self.wallet.get_round(request)), round_id
+            lambda request: retry_for_a_while(lambda: self.wallet.get_round(request)), round_id
         )
 
     async def list_round_transactions(self, round_id: str) -> Sequence[types_pb2.Transaction]:
@@ -149,7 +153,7 @@ class TableWallet:
         request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=500)
         movements: list[types_pb2.Transaction] = []
         while True:
-            page = await retry_until_answered(lambda: self.wallet.list_transactions(request))
+            page = await retry_for_a_while(lambda: self.wallet.list_transactions(request))
             movements.extend(page.transactions)
             if not page.next_page_token:
                 return movements
@@ -165,14 +169,14 @@ class TableWallet:
 
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
-        await retry_until_answered(lambda: self.wallet.announce_round(request))
+        await retry_for_a_while(lambda: self.wallet.announce_round(request))
 
     async def apply_specific_rules(self, version: int, policy: session_pb2.InactivityPolicy) -> None:
         request = session_pb2.ApplySpecificRulesRequest(table=self.table_ref, version=version, policy=policy)
-        await retry_until_answered(lambda: self.wallet.apply_specific_rules(request))
+        await retry_for_a_while(lambda: self.wallet.apply_specific_rules(request))
 
     async def list_sessions(self) -> Sequence[session_pb2.Session]:
-        return await retry_until_answered(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
+        return await retry_for_a_while(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
 
 
 async def get_whole_round(
@@ -189,8 +193,16 @@ async def get_whole_round(
     return found
 
 
-async def retry_until_answered(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
-    """Says it until there is an answer. Whoever loses the table meanwhile learns it from the answer (G8)."""
+async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    """Repeats a call until there is an answer, but not for ever: then it raises `WalletUnanswered`."""
+    return await retry_until_answered(call, asyncio.get_running_loop().time() + RETRY_TIMEOUT_S)
+
+
+async def retry_until_answered(call: Callable[[], Awaitable[_Answer]], give_up_at: float = math.inf) -> _Answer:
+    """Repeats a call until there is an answer: for settling, voiding and stakes, which must not stay undecided.
+
+    An owner that has lost the table meanwhile learns it from the answer (G8).
+    """
     wait_s, faults = FIRST_RETRY_AFTER_S, 0
     while True:
         try:
@@ -198,6 +210,8 @@ async def retry_until_answered(call: Callable[[], Awaitable[_Answer]]) -> _Answe
         except WalletUnanswered as silent:
             if wait_s == FIRST_RETRY_AFTER_S:
                 _log.warning("the wallet does not answer", extra={"error": str(silent)})
+            if asyncio.get_running_loop().time() >= give_up_at:
+                raise
         except WalletFailed as failed:
             _log.warning("the wallet has failed", extra={"error": str(failed)})
             faults += 1
