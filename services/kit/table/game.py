@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from google.protobuf.message import Message
 
 from feltro.table.v1 import types_pb2
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 
 # The bets of a player and the outcome of a round, in the game's own immutable types.
 Bets = TypeVar("Bets")
