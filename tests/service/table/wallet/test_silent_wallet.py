@@ -11,9 +11,11 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.refusal import Refused
 from services.kit.table.live import owned_tables
-from services.kit.table.live.owned_tables import OwnedTables, RuntimeDependencies, individual_table_id
+from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.owned_tables import OwnedTables, individual_table_id
 from services.kit.table.wallet import table_wallet
-from services.kit.table.wallet.table_wallet import TableWallet, WalletUnanswered, retry_until_answered
+from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
 
 TIMEOUT_S = 60.0
 SOLO = "solo"
@@ -145,7 +147,7 @@ async def test_the_table_that_all_share_is_opened_when_the_wallet_answers_again(
             raise WalletUnanswered("nobody there")
         return object()
 
-    monkeypatch.setattr(owned, "_opened", open_the_third_time)
+    monkeypatch.setattr(owned, "_open_once", open_the_third_time)
     await asyncio.wait_for(owned._open_shared_table(), TIMEOUT_S)
     assert attempts == [SOLO] * 3
 
