@@ -35,13 +35,12 @@ from services.kit.table.journal.history import RoundHistory, RoundRecord
 from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
-from services.kit.table.server.process import GameDefinition
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.service_token import ServiceToken
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
-# Games register what they are under this name.
+# Games register the class of their `Game` under this name.
 GAMES_GROUP = "feltro.games"
 CONNECTIONS = 2
 # Rounds that are listed at a time (G11).
@@ -223,7 +222,7 @@ def _moment(words: str) -> datetime:
 def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
     if name not in games:
         raise CannotCheck(f"there is no game {name!r} here.")
-    return cast("GameDefinition[Any, Any]", games[name].load()).game
+    return cast("Callable[[], Game[Any, Any]]", games[name].load())()
 
 
 @asynccontextmanager
