@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time. Every timestamp carries its offset (`903-B/2015:2.1.3`)."""
+    """Returns the time, always with its offset (`903-B/2015:2.1.3`)."""
 
     def now(self) -> datetime: ...
 

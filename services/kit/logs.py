@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line on standard error."""
+"""Structured logs: one JSON object for each line of standard error."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ _ORDINARY = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime
 
 
 class JsonLines(logging.Formatter):
-    """Time with offset, level, logger, message, the trace of the call, and whatever was given as `extra`."""
+    """Writes time with offset, level, logger, message, the trace of the call, and the fields given as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Sends everything that is logged to standard error."""
+    """Writes all logs to standard error, from this level up."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -3,11 +3,14 @@
 import re
 import sys
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# The exit status of a process that only another setting can help.
+EX_CONFIG = 78
 
 # Where an address, even a misspelt one, may hold a name and a password.
 _CREDENTIALS = re.compile(r"^([\w+.-]*:?/+)?.*@", re.DOTALL)
@@ -15,7 +18,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 
 class Environment(StrEnum):
-    """What is at stake. Whatever is not said to be development is production (G12)."""
+    """Where a process runs. What is not declared to be development is production (G12)."""
 
     DEVELOPMENT = "development"
     PRODUCTION = "production"
@@ -32,16 +35,22 @@ ListenAddress = Annotated[str, AfterValidator(_check_listen)]
 
 
 class ServiceSettings(BaseSettings):
-    """What every service wants to know. Each field is one variable, its name prefixed by the class's `env_prefix`."""
+    """The settings of a service: each field is one variable, its name prefixed by the class's `env_prefix`."""
 
     model_config = SettingsConfigDict(env_prefix="FELTRO_", extra="ignore", frozen=True, env_ignore_empty=True)
 
     @classmethod
+    def for_service(cls, service: str) -> type[Self]:
+        """Returns these settings with the service's own prefix, such as `FELTRO_WALLET_`."""
+        config = SettingsConfigDict(env_prefix=f"FELTRO_{service.upper()}_")
+        return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
+
+    @classmethod
     def variable_name(cls, field: str) -> str:
-        """The environment variable that sets a field."""
+        """Returns the environment variable that sets a field."""
         aliases = {name: info.validation_alias for name, info in cls.model_fields.items() if info.validation_alias}
         if field in aliases.values():
-            # This is how pydantic names a field that has an alias.
+            # In its errors pydantic names a field by its alias.
             return field
         alias = aliases.get(field)
         if isinstance(alias, str):
@@ -53,7 +62,7 @@ Settings = TypeVar("Settings", bound=ServiceSettings)
 
 
 class WrongSettings(Exception):
-    """At least one variable is missing or wrong; `str()` is what to tell the person who starts the service."""
+    """At least one variable is missing or wrong; `str()` is for the person who starts the service."""
 
 
 def load(settings: type[Settings]) -> Settings:
@@ -72,9 +81,9 @@ def load(settings: type[Settings]) -> Settings:
 
 
 def _given(error: ErrorDetails) -> str:
-    """What the variable holds, for the person who mistyped it; never a password, for a log will keep it."""
+    """Shows what the variable holds, but never a password, because logs are kept."""
     given = str(error["input"])
-    # An address that lost its @ may have a password where its port should be.
+    # An address without its @ may have a password in the place of its port.
     unsafe = error["type"] == "url_parsing" and "@" not in given
     if error["type"] == "missing" or unsafe:
         return ""
@@ -83,9 +92,9 @@ def _given(error: ErrorDetails) -> str:
 
 
 def load_or_exit(settings: type[Settings]) -> Settings:
-    """Reads the settings; on a wrong one prints the sentences and ends the process with status 78 (EX_CONFIG)."""
+    """Reads the settings, or prints what is wrong and ends the process with `EX_CONFIG`."""
     try:
         return load(settings)
     except WrongSettings as wrong:
         print(wrong, file=sys.stderr)
-        raise SystemExit(78) from None
+        raise SystemExit(EX_CONFIG) from None

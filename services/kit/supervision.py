@@ -34,7 +34,7 @@ class TaskSupervisor:
         self.stopping = asyncio.Event()
         """It is time to stop: a stop was requested, or a task has failed."""
         self.stop_now = asyncio.Event()
-        """A stop was requested once more: whoever waits for others waits no longer."""
+        """A stop was requested once more: nothing is waited for any longer."""
         self._process = process
         self._on_failure = on_failure
         self._tasks: list[asyncio.Task[None]] = []

@@ -1,4 +1,4 @@
-"""Which call of which client is being worked on: W3C trace context, so that one id leads through all logs."""
+"""W3C trace context of the call that is being worked on, so that one id leads through all logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAMPLED = "01"
 
 
 class Trace:
-    """One call's place in a trace. Entered, it is the current one until it is left."""
+    """One call's place in a trace; as a context manager it is the current one inside."""
 
     __slots__ = ("_before", "ended", "flags", "span_id", "trace_id")
 
@@ -27,7 +27,7 @@ class Trace:
 
     @property
     def header(self) -> str:
-        """The `traceparent` to send on."""
+        """The `traceparent` header to send on."""
         return f"00-{self.trace_id}-{self.span_id}-{self.flags}"
 
     def __enter__(self) -> Self:
@@ -37,7 +37,7 @@ class Trace:
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What the call has set going may outlive it, and takes the context along: from here on it is nobody's.
+        # Tasks that the call has started may outlive it with a copy of its context: they do not belong to it any more.
         self.ended = True
         if self._before is not None:
             _current.reset(self._before)
@@ -47,18 +47,18 @@ _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
 def parse(header: str) -> Trace | None:
-    """The trace that a `traceparent` names, or nothing if it is not well formed."""
+    """Reads a `traceparent` header; None if it is not well formed."""
     if len(header) > _CHARACTERS_LIMIT:
         return None
-    found = _WELL_FORMED.fullmatch(header)
-    if found is None:
+    match = _WELL_FORMED.fullmatch(header)
+    if match is None:
         return None
-    version, trace_id, span_id, flags, more = found.groups()
+    version, trace_id, span_id, flags, more = match.groups()
     return None if more is not None and version == "00" else Trace(trace_id, span_id, flags)
 
 
 def start_span(header: str = "") -> Trace:
-    """A step of our own in the client's trace; in a new one if he has none."""
+    """Returns a new span in the client's trace, or in a new trace if the client sent none."""
     given, span_id = parse(header), secrets.token_hex(8)
     if given is None:
         return Trace(secrets.token_hex(16), span_id, _SAMPLED)
@@ -66,18 +66,18 @@ def start_span(header: str = "") -> Trace:
 
 
 def current() -> Trace | None:
-    """The call that is being worked on."""
+    """Returns the trace of the call that is being worked on."""
     trace = _current.get()
     return None if trace is None or trace.ended else trace
 
 
 def traceparent() -> str:
-    """The header of the current call; empty if there is none."""
+    """Returns the header of the current call; empty if there is none."""
     trace = current()
     return "" if trace is None else trace.header
 
 
 def trace_id() -> str:
-    """The id of the current call's trace; empty if there is none."""
+    """Returns the id of the current call's trace; empty if there is none."""
     trace = current()
     return "" if trace is None else trace.trace_id

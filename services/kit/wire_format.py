@@ -1,13 +1,13 @@
-"""The one piece of protobuf's wire format that is worth knowing: a message inside a message is its bytes with a header.
+"""Embeds encoded protobuf messages in larger ones, unread and unchanged: stored answers, transactions, events.
 
-It lets bytes that were encoded once (a stored answer, a movement) become part of a larger message unread and unchanged.
+In protobuf's wire format a message inside a message is its bytes behind a short header.
 """
 
 _ONE_BYTE, _TWO_BYTES = 1 << 7, 1 << 14
 
 
 def embedded(field_number: int, message: bytes) -> bytes:
-    """The bytes of a message as the value of a field of another one; for field numbers up to 15."""
+    """Returns an encoded message as the value of a field of another one; for field numbers up to 15."""
     tag, length = field_number << 3 | 2, len(message)
     if length < _ONE_BYTE:
         return bytes((tag, length)) + message

@@ -10,7 +10,7 @@ from services.kit.refusal import Refused
 
 
 class AccessRule:
-    """Who may call a method, as its proto says."""
+    """Who may call a method, as its proto declares."""
 
     def __init__(self, method: MethodDescriptor) -> None:
         rule = method.GetOptions().Extensions[access_pb2.access]

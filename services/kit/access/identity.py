@@ -1,4 +1,4 @@
-"""Who is calling: verifies the bearer token of a call against the keys that its issuer publishes."""
+"""The caller behind a bearer token, verified against the keys that the token's issuer publishes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import jwt
 
 from services.kit.access.published_keys import ALGORITHMS, PublishedKeys
 
-# A token that was verified once is remembered for as long as its key is published; the one that was used longest ago is
-# forgotten first (G11). More than a gateway has connections, or each that comes back would cost a signature.
+# Verified tokens are cached for as long as their key is published, the least recently used one is dropped first (G11).
+# More than a gateway has connections, or every client that comes back would cost a signature.
 VERIFIED_TOKENS_LIMIT = 60_000
 TOKEN_CHARACTERS_LIMIT = 8 * 1024
 SUBJECT_CHARACTERS_LIMIT = 128
 CLOCK_SKEW_S = 30
 
 PLAYER, DEMO, OPERATOR, GAME = "player", "demo", "operator", "game"
-# What SCOPE_PLAYER in the protos stands for. For the ids of `demo` no account for money is ever opened.
+# The scopes that SCOPE_PLAYER in the protos stands for. No account for money is ever opened for an id of `demo`.
 PLAYER_SCOPES = frozenset({PLAYER, DEMO})
 DEMO_ID_PREFIX = "demo-"
 _DEMO_ID = re.compile(r"demo-[a-z0-9]{8,40}")
@@ -38,57 +38,57 @@ class Caller:
     scopes: frozenset[str]
     expires_at: float
     issued_at: float = 0.0
-    """0 where the token does not say."""
+    """0 if the token has no `iat`."""
     token_id: str = ""
-    """Stands for this very token: its `jti`, or a digest of it."""
+    """Names this one token: its `jti`, or a digest of it."""
 
     def expired(self, now: float) -> bool:
         return now > self.expires_at + CLOCK_SKEW_S
 
     @property
     def player_id(self) -> str | None:
-        """The player he is, if he is one."""
+        """The player's id, if the caller is a player."""
         return self.subject if self.scopes & PLAYER_SCOPES else None
 
 
-# Who calls what is there for everybody, and does not say who he is.
+# Calls a public method without a token.
 ANONYMOUS = Caller("", frozenset(), 0.0)
 
 
 class TokenInvalid(Exception):
-    """There is no token, or it is not one of the issuer's."""
+    """There is no token, or no trusted issuer has signed it."""
 
 
 class _KeyUnknown(TokenInvalid):
-    """Perhaps the issuer has a new one."""
+    """The issuer may have published a new key."""
 
 
 class KeysUnavailable(Exception):
-    """It cannot be told whether the token is authentic: the issuer's keys are not known (G12)."""
+    """The issuer's keys cannot be read, so no token of theirs is accepted (G12)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustedIssuer:
-    """Somebody who issues tokens."""
+    """An issuer whose tokens are accepted."""
 
     keys_location: str
-    """The path or the address of his keys."""
+    """The path or the address of the issuer's keys."""
     issuer: str = ""
-    """What his tokens have to say as `iss`; empty if that is not looked at."""
+    """The `iss` that tokens must have; empty if it is not checked."""
     demo_only: bool = False
-    """He lets visitors in to try, and can make nobody anything else."""
+    """The issuer's tokens are good for demonstrations only."""
 
 
 class _Issuer:
-    """A source and its keys."""
+    """A trusted issuer and the keys it publishes."""
 
-    def __init__(self, source: TrustedIssuer, elapsed: Callable[[], float]) -> None:
+    def __init__(self, source: TrustedIssuer, monotonic: Callable[[], float]) -> None:
         self.source = source
-        self.published = PublishedKeys(source.keys_location, elapsed)
+        self.published = PublishedKeys(source.keys_location, monotonic)
 
 
 class TokenVerifier:
-    """Checks tokens against the keys that are published at this moment, or were shortly before."""
+    """Verifies tokens against the keys that are published now, or were until recently."""
 
     def __init__(
         self,
@@ -97,13 +97,13 @@ class TokenVerifier:
         wall_time: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """A path is one issuer's JWKS file. Where two sources name a key alike, it is the first one's."""
-        given = [TrustedIssuer(str(issuers))] if isinstance(issuers, Path) else issuers
-        self._issuers = [_Issuer(source, monotonic) for source in given]
+        """A path is one issuer's JWKS file. A key id that two issuers use belongs to the first."""
+        sources = [TrustedIssuer(str(issuers))] if isinstance(issuers, Path) else issuers
+        self._issuers = [_Issuer(source, monotonic) for source in sources]
         self._audience = audience
         self._wall_time = wall_time
-        self._elapsed = monotonic
-        self._look_at = self._next_look()
+        self._monotonic = monotonic
+        self._refresh_at = self._next_refresh()
         self._keys: list[Mapping[str, jwt.PyJWK]] = []
         self._verified: OrderedDict[str, Caller] = OrderedDict()
 
@@ -111,19 +111,19 @@ class TokenVerifier:
         return self._wall_time()
 
     def has_verified(self, token: str) -> bool:
-        """Whether the token was verified before, as far as is remembered."""
+        """Whether the token was verified before and is still cached."""
         return token in self._verified
 
     async def authenticate(self, token: str) -> Caller:
-        """The token's bearer, by keys that are looked up if need be."""
-        if self._elapsed() >= self._look_at:
+        """Returns the token's bearer; reads the issuers' keys again if they are due or a key is unknown."""
+        if self._monotonic() >= self._refresh_at:
             for issuer in self._issuers:
                 await issuer.published.refresh_if_due()
-            self._look_at = self._next_look()
-        known = self._verified.get(token)
-        if known is not None and self._keys_are_the_same():
+            self._refresh_at = self._next_refresh()
+        cached = self._verified.get(token)
+        if cached is not None and self._keys_are_unchanged():
             self._verified.move_to_end(token)
-            return known
+            return cached
         try:
             return self.verify(token)
         except _KeyUnknown:
@@ -137,31 +137,30 @@ class TokenVerifier:
             raise
 
     def verify(self, token: str) -> Caller:
-        """The token's bearer, by keys that are known.
+        """Returns the token's bearer, by the keys that were read last.
 
-        Expiry is the callee's to judge, for some methods accept an expired token (G12).
+        Expiry is for the access rule to judge, because some methods accept an expired token (G12).
         """
-        if not self._keys_are_the_same():
-            # Whoever was let in by a key that is not published any more is not let in again.
+        if not self._keys_are_unchanged():
+            # A token whose key is not published any more must not be accepted from the cache.
             self._keys = [issuer.published.keys for issuer in self._issuers]
             self._verified.clear()
-        known = self._verified.get(token)
-        if known is not None:
+        cached = self._verified.get(token)
+        if cached is not None:
             self._verified.move_to_end(token)
-            return known
+            return cached
         caller = self._verify_signature(token)
         self._verified[token] = caller
         if len(self._verified) > VERIFIED_TOKENS_LIMIT:
             self._verified.popitem(last=False)
         return caller
 
-    def _keys_are_the_same(self) -> bool:
-        known = self._keys
-        if len(known) != len(self._issuers):
+    def _keys_are_unchanged(self) -> bool:
+        if len(self._keys) != len(self._issuers):
             return False
-        return all(keys is issuer.published.keys for keys, issuer in zip(known, self._issuers, strict=True))
+        return all(keys is issuer.published.keys for keys, issuer in zip(self._keys, self._issuers, strict=True))
 
-    def _next_look(self) -> float:
+    def _next_refresh(self) -> float:
         return min((issuer.published.next_refresh_at() for issuer in self._issuers), default=math.inf)
 
     def _verify_signature(self, token: str) -> Caller:
@@ -177,7 +176,7 @@ class TokenVerifier:
                 algorithms=list(ALGORITHMS),
                 audience=self._audience,
                 issuer=source.issuer or None,
-                # Times are judged by our own clock, below.
+                # Times are checked against this verifier's own clock, below.
                 options={
                     "require": ["exp", "sub", "aud"],
                     "verify_exp": False,
@@ -197,12 +196,12 @@ class TokenVerifier:
         raise _KeyUnknown("The token is signed with a key that the issuer does not publish.")
 
     def _caller(self, source: TrustedIssuer, token: str, claims: Mapping[str, Any]) -> Caller:
-        subject, said = claims["sub"], claims.get("scope", "")
-        if not isinstance(said, str) or not 0 < len(subject) <= SUBJECT_CHARACTERS_LIMIT:
-            raise TokenInvalid("The token does not say in words who it is for and what he may do.")
-        scopes = frozenset(said.split())
+        subject, scope = claims["sub"], claims.get("scope", "")
+        if not isinstance(scope, str) or not 0 < len(subject) <= SUBJECT_CHARACTERS_LIMIT:
+            raise TokenInvalid("The token does not say in words who its bearer is and what the bearer may do.")
+        scopes = frozenset(scope.split())
         if source.demo_only and scopes != {DEMO}:
-            raise TokenInvalid("The token's issuer may let in visitors of demonstrations and nobody else.")
+            raise TokenInvalid("The token's issuer may let in guests of demonstrations and nobody else.")
         if DEMO in scopes and (scopes != {DEMO} or _DEMO_ID.fullmatch(subject) is None):
             raise TokenInvalid("The scope `demo` stands alone, and its bearer's id begins with `demo-`.")
         latest = self._wall_time() + CLOCK_SKEW_S
@@ -214,7 +213,7 @@ class TokenVerifier:
 
 
 def _moment(claims: Mapping[str, Any], name: str) -> float:
-    """A time in seconds; 0 if the token has none of this name."""
+    """Reads a time in seconds; 0 if the token has no such claim."""
     value = claims.get(name, 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
         raise TokenInvalid(f"The token's `{name}` is no time.")

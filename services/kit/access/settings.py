@@ -1,4 +1,4 @@
-"""Whose tokens a process believes, one environment variable each, and the verifier that is made of them."""
+"""Which issuers a process trusts, one environment variable each, and the verifier of their tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.kit.settings import Environment, ServiceSettings
 def _check_keys(value: object) -> str:
     location = str(value)
     if not is_url(location) and not Path(location).is_file():
-        raise ValueError("has to be a file that is there, or an http(s) address")
+        raise ValueError("has to be an existing file, or an http(s) address")
     return location
 
 
@@ -24,32 +24,32 @@ KeysLocation = Annotated[str, BeforeValidator(_check_keys)]
 
 
 class TokenSettings(ServiceSettings):
-    """What every process that checks tokens wants to know."""
+    """The settings of every process that verifies tokens."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
     environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
-    # Where the operator's issuer publishes his keys (JWKS).
+    # Where the operator's issuer publishes its keys (JWKS).
     issuer_jwks: KeysLocation = Field(validation_alias="FELTRO_ISSUER_JWKS")
     issuer_audience: str = Field("feltro", validation_alias="FELTRO_ISSUER_AUDIENCE", min_length=1)
-    # What his tokens have to say as `iss`; empty: it is not looked at.
+    # The `iss` that its tokens must have; empty: it is not checked.
     issuer: str = Field("", validation_alias="FELTRO_ISSUER")
-    # Where the gateway's key for visitors of demonstrations is published; without it nobody comes in to try.
+    # Where the gateway publishes its key for guests of demonstrations; without it there are none.
     demo_jwks: KeysLocation | None = Field(None, validation_alias="FELTRO_DEMO_JWKS")
 
     @model_validator(mode="after")
-    def _keys_of_production_come_safely(self) -> TokenSettings:
+    def _verify_production_locations(self) -> TokenSettings:
         if self.environment is Environment.PRODUCTION:
             for name, location in (("FELTRO_ISSUER_JWKS", self.issuer_jwks), ("FELTRO_DEMO_JWKS", self.demo_jwks)):
                 if location is not None and location.startswith("http://"):
                     raise ValueError(
                         f"{name} has to be a file or an https address where FELTRO_ENVIRONMENT is `production`:"
-                        " whoever can change the keys on their way can be anybody"
+                        " a stranger who can change the keys on their way can be anybody"
                     )
         return self
 
     def verifier(self) -> TokenVerifier:
-        """Of these issuers' tokens."""
+        """Returns the verifier of these issuers' tokens."""
         sources = [TrustedIssuer(self.issuer_jwks, self.issuer)]
         if self.demo_jwks is not None:
             sources.append(TrustedIssuer(self.demo_jwks, demo_only=True))

@@ -1,4 +1,4 @@
-"""A key that tokens are signed with, as its owner holds it and as it is published (JWKS)."""
+"""A key that signs tokens: the secret half as its owner stores it, the public half as it is published (JWKS)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SigningKey:
     def __init__(self, private: Ed25519PrivateKey) -> None:
         self._private = private
         self._public = jwt.algorithms.OKPAlgorithm.to_jwk(private.public_key(), as_dict=True)
-        # Derived from the key: after a new key is made an old token names a key that is not published any more.
+        # Derived from the key: once a new key is made, an old token names one that is not published any more.
         self.key_id: str = self._public["x"][:16]
 
     @classmethod
@@ -32,7 +32,7 @@ class SigningKey:
 
     @classmethod
     def read(cls, path: Path) -> SigningKey:
-        """From a PEM file (PKCS #8, not encrypted)."""
+        """Reads a PEM file (PKCS #8, not encrypted)."""
         try:
             private = load_pem_private_key(path.read_bytes(), password=None)
         except (OSError, ValueError, TypeError) as unusable:
@@ -42,14 +42,14 @@ class SigningKey:
         return cls(private)
 
     def pem(self) -> bytes:
-        """The secret itself, as `read` wants it."""
+        """Returns the secret half, as `read` reads it."""
         return self._private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def jwks(self) -> str:
-        """The public half, as services read it."""
+        """Returns the public half, as verifiers read it."""
         published = {**self._public, "kid": self.key_id, "use": "sig", "alg": ALGORITHM}
         return json.dumps({"keys": [published]}, indent=2)
 
     def sign(self, claims: Mapping[str, object]) -> str:
-        """A token."""
+        """Returns a token with these claims."""
         return jwt.encode(dict(claims), self._private, algorithm=ALGORITHM, headers={"kid": self.key_id})

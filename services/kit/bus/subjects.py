@@ -12,5 +12,5 @@ HEARTBEAT_LIFETIME_S = 2.5
 
 
 def table_subject(table_id: str) -> str:
-    """The subject of one table's public events."""
+    """Returns the subject of one table's public events."""
     return f"feltro.table.{table_id}"

@@ -14,22 +14,21 @@ from alembic import command as alembic
 from alembic.config import Config
 from alembic.util import CommandError
 from pydantic import PostgresDsn
-from pydantic_settings import SettingsConfigDict
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from services.kit.database import postgresql, schema
 from services.kit.settings import ServiceSettings, load_or_exit
 
-# How long one migration waits for another of the same database to end (G11).
+# How long a migration waits for another one of the same database (G11).
 OTHER_MIGRATION_TIMEOUT_S = 3600.0
-# How long it waits for a table that somebody uses (G11): all who want that table meanwhile wait behind it.
+# How long it waits for a table that is in use (G11): everything else that needs the table waits behind it.
 TABLE_LOCK_TIMEOUT_S = 60.0
 
-# Any number will do, as long as every migration of one database takes the same one.
+# Any number, the same one for every migration.
 _ONE_AT_A_TIME = 0x46454C54
 _LOCK_NOT_AVAILABLE = "55P03"
-# However long a statement takes over tables that have become large, nobody ends it but who started it.
+# A statement over large tables may take long: only the person who started it ends it.
 _NO_TIMEOUT = {"statement_timeout": "0"}
 
 # Services register the folder of their migrations under this name.
@@ -37,24 +36,17 @@ MIGRATIONS_GROUP = "feltro.migrations"
 
 
 class MigrationSettings(ServiceSettings):
-    """Migrations run as the schema's owner, which the service itself never is."""
+    """The settings of a migration: it runs as the schema's owner, which the service itself never does."""
 
     owner_url: PostgresDsn
-
-    @classmethod
-    def for_service(cls, service: str) -> type[MigrationSettings]:
-        """The settings with the service's own prefix."""
-        prefix = f"FELTRO_{service.upper()}_"
-        config = SettingsConfigDict(env_prefix=prefix, extra="ignore", frozen=True, env_ignore_empty=True)
-        return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
 
 
 def _wait_for_others(connection: Connection) -> None:
     key = {"key": _ONE_AT_A_TIME}
     if connection.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), key).scalar_one():
         return
-    what = f"another migration of this database is under way: waiting for it, at most {OTHER_MIGRATION_TIMEOUT_S:g} s"
-    print(f"feltro migrate: {what}", file=sys.stderr, flush=True)
+    waits = f"another migration of this database is under way: waiting for it, at most {OTHER_MIGRATION_TIMEOUT_S:g} s"
+    print(f"feltro migrate: {waits}", file=sys.stderr, flush=True)
     with _lock_limit(
         connection,
         OTHER_MIGRATION_TIMEOUT_S,
@@ -68,9 +60,9 @@ def _upgrade(connection: Connection, migrations: Path, user: str) -> str:
     _wait_for_others(connection)
     if connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": user}).first() is None:
         raise RuntimeError(f"The role {user} does not exist: create it first (CREATE ROLE {user} LOGIN …).")
-    found = schema.current_revision(connection)
-    if found is not None and found > schema.newest_revision(migrations):
-        return found
+    current = schema.current_revision(connection)
+    if current is not None and current > schema.newest_revision(migrations):
+        return current
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -87,7 +79,7 @@ def _upgrade(connection: Connection, migrations: Path, user: str) -> str:
 
 @contextmanager
 def _lock_limit(connection: Connection, seconds: float, sentence: str) -> Iterator[None]:
-    """Waits for locks so long and no longer, and says it with the sentence."""
+    """Waits for locks so long and no longer; then fails with the sentence."""
     milliseconds = str(round(seconds * 1000))
     connection.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": milliseconds})
     try:
@@ -99,10 +91,10 @@ def _lock_limit(connection: Connection, seconds: float, sentence: str) -> Iterat
 
 
 async def upgrade(owner_url: str, migrations: Path, user: str) -> str:
-    """Upgrades the schema in one transaction; `user`, the service's role, is granted what it may do.
+    """Upgrades the schema in one transaction, and grants the service's role `user` its rights.
 
-    Returns the revision that the database has then. One that is newer than the newest migration stays: it is of a later
-    release, which comes or has been taken back.
+    Returns the revision that the database has then. A revision newer than the newest migration stays: it belongs to a
+    later release, which is being deployed or was rolled back.
     """
     engine = postgresql.connect(owner_url, "feltro migrate", 1, command_timeout_s=None, settings=_NO_TIMEOUT)
     try:
@@ -113,7 +105,7 @@ async def upgrade(owner_url: str, migrations: Path, user: str) -> str:
 
 
 def role_of(service: str) -> str:
-    """The role that a service connects as."""
+    """Returns the role that a service connects as."""
     return f"feltro_{service}"
 
 
@@ -140,14 +132,14 @@ def command(arguments: list[str]) -> int:
     settings = load_or_exit(MigrationSettings.for_service(service))
     migrations = _migrations_of(service)
     try:
-        found = asyncio.run(upgrade(str(settings.owner_url), migrations, role_of(service)))
+        revision = asyncio.run(upgrade(str(settings.owner_url), migrations, role_of(service)))
     except (*postgresql.DATABASE_FAILURES, RuntimeError, SQLAlchemyError, CommandError) as failed:
-        why = str(failed).strip() or type(failed).__name__
-        print(f"feltro migrate: the database was not changed: {why}", file=sys.stderr)
+        reason = str(failed).strip() or type(failed).__name__
+        print(f"feltro migrate: the database was not changed: {reason}", file=sys.stderr)
         return 1
     newest = schema.newest_revision(migrations)
-    if found > newest:
-        print(f"The {service}'s database has the schema {found}, newer than this release's {newest}: nothing to do.")
+    if revision > newest:
+        print(f"The {service}'s database has the schema {revision}, newer than this release's {newest}: nothing to do.")
     else:
         print(f"The {service}'s database has the newest schema.")
     return 0

@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: engines with limits, and connections for what runs all the time."""
+"""Connections to PostgreSQL: engines with limits, and direct connections for the hot statements."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 CONNECT_TIMEOUT_S = 5
 COMMAND_TIMEOUT_S = 30
 
-# What the database, the way to it and the pool fail with, through SQLAlchemy or straight from the driver.
+# The failures of the database, of the connection to it and of the pool, through SQLAlchemy or from the driver itself.
 DATABASE_FAILURES = (
     DBAPIError,
     PoolTimeout,
     asyncpg.PostgresError,
     asyncpg.InterfaceError,
-    # A connection that is lost while a statement is being prepared may be found in a state that the driver denies.
+    # A connection lost while a statement is being prepared may be in a state that the driver holds impossible.
     asyncpg.InternalClientError,
     OSError,
     TimeoutError,
@@ -38,9 +38,9 @@ def connect(
     command_timeout_s: float | None = COMMAND_TIMEOUT_S,
     settings: Mapping[str, str] | None = None,
 ) -> AsyncEngine:
-    """An engine with so many connections at most; `settings` are PostgreSQL's own, for its sessions.
+    """Returns an engine with at most so many connections; `settings` are PostgreSQL's own, for its sessions.
 
-    A command takes as long as it takes if its timeout is None.
+    `command_timeout_s` None: a command may take as long as it needs.
     """
     return create_async_engine(
         url,
@@ -57,10 +57,10 @@ def connect(
 
 
 class DirectConnection:
-    """A connection for the statements that run all the time, straight through SQLAlchemy's driver.
+    """A connection whose hot statements go straight to the driver.
 
-    SQLAlchemy's share of a lone statement is as large as the database's. Here it keeps the pool, the dialect and
-    everything that is asked rarely (`sqlalchemy`), in the same transaction; the few hot statements skip the rest of it.
+    SQLAlchemy's share of a lone statement is as large as the database's. It keeps the pool, the dialect and all rare
+    statements (`sqlalchemy`), in the same transaction; only the few hot ones bypass it.
     """
 
     def __init__(self, connection: AsyncConnection, driver: asyncpg.Connection[asyncpg.Record]) -> None:
@@ -75,27 +75,27 @@ class DirectConnection:
         return cls(connection, cast("asyncpg.Connection[asyncpg.Record]", driver))
 
     async def fetch(self, statement: str, *values: object) -> Sequence[Any]:
-        """All rows of a statement in PostgreSQL's own words (`$1`, `$2` …), prepared once per connection."""
+        """Returns all rows of a statement in PostgreSQL's own syntax (`$1`, `$2` …), prepared once per connection."""
         rows: Sequence[Any] = await self._driver.fetch(statement, *values)
         return rows
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        """Commits at the end, or undoes everything if something is raised."""
+        """Commits at the end, or rolls everything back if an exception is raised."""
         await self._driver.execute("BEGIN")
         try:
             yield
         except BaseException:
-            # Whoever holds a connection that has failed throws it away; the server undoes what it left.
+            # The holder of a failed connection discards it; the server rolls back what it left.
             self._driver.terminate()
             raise
         await self._driver.execute("COMMIT")
 
     async def discard(self) -> None:
-        """Closes the connection for good, whatever state it is in."""
+        """Closes the connection, whatever state it is in, so that the pool does not use it again."""
         self._driver.terminate()
         try:
             await self.sqlalchemy.invalidate()
             await self.sqlalchemy.close()
         except DATABASE_FAILURES:
-            _log.debug("a connection that was lost could not be closed", exc_info=True)
+            _log.debug("a lost connection could not be closed", exc_info=True)

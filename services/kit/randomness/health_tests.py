@@ -1,21 +1,21 @@
-"""Notices within a few hundred bytes that a source of entropy has died: the continuous tests of NIST SP 800-90B, 4.4.
+"""The continuous health tests of NIST SP 800-90B, 4.4: they notice a dead source of entropy within a few hundred bytes.
 
-The kernel's generator claims 8 bits of min-entropy a byte; the tests insist on `ASSESSED_BITS` = 6. So they disable
-nothing unless the source has lost a quarter of what it claims, and yet see a stuck one within 8 bytes. It also decides
-how often a sound source is accused: by chance a run of 8 equal bytes begins at one byte in 2**56, and a window of 512
-holds its first byte 35 times once in 2**98. A casino that draws a megabyte an hour is closed by that once in millions
-of years (tests/kit/randomness/test_health_tests.py computes both).
+The kernel's generator claims 8 bits of min-entropy a byte; the tests require `ASSESSED_BITS` = 6. So they fail only if
+the source has lost a quarter of what it claims, and yet notice a stuck one within 8 bytes. The number also decides how
+often a sound source fails by chance: a run of 8 equal bytes begins at one byte in 2**56, and a window of 512 holds its
+first byte 35 times once in 2**98. A casino that draws a megabyte an hour is closed by that once in millions of years
+(tests/kit/randomness/test_health_tests.py computes both).
 """
 
 from fractions import Fraction
 from math import ceil, comb
 
-# Min-entropy of a sample (a byte) that the tests insist on.
+# The min-entropy of a sample (a byte) that the tests require.
 ASSESSED_BITS = 6
-# -log2 of the standard's alpha, the chance that a source of exactly the assessed entropy is accused at one sample. The
+# -log2 of the standard's alpha, the chance that a source of exactly the assessed entropy fails at one sample. The
 # standard recommends 20 to 40.
 FALSE_ALARM_BITS = 40
-# Samples that the adaptive proportion test looks at together: the standard's number for samples of more than one bit.
+# Samples in one window of the adaptive proportion test: the standard's number for samples of more than one bit.
 WINDOW = 512
 
 
@@ -25,7 +25,7 @@ def repetition_cutoff(entropy_bits: float, false_alarm_bits: int) -> int:
 
 
 def proportion_cutoff(entropy_bits: float, false_alarm_bits: int, window: int) -> int:
-    """SP 800-90B 4.4.2: C = 1 + critbinom(W, 2**-H, 1 - alpha), in whole numbers throughout.
+    """SP 800-90B 4.4.2: C = 1 + critbinom(W, 2**-H, 1 - alpha), computed in integers only.
 
     `critbinom` is the smallest count whose cumulative probability reaches 1 - alpha. With p = `ones`/`scale` the chance
     of a count is comb(W, count) * ones**count * (scale - ones)**(W - count) out of scale**W.
@@ -45,7 +45,7 @@ PROPORTION_CUTOFF = proportion_cutoff(ASSESSED_BITS, FALSE_ALARM_BITS, WINDOW)
 
 
 class RepetitionCount:
-    """SP 800-90B 4.4.1: one value, again and again."""
+    """SP 800-90B 4.4.1: fails when one value repeats too often in a row."""
 
     def __init__(self, cutoff: int = REPETITION_CUTOFF) -> None:
         self._cutoff = cutoff
@@ -53,7 +53,7 @@ class RepetitionCount:
         self._run = 0
 
     def passes(self, samples: bytes) -> bool:
-        """Whether no run, counted on from the samples before, reaches the cutoff."""
+        """Whether no run, those of earlier samples continued, reaches the cutoff."""
         value, run, longest = self._value, self._run, 0
         for sample in samples:
             if sample == value:
@@ -67,7 +67,7 @@ class RepetitionCount:
 
 
 class AdaptiveProportion:
-    """SP 800-90B 4.4.2: the first value of a window, too often within it."""
+    """SP 800-90B 4.4.2: fails when the first value of a window occurs too often within it."""
 
     def __init__(self, cutoff: int = PROPORTION_CUTOFF, window: int = WINDOW) -> None:
         self._cutoff = cutoff
@@ -78,7 +78,7 @@ class AdaptiveProportion:
         """Samples until the window is full; at 0 the next sample begins another."""
 
     def passes(self, samples: bytes) -> bool:
-        """Whether in no window, counted on from the samples before, the count reaches the cutoff."""
+        """Whether in no window, that of earlier samples continued, the count reaches the cutoff."""
         at, highest = 0, 0
         while at < len(samples):
             if not self._missing:
@@ -99,7 +99,7 @@ class HealthTests:
         self._proportion = AdaptiveProportion()
 
     def fault(self, samples: bytes) -> str | None:
-        """What is wrong with the stream at these bytes, if anything. Never says which bytes they are (G7)."""
+        """Says which test the stream fails at these bytes, if any, but never which bytes they are (G7)."""
         if not self._repetition.passes(samples):
             return f"one byte came {REPETITION_CUTOFF} times in a row or more (SP 800-90B 4.4.1)"
         if not self._proportion.passes(samples):

@@ -9,17 +9,17 @@ T = TypeVar("T")
 
 
 class TapeExhausted(Exception):
-    """The entropy has run out before the outcome was known."""
+    """The entropy has run out before the outcome was decided."""
 
 
 class Tape:
-    """Reads numbers from given entropy. The same bytes give the same numbers for ever (`903-B/2015:6.7.2`, G10).
+    """Reads numbers from given entropy: the same bytes always give the same numbers (`903-B/2015:6.7.2`, G10).
 
     By hand: to draw below n, take the fewest whole bytes that can tell n numbers apart (none for n = 1, one up to 256,
     two up to 65,536) and read them as a number, the first byte being the most significant. Of the numbers that so many
-    bytes can be (256, 65,536), `limit` of them, the largest multiple of n, are of use. A number of `limit` or above is
-    thrown away and the next bytes are taken; otherwise its remainder after division by n is the result. Each of the n
-    results belongs to equally many numbers below `limit`, so none is likelier than another.
+    bytes can be (256, 65,536), those below `limit`, the largest multiple of n, are used. Any other is discarded and the
+    next bytes are taken; otherwise the remainder after division by n is the result. Each of the n results belongs to
+    equally many numbers below `limit`, so none is likelier than another.
     """
 
     def __init__(self, entropy: bytes) -> None:
@@ -28,11 +28,11 @@ class Tape:
 
     @property
     def used(self) -> int:
-        """Bytes consumed from the start, those thrown away included."""
+        """Bytes consumed from the start, discarded ones included."""
         return self._used
 
     def below(self, n: int) -> int:
-        """One of 0 … n - 1, all equally likely."""
+        """Returns one of 0 … n - 1, all equally likely."""
         if n < 1:
             raise ValueError(f"There is no number from 0 up to but not including {n}.")
         width = ((n - 1).bit_length() + 7) // 8
@@ -47,7 +47,7 @@ class Tape:
         raise TapeExhausted(f"{len(entropy)} bytes of entropy are not enough for this outcome.")
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in an order of which all are equally likely (Fisher and Yates).
+        """Returns the items in a random order, all orders equally likely (Fisher and Yates).
 
         By hand: from the last place down to the second, draw one of the places up to and including it, and exchange the
         items of the two.

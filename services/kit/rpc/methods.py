@@ -1,7 +1,4 @@
-"""The methods of a process, whatever way a call comes in: who may make it, what it is given, and what it answers.
-
-Access rules are read from the protos, refusals are told apart from faults, and every call is counted.
-"""
+"""The methods of a process, called alone or over a relay: access, decoding, answers, refusals and metrics."""
 
 from __future__ import annotations
 
@@ -25,8 +22,7 @@ from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused, code_of, codes_of
 
-# A request or an answer that is larger is refused, whichever way the call came in (G11). It is as much as clients of
-# gRPC take unless they are told otherwise.
+# A larger request or answer is refused, alone or over a relay (G11). gRPC clients accept as much by default.
 CALL_BYTES_LIMIT = 4 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
@@ -40,7 +36,7 @@ _SECONDS = Histogram(
 
 # A method returns its response message, or the bytes of one where a stored answer has to go out as it was (G3).
 Answer = Message | bytes
-# The refusal that a failure of database or bus means to a caller, or None if it is a fault of ours.
+# Returns the refusal for a failure of the database or the bus; None for a fault of the service itself.
 RefusalFor = Callable[[Exception], Refused | None]
 Implementation = Callable[[Message, Caller], Awaitable[Answer]]
 
@@ -52,7 +48,7 @@ class Service(Protocol):
 
 
 _FAULT = "The service has failed and it is not known whether anything was done: send the same request again."
-_NOT_SAID = (
+_TOO_LARGE_TO_SAY = (
     f"It was done, but the answer has more than {CALL_BYTES_LIMIT} bytes, and the same request again has no other:"
     " look at what it has come to with a call that reads."
 )
@@ -70,7 +66,7 @@ async def _within(answering: Awaitable[Answer], time_limit_s: float | None) -> A
 
 
 def late() -> StatusRefused:
-    """The refusal of a call whose caller waits no longer."""
+    """The refusal of a call whose caller does not wait any more."""
     return StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "The time limit of the call has passed.")
 
 
@@ -83,7 +79,7 @@ def _snake_case(name: str) -> str:
 
 
 def request_too_large() -> StatusRefused:
-    """The refusal of a request that nobody reads."""
+    """The refusal of a request that is too large to be read."""
     sentence = f"The request has more than {CALL_BYTES_LIMIT} bytes: send less at once."
     return StatusRefused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence, {"limit": str(CALL_BYTES_LIMIT)})
 
@@ -104,21 +100,21 @@ class Method:
         domain: str,
         refusal_for: RefusalFor,
     ) -> None:
-        """`domain` is that of the refusals; `explain` turns failures that callers can do something about into them."""
+        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them."""
         function = getattr(implementation, _snake_case(method.name), None)
         if function is None:
             raise MethodNotImplemented(f"{type(implementation).__name__} does not implement {method.full_name}.")
         self.path = f"{method.containing_service.full_name}/{method.name}"
-        self._implemented = cast("Implementation", function)
+        self._implementation = cast("Implementation", function)
         self._guard = Guard(method, verifier)
         self._request_class = GetMessageClass(method.input_type)
-        # What can be called by GET says that it changes nothing.
+        # A method that can be called by GET changes nothing.
         self.is_read = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
         self._name = method.full_name
         self._domain = domain
         # Fails now, and not at the first refusal, where the protos declare no reasons for the domain.
         codes_of(domain)
-        self._explain = refusal_for
+        self._refusal_for = refusal_for
         self._succeeded = _CALLS.labels(method.full_name, "OK")
         self._seconds = _SECONDS.labels(method.full_name)
 
@@ -139,16 +135,16 @@ class Method:
         started = time.perf_counter()
         try:
             caller = await self._guard.admit(token)
-            answering = self._implemented(self._read(request), caller)
+            answering = self._implementation(self._read(request), caller)
             limited = self.is_read and time_limit_s is not None
             answer = self._written(await (_within(answering, time_limit_s) if limited else answering))
         except Refused as refused:
             raise self._counted(refused) from None
-        except Exception as failed:  # noqa: BLE001 - whatever it was, the caller is told
-            refusal = self._explain(failed)
+        except Exception as failed:  # noqa: BLE001 - whatever it was, the caller gets an answer
+            refusal = self._refusal_for(failed)
             if refusal is None:
                 _log.exception("a call failed", extra={"method": self._name})
-                # What went wrong is for the log: an error may hold what nobody was to see (G7).
+                # The error is for the log alone: it may hold secrets (G7).
                 refusal = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
             raise self._counted(refusal) from None
         self._succeeded.inc()
@@ -168,13 +164,15 @@ class Method:
         written = answer if isinstance(answer, bytes) else answer.SerializeToString()
         if len(written) > CALL_BYTES_LIMIT:
             _log.error("an answer is too large to be sent", extra={"method": self._name, "bytes": len(written)})
-            # A refusal only where nothing has changed (G12).
-            raise _answer_too_large() if self.is_read else StatusRefused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
+            # A refusal says that nothing has changed (G12).
+            raise (
+                _answer_too_large() if self.is_read else StatusRefused("", grpc.StatusCode.INTERNAL, _TOO_LARGE_TO_SAY)
+            )
         return written
 
     def _counted(self, refused: Refused) -> Refused:
         if refused.domain == Refused.domain:
-            # One that another service gave, passed on, keeps the domain of its reason.
+            # A refusal passed on from another service keeps the domain of its reason.
             refused.domain = self._domain
         try:
             code = code_of(refused)

@@ -1,4 +1,4 @@
-"""What answers at a service's address while the service itself cannot: it says so to health checks and to callers."""
+"""A server that answers health checks and calls with `not serving` while the service itself cannot serve yet."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
-class _Nobody(grpc.GenericRpcHandler):
-    """Answers every call alike: nothing was done."""
+class _RefuseAll(grpc.GenericRpcHandler):
+    """Refuses every call: nothing was done."""
 
     def __init__(self, sentence: str) -> None:
         self._sentence = sentence
@@ -30,11 +30,11 @@ class _Nobody(grpc.GenericRpcHandler):
 
 @asynccontextmanager
 async def not_serving_server(listen: str, sentence: str) -> AsyncIterator[None]:
-    """NOT_SERVING for health checks, UNAVAILABLE with the sentence for other calls. Then the address is free again."""
+    """Answers NOT_SERVING to health checks and UNAVAILABLE with the sentence to calls; then frees the address."""
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     checks = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-    server.add_generic_rpc_handlers((_Nobody(sentence),))
+    server.add_generic_rpc_handlers((_RefuseAll(sentence),))
     await checks.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
     server.add_insecure_port(listen)
     await server.start()

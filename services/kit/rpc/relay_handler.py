@@ -1,4 +1,4 @@
-"""Carries many calls over one stream: those of a moment travel together, and so do their answers (relay.proto)."""
+"""The server's end of a relay: carries out the calls of a stream, and sends answers of one moment together."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class _Stream:
 
 
 def relay_handler(methods: Mapping[str, Method]) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """The one method of the RelayService, over these methods by their paths."""
+    """Returns the handler of the RelayService's one method, over these methods by their paths."""
 
     async def relay(requests: AsyncIterator[bytes], context: _Context) -> None:
         stream = _Stream(methods, context)

@@ -1,4 +1,4 @@
-"""The gRPC server shell: unary calls and relayed ones, health, reflection, graceful stop."""
+"""The gRPC server of a process: calls alone and over a relay, health, reflection, graceful stop."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Servi
 from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
 from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
 
-# A message that is larger gRPC itself refuses, without a reason (G11). It is far above what a call may have, so that
-# one with more is refused with a reason, and what travels together on a relay never breaks its stream.
+# gRPC itself refuses a larger message, without a reason (G11). It is far above the limit of a call, so that a call that
+# is too large is refused with a reason, and calls that travel together never break their stream.
 MESSAGE_BYTES_LIMIT = 2 * CALL_BYTES_LIMIT
 # Calls beyond this are refused with RESOURCE_EXHAUSTED before they are read (G11).
 CONCURRENT_CALLS_LIMIT = 10_000
@@ -33,8 +33,8 @@ def _token(authorization: str) -> str:
 def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
     async def answer(request: bytes, context: _Context) -> bytes:
         try:
-            said = {key: str(value) for key, value in context.invocation_metadata() or ()}
-            return await method.answer(request, _token(said.get("authorization", "")), said.get("traceparent", ""))
+            sent = {key: str(value) for key, value in context.invocation_metadata() or ()}
+            return await method.answer(request, _token(sent.get("authorization", "")), sent.get("traceparent", ""))
         except Refused as refused:
             if refused.domain == Refused.domain:
                 refused.domain = domain
@@ -42,7 +42,7 @@ def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
             await context.abort(code_of(refused), refused.sentence, details)
             raise
 
-    # Bytes in, bytes out: the method reads and writes them, as it does for calls that are relayed.
+    # Bytes in, bytes out: the method decodes and encodes them, as it does for relayed calls.
     return grpc.unary_unary_rpc_method_handler(answer)
 
 
@@ -52,7 +52,7 @@ class GrpcServer:
     def __init__(
         self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str, refusal_for: RefusalFor
     ) -> None:
-        """`domain` is that of the refusals; `explain` turns failures that callers can do something about into them."""
+        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them."""
         self._server = grpc.aio.server(
             maximum_concurrent_rpcs=CONCURRENT_CALLS_LIMIT,
             options=[
@@ -94,6 +94,6 @@ class GrpcServer:
             await self._health.set(name, status)
 
     async def stop(self, grace_s: float) -> None:
-        """Takes no new calls, lets those under way finish, then ends."""
+        """Takes no new calls, lets those under way finish, then stops."""
         await self.set_serving(serving=False)
         await self._server.stop(grace_s)

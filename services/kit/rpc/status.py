@@ -50,8 +50,8 @@ def status_from(refused: Refused) -> Status:
 @cache
 def codes_of(domain: str) -> Mapping[str, grpc.StatusCode]:
     """Returns the codes of a domain's reasons; `wallet.feltro` are those of the package `feltro.wallet.v1`."""
-    name, _, ours = domain.partition(".")
-    enum: EnumDescriptor = descriptor_pool.Default().FindEnumTypeByName(f"{ours}.{name}.v1.RefusalReason")
+    name, _, root = domain.partition(".")
+    enum: EnumDescriptor = descriptor_pool.Default().FindEnumTypeByName(f"{root}.{name}.v1.RefusalReason")
     return {
         value.name.removeprefix(REASON_PREFIX): _CODES[value.GetOptions().Extensions[refusal_pb2.refusal].code]
         for value in enum.values

@@ -19,7 +19,6 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import DecodeError
 from pydantic import Field, FilePath, PostgresDsn
-from pydantic_settings import SettingsConfigDict
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -72,13 +71,6 @@ class ReplaySettings(ServiceSettings):
     database_url: PostgresDsn
     token_file: FilePath
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
-
-    @classmethod
-    def for_service(cls, game: str) -> type[ReplaySettings]:
-        """The settings with the game's own prefix."""
-        prefix = f"FELTRO_{game.upper()}_"
-        config = SettingsConfigDict(env_prefix=prefix, extra="ignore", frozen=True, env_ignore_empty=True)
-        return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
 
 
 @dataclass(frozen=True, slots=True)
