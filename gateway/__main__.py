@@ -1,4 +1,4 @@
-"""The gateway process: starts, serves until it is told to stop, and lets requests under way finish."""
+"""The gateway process: serves until it is asked to stop, and lets requests in flight finish."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ from services.kit.access.signing_key import NoSigningKey
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 
-# Objects made before the collector looks at the young ones: nearly all are dropped with their request.
+# Allocations between two collections of young objects: nearly all objects are freed with their request.
 GC_FIRST_THRESHOLD = 50_000
-# As for a wrong variable: nothing but another setting helps.
+# The exit status for wrong settings (sysexits.h).
 EX_CONFIG = 78
 
 _log = logging.getLogger("gateway")
 
 
 async def serve(settings: GatewaySettings) -> int:
-    """Serve until SIGTERM or SIGINT; the exit status."""
+    """Serves until SIGTERM or SIGINT, and returns the exit status."""
     if settings.metrics_listen is not None:
         host, _, port = settings.metrics_listen.rpartition(":")
         start_http_server(int(port), host)
     wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
     bus = NatsDependency(str(settings.nats_url))
-    lookout = Readiness([wallet, bus])
-    vital = TaskSupervisor(lookout)
+    readiness = Readiness([wallet, bus])
+    supervisor = TaskSupervisor(readiness)
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, vital.request_stop)
+        asyncio.get_running_loop().add_signal_handler(number, supervisor.request_stop)
     try:
-        gateway = Gateway(settings, lookout, bus.client)
+        gateway = Gateway(settings, readiness, bus.client)
     except (NoSigningKey, FrontEndUnusable) as unusable:
         print(unusable, file=sys.stderr)
         return EX_CONFIG
-    vital.start([lookout.watch(), *gateway.background_tasks()])
+    supervisor.start([readiness.watch(), *gateway.background_tasks()])
     runner = web.AppRunner(gateway.application, shutdown_timeout=settings.stop_grace_s)
     try:
         await runner.setup()
         await LimitedSite(runner, gateway.connection_limiter, settings.listen_host, settings.listen_port).start()
         _log.info("the gateway listens", extra={"address": settings.listen})
-        await vital.stopping.wait()
+        await supervisor.stopping.wait()
         _log.info("the gateway stops")
-        await vital.announce_stop(settings.not_ready_s)
+        await supervisor.announce_stop(settings.not_ready_s)
     except OSError as error:
         _log.error("cannot listen: free the address or set FELTRO_GATEWAY_LISTEN", extra={"error": str(error)})
         return 1
     finally:
         await runner.cleanup()
-        await vital.cancel_all()
+        await supervisor.cancel_all()
         await gateway.close()
-        await lookout.close()
-    return 1 if vital.has_failed else 0
+        await readiness.close()
+    return 1 if supervisor.has_failed else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""What the gateway itself refuses: reasons of its closed set (see gateway.proto), each with its facts."""
+"""The gateway's own refusals: reasons of its closed set (see gateway.proto), each with its facts."""
 
 from __future__ import annotations
 
 import grpc
+from google.protobuf.descriptor import EnumValueDescriptor
 from google.rpc import code_pb2
 
 from feltro.access.v1 import refusal_pb2
@@ -11,16 +12,20 @@ from services.kit.refusal import Refused
 
 DOMAIN = "gateway.feltro"
 
+
+def grpc_code(reason: EnumValueDescriptor) -> grpc.StatusCode:
+    """Returns the gRPC code that the proto declares for a reason."""
+    return grpc.StatusCode[code_pb2.Code.Name(reason.GetOptions().Extensions[refusal_pb2.refusal].code)]
+
+
 _CODES = {
-    value.name.removeprefix("REFUSAL_REASON_"): grpc.StatusCode[
-        code_pb2.Code.Name(value.GetOptions().Extensions[refusal_pb2.refusal].code)
-    ]
+    value.name.removeprefix("REFUSAL_REASON_"): grpc_code(value)
     for value in gateway_pb2.RefusalReason.DESCRIPTOR.values[1:]
 }
 
 
 class GatewayRefused(Refused):
-    """The gateway did not do it or pass it on, and nothing has changed (G12)."""
+    """The gateway did not pass a call on or carry it out: nothing has changed (G12)."""
 
     domain = DOMAIN
 

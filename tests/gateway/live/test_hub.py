@@ -133,7 +133,7 @@ async def test_taking_up_where_one_left_off(edge: tuple[LiveGateway, FakeTables,
     async with live.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=99)
         assert opened["resumed"] is False
-        assert opened["why"] == "The table counts otherwise now."
+        assert opened["message"] == "The table counts otherwise now."
         assert opened["table"]["seq"] == "6"
 
 
@@ -175,7 +175,7 @@ async def test_taking_up_at_a_busy_table_at_a_gateway_that_did_not_hear_it(
                 assert [await client.next_seqs(11) for client in clients] == [list(range(141, 152))] * 20
             async with there.connect() as client:
                 shown = await client.result("subscribe", table_id=other.table_id, from_seq=5)
-                assert shown["why"] == "What has happened since is not kept any more."
+                assert shown["message"] == "What has happened since is not kept any more."
 
 
 def _count_reads(kept: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -200,7 +200,7 @@ async def test_what_is_not_kept_any_more_is_said(
     async with live.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=5)
         assert (opened["resumed"], opened["seq"]) == (False, "50")
-        assert opened["why"] == "What has happened since is not kept any more."
+        assert opened["message"] == "What has happened since is not kept any more."
 
 
 async def test_a_new_owners_picture_is_believed_whatever_its_number(
@@ -363,7 +363,7 @@ async def test_the_bus_starts_anew_with_nothing_of_what_it_knew(
             second = _nats(tmp_path_factory, port)
             try:
                 snapshot = await client.next_notification("snapshot")
-                assert snapshot["why"] == "Events were missed."
+                assert snapshot["message"] == "Events were missed."
                 table.publish_takeover()
                 table.publish(1)
                 await table.publisher.flush()
@@ -384,13 +384,13 @@ def test_one_who_vanishes_takes_nobody_with_him(nats_url: str) -> None:
                     await one.result("subscribe", table_id=table.table_id)
                 table.publish()
                 assert await client.next_seqs(1) == await vanishing.next_seqs(1) == [1]
-                watcher = next(iter(live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET]))
+                watcher = next(iter(live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]))
                 watcher.transport.abort()
                 await wait_until(lambda: len(live.websockets._open) == 1)
                 # As it is between the end of a connection and the moment in which it is noticed.
-                live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET] = {
+                live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET] = {
                     watcher: None,
-                    **live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET],
+                    **live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET],
                 }
                 table.publish(2)
                 assert await client.next_seqs(2) == [2, 3]
