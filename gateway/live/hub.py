@@ -44,6 +44,8 @@ CONCURRENT_SNAPSHOTS_LIMIT = 16
 # A feed without watchers is kept for clients that come back.
 IDLE_FEED_KEPT_S = 15.0
 FEEDS_LIMIT = 20_000
+# Messages that arrive in one turn of the event loop and are written together, over all tables (G11).
+MESSAGES_PER_TURN_LIMIT = 256
 
 # No feed is made for what cannot be a table's id (G11).
 _TABLE_ID = re.compile(bounds.bounds_of(table_pb2.GetTableRequest.DESCRIPTOR.fields_by_name["table_id"]).pattern)
@@ -100,6 +102,9 @@ class Hub:
         self._backfills: dict[Feed, asyncio.Task[None]] = {}
         self._resyncs: dict[Feed, asyncio.Task[None]] = {}
         self._snapshot_slots = asyncio.Semaphore(CONCURRENT_SNAPSHOTS_LIMIT)
+        # Payloads that have arrived in this turn of the event loop: a watcher gets them in one write.
+        self._arrived: dict[Feed, list[bytes]] = {}
+        self._arrived_count = 0
         self._listener = StreamListener(bus, EVENTS_STREAM, EVENTS_SUBJECTS[0], self._on_message, self._on_gap)
 
     @property
@@ -201,12 +206,22 @@ class Hub:
         feed = self._feeds.get(subject.removeprefix(_PREFIX))
         if feed is None:
             return
-        try:
-            feed.publish(self._events([payload]))
-        except Exception:
-            # Some watchers may have received a part of it: all get a snapshot.
-            feed.mark_gap()
-            raise
+        if not self._arrived:
+            asyncio.get_running_loop().call_soon(self._publish_arrived)
+        self._arrived.setdefault(feed, []).append(payload)
+        self._arrived_count += 1
+        if self._arrived_count >= MESSAGES_PER_TURN_LIMIT:
+            self._publish_arrived()
+
+    def _publish_arrived(self) -> None:
+        arrived, self._arrived, self._arrived_count = self._arrived, {}, 0
+        for feed, payloads in arrived.items():
+            try:
+                feed.publish(self._events(payloads))
+            except Exception:  # noqa: BLE001 - one unreadable message must not stop all others
+                _log.exception("a message of the bus cannot be read", extra={"table_id": feed.table_id})
+                # Some watchers may have received a part of it: all get a snapshot.
+                feed.mark_gap()
 
     def _events(self, payloads: Iterable[bytes]) -> Iterator[EncodedEvent]:
         for payload in payloads:
@@ -216,6 +231,7 @@ class Hub:
                 )
 
     def _on_gap(self) -> None:
+        self._publish_arrived()
         for feed in self._feeds.values():
             feed.mark_gap()
 

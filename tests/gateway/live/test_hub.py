@@ -7,15 +7,18 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from unittest.mock import MagicMock
 from uuid import uuid4
 
 import pytest
 import uvloop
 
+from feltro.table.v1 import events_pb2
 from gateway.backends import archive
 from gateway.live import connection_limits, feeds, hub, websocket
 from gateway.live.encoding import EncodedEvent, Framing
 from gateway.live.feeds import Feed, Watcher
+from services.kit.bus.subjects import table_subject
 from stack.processes.child import ChildProcess
 from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
@@ -262,6 +265,27 @@ async def test_a_thousand_watchers_are_told_the_same(
         await asyncio.gather(*(client.result("subscribe", table_id=table.table_id) for client in clients))
         table.publish(5)
         assert await asyncio.gather(*(client.next_seqs(5) for client in clients)) == [[1, 2, 3, 4, 5]] * WATCHERS
+
+
+async def test_events_that_arrive_together_are_written_together(
+    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as client:
+        await client.result("subscribe", table_id=table.table_id)
+        table.publish()
+        assert await client.next_seqs(1) == [1]
+        (watcher,) = live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]
+        transport = MagicMock(get_write_buffer_size=lambda: 0, is_closing=lambda: False)
+        monkeypatch.setattr(watcher, "transport", transport)
+        for seq in range(2, hub.MESSAGES_PER_TURN_LIMIT + 3):
+            events = events_pb2.TableEvents(events=[events_pb2.TableEvent(table_id=table.table_id, seq=seq)])
+            live.hub._on_message(table_subject(table.table_id), events.SerializeToString())
+        await asyncio.sleep(0)
+        written = [call.args[0] for call in transport.write.call_args_list]
+    # One write for all events of one turn of the event loop, up to the limit.
+    assert [payload.count(b'"method":"table"') for payload in written] == [hub.MESSAGES_PER_TURN_LIMIT, 1]
 
 
 async def test_a_slow_reader_delays_nobody_and_catches_up(
