@@ -84,7 +84,7 @@ class NatsDependency:
     """The event bus."""
 
     name = "events"
-    purpose = "carries what happens to whoever watches"
+    purpose = "carries events to clients"
 
     def __init__(self, url: str) -> None:
         self.address = _PASSWORDS.sub("", urlsplit(url).netloc)

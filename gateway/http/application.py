@@ -23,7 +23,7 @@ from gateway.http.rest import BODY_BYTES_LIMIT
 from services.kit.settings import Environment
 
 _LOGIN = """<section><h2>Log in</h2>
-<p>This is a development platform: there are no passwords. Its issuer signs a token for whoever you want to be.</p>
+<p>This is a development platform: there are no passwords. Its issuer signs a token for any name that you choose.</p>
 <pre>.venv/bin/feltro token --scope player --subject ana</pre>
 <p>And this is how to call a service with one:</p>
 <pre>.venv/bin/feltro call WalletService/OpenAccount '{"player_id": "ana", "mode": "MODE_REAL"}'</pre></section>"""

@@ -51,7 +51,7 @@ carry the trace that it belongs to (W3C trace context) as `params.{json_rpc.META
 
 **Tokens** are sent as `Authorization: Bearer …` when connecting, or, where that cannot be, with `authenticate` as
 the first call; never in the address. Without one, what is public is answered. {connection_limits.EXPIRY_WARNING_S:.0f}
-seconds before a token expires a `notice` says so: `refresh` it, and the connection stays. To show tokens costs none of
+seconds before a token expires a `notice` says so: `refresh` it, and the connection stays. Showing tokens costs none of
 the calls that an address may make without one. A player who calls nothing for {IDLE_LIMIT_S // 60} minutes has to log
 in anew, however often the token was renewed: connecting, `authenticate`, `refresh`, `subscribe` and `ping` do not
 count.
@@ -59,7 +59,7 @@ count.
 **Tables.** `subscribe` answers with a snapshot, and every event after its `seq` follows as `table`: each once, in
 order, without a gap; `snapshot_published` holds the whole state and replaces what was known, whatever its number.
 With `from_seq`, the number of the last event that was seen, the events since then follow instead of a snapshot, if
-they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` tell. A
+they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` say so. A
 client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
 from there. A table is shown to those for whom `TableService.GetTable` has an answer.
 

@@ -365,7 +365,7 @@ def _problem(reasons: ReasonSets) -> Schema:
             "enum": sorted({one.name for one in reasons}),
         },
         "domain": {"type": "string", "description": "Whose reason it is.", "enum": reasons.domains},
-        "facts": {**_FACTS, "description": "What a program needs to go on, as each reason tells."},
+        "facts": {**_FACTS, "description": "What a program needs to go on, as each reason lists."},
     }
     return {
         "type": "object",
