@@ -59,8 +59,8 @@ count.
 **Tables.** `subscribe` answers with a snapshot, and every event after its `seq` follows as `table`: each once, in
 order, without a gap; `snapshot_published` holds the whole state and replaces what was known, whatever its number.
 With `from_seq`, the number of the last event that was seen, the events since then follow instead of a snapshot, if
-they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` say so. A
-client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
+they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` say so.
+A client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
 from there. A table is shown to those for whom `TableService.GetTable` has an answer.
 
 **Private facts** of a player come by themselves as `player` from the moment that a token was shown; read the balance
