@@ -19,7 +19,7 @@ from feltro.wallet.v1 import audit_pb2
 from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.contracts import json_codec, refusals
 from gateway.contracts.methods import Method
-from gateway.contracts.refusals import GatewayRefused
+from gateway.contracts.refusals import GatewayRefused, code_of
 from services.kit import trace
 from services.kit.access.identity import OPERATOR
 from services.kit.refusal import Refused
@@ -83,7 +83,7 @@ class OperatorAudit:
         try:
             answer = await self._dispatcher.dispatch(method, request, context)
         except Refused as refused:
-            await self._record_outcome(action_id, refused.code.name, refused.reason, context)
+            await self._record_outcome(action_id, code_of(refused).name, refused.reason, context)
             raise
         await self._record_outcome(action_id, STATUS_OK, "", context)
         return answer

@@ -19,9 +19,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
+from services.kit.bus.connection import connect
+
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
-RECONNECT_AFTER_S = 1
 NO_ANSWER = "does not answer"
 
 _PASSWORDS = re.compile(r"[^,@]*@")
@@ -91,12 +92,12 @@ class NatsDependency:
         self._url = url
         self.client = Client()
         """The connection to the bus; it connects at the first check, and again whenever it is lost."""
-        self._connecting: asyncio.Task[None] | None = None
+        self._connecting: asyncio.Task[Client] | None = None
 
     async def check(self) -> str:
         """Starts connecting at the first call; from then on the client reconnects by itself."""
         if self._connecting is None:
-            self._connecting = asyncio.create_task(self._connect())
+            self._connecting = asyncio.create_task(connect(self._url, "feltro gateway", client=self.client))
         return "" if self.client.is_connected else NO_ANSWER
 
     async def close(self) -> None:
@@ -106,16 +107,6 @@ class NatsDependency:
         await asyncio.gather(self._connecting, return_exceptions=True)
         with contextlib.suppress(NatsError, OSError):
             await self.client.close()
-
-    async def _connect(self) -> None:
-        await self.client.connect(
-            self._url,
-            name="feltro gateway",
-            connect_timeout=RECONNECT_AFTER_S,
-            reconnect_time_wait=RECONNECT_AFTER_S,
-            max_reconnect_attempts=-1,
-            error_cb=_say_nats_error,
-        )
 
 
 class Readiness:
@@ -167,7 +158,3 @@ def _log_change(dependency: Dependency, state: DependencyState) -> None:
     """Logs each change once, with the address, so that the operator knows where to look."""
     facts = {"dependency": dependency.name, "address": dependency.address, "problem": state.problem}
     _log.log(logging.INFO if state.is_up else logging.WARNING, "a dependency of the gateway has changed", extra=facts)
-
-
-async def _say_nats_error(error: Exception) -> None:
-    _log.warning("the connection to NATS has a problem", extra={"error": str(error) or type(error).__name__})

@@ -12,7 +12,8 @@ from google.protobuf.descriptor import EnumDescriptor, FileDescriptor
 from feltro.access.v1 import refusal_pb2
 from gateway.contracts.descriptors import PACKAGE_PREFIX
 from gateway.contracts.methods import Binding, Contracts, Method, domain_of_package, reason_name
-from gateway.contracts.refusals import DOMAIN, grpc_code
+from gateway.contracts.refusals import DOMAIN
+from services.kit.rpc.status import codes_of
 
 HTTP_STATUSES: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.INVALID_ARGUMENT: 400,
@@ -121,7 +122,7 @@ def _reasons(enum: EnumDescriptor, contracts: Contracts) -> Iterator[Reason]:
         declared = value.GetOptions().Extensions[refusal_pb2.refusal]
         name = reason_name(value.name)
         description = contracts.comment(f"{enum.full_name}.{value.name}")
-        yield Reason(domain, name, description, status_of(domain, name, grpc_code(value)), declared.any_call)
+        yield Reason(domain, name, description, status_of(domain, name, codes_of(domain)[name]), declared.any_call)
 
 
 def _files_of(contracts: Contracts) -> Iterator[FileDescriptor]:

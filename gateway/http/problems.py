@@ -12,7 +12,7 @@ from prometheus_client import Counter
 
 from gateway.contracts import json_codec
 from gateway.contracts.reasons import HTTP_ERROR_REASONS, status_of, title_of
-from gateway.contracts.refusals import DOMAIN
+from gateway.contracts.refusals import DOMAIN, code_of
 from services.kit.refusal import Refused
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
@@ -79,7 +79,7 @@ def invalid(sentence: str, field_path: str = "") -> Problem:
 
 def problem_of_refusal(refused: Refused) -> Problem:
     """Returns the problem of a refusal, by a service or the gateway."""
-    status = status_of(refused.domain, refused.reason, refused.code)
+    status = status_of(refused.domain, refused.reason, code_of(refused))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         # Its sentence was not written for clients (G7).
         return Problem(status, _INTERNAL)

@@ -25,7 +25,7 @@ from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.backends.listener import StreamListener
 from gateway.contracts import bounds, json_codec, refusals
 from gateway.contracts.methods import Contracts
-from gateway.contracts.refusals import GatewayRefused, unavailable
+from gateway.contracts.refusals import GatewayRefused, code_of, unavailable
 from gateway.live import feeds
 from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import EncodedEvent, Framing, notification
@@ -300,7 +300,7 @@ class Hub:
             if gap_count == feed.gap_count:
                 self._send_snapshot(feed, snapshot)
         except Refused as refused:
-            if refused.code not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED}:
+            if code_of(refused) not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED}:
                 self._end_subscriptions(feed, principal, refused)
         except Exception:  # noqa: BLE001 - the late watchers are closed after LATE_TIMEOUT_S
             _log.exception("a table cannot be shown", extra={"table_id": feed.table_id})
