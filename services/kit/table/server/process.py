@@ -40,6 +40,7 @@ from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.settings import GameSettings
+from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import WalletUnanswered
@@ -134,7 +135,11 @@ class GameProcess(Generic[Bets, Outcome]):
     async def _serve(
         self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, stopped: asyncio.Event
     ) -> None:
-        settings, game, clock = self._settings, self._offer.game, self._clock
+        settings, game = self._settings, self._offer.game
+        clock = TableClock(
+            self._clock, bus, game.name, settings.table_clock, type(settings).variable_name("table_clock")
+        )
+        await clock.load(stopped)
         journal = PostgresJournal(writing, reading)
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         if settings.tables is not None:
@@ -184,9 +189,10 @@ class GameProcess(Generic[Bets, Outcome]):
         )
         catalogue.on_change = lambda: self._heard_of_change(hall, catalogue)
         platform.on_change = hall.wake
+        clock.on_change = hall.wake
         await hall.subscribe_to_sessions(bus)
         work: list[Coroutine[None, None, None]] = [journal.run(), catalogue.run(), platform.run(), placement.run()]
-        tasks = [asyncio.create_task(part) for part in work]
+        tasks = [asyncio.create_task(part) for part in [*work, *clock.coroutines()]]
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()
