@@ -34,6 +34,7 @@ _CODES = {
     "WRONG_PLAY": grpc.StatusCode.FAILED_PRECONDITION,
     "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
     "TOO_MANY_BETS": grpc.StatusCode.FAILED_PRECONDITION,
+    "NOT_OFFERED": grpc.StatusCode.UNIMPLEMENTED,
 }
 
 

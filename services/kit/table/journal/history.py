@@ -32,7 +32,7 @@ _OF_TABLE = text("""
 SELECT rounds.number, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at, COALESCE(draws.closed_at, endings.closed_at),
        draws.drawn_at, draws.outcome,
-       draws.launch, endings.ending, endings.ended_at, endings.void_reason
+       draws.draw_trigger, endings.ending, endings.ended_at, endings.void_reason
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
@@ -42,10 +42,10 @@ _OF_PLAYER = text("""
 SELECT DISTINCT round_no FROM stakes
 WHERE player_id = :player_id AND round_no < :before ORDER BY round_no DESC LIMIT :rows
 """)
-# By the shares, which know the table; and the few rounds that have no shares yet.
+# By the results, which name the table, and the few rounds that have no results yet.
 _OF_PLAYER_AT_TABLE = text("""
 (
-    SELECT round_no FROM shares
+    SELECT round_no FROM player_results
     WHERE player_id = :player_id AND table_id = :table_id AND round_no < :before ORDER BY round_no DESC LIMIT :rows
 ) UNION (
     SELECT open_rounds.round_no FROM open_rounds JOIN rounds ON rounds.round_no = open_rounds.round_no
@@ -63,7 +63,7 @@ _ROUNDS = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at, COALESCE(draws.closed_at, endings.closed_at),
        draws.drawn_at, draws.outcome,
-       draws.launch, endings.ending, endings.ended_at, endings.void_reason
+       draws.draw_trigger, endings.ending, endings.ended_at, endings.void_reason
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
@@ -84,9 +84,9 @@ LEFT JOIN payouts ON payouts.round_no = stakes.round_no AND payouts.stake_id = s
 WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR stakes.player_id = :player_id)
 ORDER BY stakes.round_no, stakes.position
 """)
-_SHARES = text("""
+_PLAYER_RESULTS = text("""
 SELECT round_no, player_id, session_id, staked_cents, payout_cents, balance_before_cents, balance_after_cents
-FROM shares
+FROM player_results
 WHERE round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR player_id = :player_id)
 ORDER BY round_no, session_id
 """)
@@ -94,23 +94,23 @@ _REPLAY = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at, draws.closed_at, draws.drawn_at,
        draws.entropy, draws.outcome,
-       draws.session_ids, draws.launch, draws.taken_back,
-       endings.ending, endings.ended_at, endings.void_reason, endings.taken_back, endings.closed_at
+       draws.session_ids, draws.draw_trigger, draws.cancelled_stakes,
+       endings.ending, endings.ended_at, endings.void_reason, endings.cancelled_stakes, endings.closed_at
 FROM rounds
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
 WHERE rounds.round_id = :round_id
 """)
-_TAKEN_BACK = text("""
-SELECT round_no, taken_back FROM draws WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+_CANCELLED_STAKES = text("""
+SELECT round_no, cancelled_stakes FROM draws WHERE round_no = ANY(:round_nos) AND cancelled_stakes <> ''
 UNION ALL
-SELECT round_no, taken_back FROM endings WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+SELECT round_no, cancelled_stakes FROM endings WHERE round_no = ANY(:round_nos) AND cancelled_stakes <> ''
 """)
 # How long they are is known without reading them.
-_TAKEN_BACK_BYTES = text("""
-SELECT round_no, octet_length(taken_back) FROM draws WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+_CANCELLED_STAKES_BYTES = text("""
+SELECT round_no, octet_length(cancelled_stakes) FROM draws WHERE round_no = ANY(:round_nos) AND cancelled_stakes <> ''
 UNION ALL
-SELECT round_no, octet_length(taken_back) FROM endings WHERE round_no = ANY(:round_nos) AND taken_back <> ''
+SELECT round_no, octet_length(cancelled_stakes) FROM endings WHERE round_no = ANY(:round_nos) AND cancelled_stakes <> ''
 """)
 _PAYOUTS = text("SELECT stake_id, payout_cents FROM payouts WHERE round_no = :round_no ORDER BY stake_id")
 
@@ -262,7 +262,7 @@ class RoundHistory:
                 return None
             whole = {"round_nos": [row[0]], "player_id": None}
             stakes = [JournalStake(*stake[2:]) for stake in await connection.execute(_STAKES, whole)]
-            shares = [PlayerResult(*share[1:]) for share in await connection.execute(_SHARES, whole)]
+            shares = [PlayerResult(*share[1:]) for share in await connection.execute(_PLAYER_RESULTS, whole)]
             paid = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
         return _record(row, stakes, shares, paid)
 
@@ -275,7 +275,7 @@ class RoundHistory:
 
 async def _readable(connection: AsyncConnection, round_nos: list[int]) -> list[int]:
     """The first of them, as many as may be read together."""
-    taken_back = {row[0]: row[1] for row in await connection.execute(_TAKEN_BACK_BYTES, {"round_nos": round_nos})}
+    taken_back = {row[0]: row[1] for row in await connection.execute(_CANCELLED_STAKES_BYTES, {"round_nos": round_nos})}
     return round_nos[: _first_of([taken_back.get(round_no, 0) for round_no in round_nos], READ_BYTES_LIMIT)]
 
 
@@ -294,9 +294,9 @@ async def _lived(connection: AsyncConnection, round_nos: list[int], player_id: s
     stakes: dict[int, list[RecordedStake]] = {round_no: [] for round_no in round_nos}
     for row in await connection.execute(_STAKES, his):
         stakes[row[0]].append(RecordedStake(JournalStake(*row[2:]), row[1]))
-    shares = {row[0]: PlayerResult(*row[1:]) for row in await connection.execute(_SHARES, his)}
+    shares = {row[0]: PlayerResult(*row[1:]) for row in await connection.execute(_PLAYER_RESULTS, his)}
     taken_back: dict[int, list[CancelledStake]] = {}
-    for row in await connection.execute(_TAKEN_BACK, {"round_nos": round_nos}):
+    for row in await connection.execute(_CANCELLED_STAKES, {"round_nos": round_nos}):
         taken_back[row[0]] = [one for one in read_taken_back(row[1]) if one.stake.player_id == player_id]
     return [
         (row[0], PlayerRound(_round(row), stakes[row[0]], shares.get(row[0]), taken_back.get(row[0], [])))

@@ -68,13 +68,14 @@ _UNIQUE_VIOLATION = "23505"
 _OF_THE_ENTRY = frozenset({"22", "23", "42"})
 
 _TAKE = text(
-    "INSERT INTO houses (placement_id, epoch) VALUES (:placement_id, 1)"
-    " ON CONFLICT (placement_id) DO UPDATE SET epoch = houses.epoch + 1 RETURNING epoch"
+    "INSERT INTO placements (placement_id, epoch) VALUES (:placement_id, 1)"
+    " ON CONFLICT (placement_id) DO UPDATE SET epoch = placements.epoch + 1 RETURNING epoch"
 )
 _UNFINISHED = text("""
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at,
-       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids, draws.launch, draws.taken_back
+       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids, draws.draw_trigger,
+       draws.cancelled_stakes
 FROM open_rounds
 JOIN rounds ON rounds.round_no = open_rounds.round_no
 LEFT JOIN draws ON draws.round_no = open_rounds.round_no
@@ -102,9 +103,10 @@ _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :ta
 _LAST_BETS = text("""
 SELECT bets FROM stakes
 WHERE player_id = :player_id AND round_no = (
-    SELECT shares.round_no FROM shares JOIN endings ON endings.round_no = shares.round_no AND endings.ending = 2
-    WHERE shares.player_id = :player_id AND shares.table_id = :table_id AND shares.staked_cents > 0
-    ORDER BY shares.round_no DESC LIMIT 1
+    SELECT results.round_no FROM player_results AS results
+    JOIN endings ON endings.round_no = results.round_no AND endings.ending = 2
+    WHERE results.player_id = :player_id AND results.table_id = :table_id AND results.staked_cents > 0
+    ORDER BY results.round_no DESC LIMIT 1
 ) ORDER BY position
 """)
 

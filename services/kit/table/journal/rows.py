@@ -15,15 +15,15 @@ from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStak
 
 # A house that is being taken over at this moment is waited for; its row is then read anew, so the epoch is the last.
 READ_STATES = """
-SELECT asked.round_id, houses.placement_id, houses.epoch, rounds.round_no, rounds.table_id, rounds.number,
+SELECT asked.round_id, placements.placement_id, placements.epoch, rounds.round_no, rounds.table_id, rounds.number,
        rounds.configuration_version, draws.entropy, draws.outcome, endings.ending,
        CASE WHEN rounds.round_no IS NULL THEN nextval('round_no') END
 FROM unnest($1::text[], $2::text[]) AS asked(round_id, placement_id)
 LEFT JOIN rounds ON rounds.round_id = asked.round_id
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
-JOIN houses ON houses.placement_id = COALESCE(rounds.placement_id, asked.placement_id)
-FOR SHARE OF houses
+JOIN placements ON placements.placement_id = COALESCE(rounds.placement_id, asked.placement_id)
+FOR SHARE OF placements
 """
 WRITE_ROWS = """
 WITH written_rounds AS (
@@ -32,21 +32,23 @@ WITH written_rounds AS (
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::bigint[],
                          $8::timestamptz[], $9::timestamptz[])
 ), written_draws AS (
-    INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, launch, taken_back)
-    SELECT round_no, epoch, closed_at, drawn_at, entropy, outcome, string_to_array(session_ids, ' '), launch, taken_back
+    INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger,
+                       cancelled_stakes)
+    SELECT round_no, epoch, closed_at, drawn_at, entropy, outcome, string_to_array(session_ids, ' '), draw_trigger,
+           cancelled_stakes
     FROM unnest($10::bigint[], $11::bigint[], $12::timestamptz[], $13::timestamptz[], $14::bytea[], $15::bytea[],
                 $16::text[], $17::smallint[], $18::bytea[])
-         AS new(round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, launch, taken_back)
+         AS new(round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger, cancelled_stakes)
 ), written_endings AS (
-    INSERT INTO endings (round_no, epoch, ending, ended_at, void_reason, closed_at, taken_back)
+    INSERT INTO endings (round_no, epoch, ending, ended_at, void_reason, closed_at, cancelled_stakes)
     SELECT * FROM unnest($19::bigint[], $20::bigint[], $21::smallint[], $22::timestamptz[], $23::text[],
                          $24::timestamptz[], $25::bytea[])
 ), written_payouts AS (
     INSERT INTO payouts (round_no, stake_id, payout_cents)
     SELECT * FROM unnest($26::bigint[], $27::text[], $28::bigint[])
-), written_shares AS (
-    INSERT INTO shares (round_no, player_id, table_id, session_id, staked_cents, payout_cents, balance_before_cents,
-                        balance_after_cents)
+), written_results AS (
+    INSERT INTO player_results (round_no, player_id, table_id, session_id, staked_cents, payout_cents,
+                                balance_before_cents, balance_after_cents)
     SELECT * FROM unnest($29::bigint[], $30::text[], $31::text[], $32::text[], $33::bigint[], $34::bigint[],
                          $35::bigint[], $36::bigint[])
 )

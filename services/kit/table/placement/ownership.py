@@ -22,9 +22,10 @@ from prometheus_client import Counter, Gauge
 
 from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
-from services.kit.bus.buckets import Bucket, BucketEntry, RevisionConflict, seconds_since_boot
+from services.kit.bus.buckets import Bucket, BucketEntry, RevisionConflict
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
 from services.kit.bus.subjects import LEASES_BUCKET
+from services.kit.clock import seconds_since_boot
 from services.kit.table.placement import sharing
 from services.kit.table.placement.presence import Presence
 
@@ -47,8 +48,8 @@ FAILING_FOR_S = 30.0
 CONCURRENT_CLAIMS_LIMIT = 16
 
 _log = logging.getLogger(__name__)
-_HOUSES = Gauge("feltro_houses", "Houses that this process runs")
-_TAKEOVERS = Counter("feltro_house_takeovers", "Houses taken from a process that was gone")
+_HOUSES = Gauge("feltro_placements", "Placements that this process runs")
+_TAKEOVERS = Counter("feltro_placement_takeovers", "Placements taken from a process that was gone")
 
 
 class TableGroup(Protocol):

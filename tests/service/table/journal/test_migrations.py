@@ -38,7 +38,7 @@ async def test_older_rounds_have_no_recorded_launch(
     journal: PostgresJournal, game_database: GameDatabase, engine: AsyncEngine, service: Connection, owner: Connection
 ) -> None:
     """What older software has written, and writes beside the new until it is replaced, stays as it was."""
-    for column in ("draws.launch", "draws.taken_back", "endings.closed_at", "endings.taken_back"):
+    for column in ("draws.draw_trigger", "draws.cancelled_stakes", "endings.closed_at", "endings.cancelled_stakes"):
         table, _, name = column.partition(".")
         await owner.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
     await owner.execute("UPDATE alembic_version SET version_num = '0001'")

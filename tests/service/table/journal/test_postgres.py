@@ -25,7 +25,7 @@ from tests.service.table.entries import AT, drawn, opened, settled, stakes, void
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
-TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "shares")
+TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "player_results")
 
 
 async def row_counts(connection: Connection) -> dict[str, int]:
@@ -42,7 +42,7 @@ async def waiting_for_lock(connection: Connection, sessions: int = 1) -> None:
 async def group_locked(connection: Connection, placement_id: str) -> AsyncIterator[None]:
     """As somebody who takes the house over and has not committed yet: what is sent meanwhile piles up behind it."""
     async with connection.transaction():
-        await connection.execute("SELECT 1 FROM houses WHERE placement_id = $1 FOR UPDATE", placement_id)
+        await connection.execute("SELECT 1 FROM placements WHERE placement_id = $1 FOR UPDATE", placement_id)
         yield
 
 
@@ -88,7 +88,14 @@ async def test_launch_and_cancelled_stakes_are_part_of_the_drawn_entry(
     (left,) = await journal.unfinished_rounds("t1")
     assert left.drawn == draw
     await journal.write_ended(epoch, settled(draw))
-    assert await row_counts(service) == {"rounds": 1, "draws": 1, "stakes": 2, "endings": 1, "payouts": 2, "shares": 2}
+    assert await row_counts(service) == {
+        "rounds": 1,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
     await journal.write_opened(epoch, opened("t1", 2))
     await journal.write_ended(epoch, void("t1.2"))
     assert void("t1.2").cancelled_stakes
@@ -166,7 +173,7 @@ async def test_g8_a_stale_owner_writes_nothing_while_its_neighbours_do(
     assert [type(answer) for answer in answers[1:4]] == [StaleOwner] * 3
     assert answers[4:] == [None] * 3
     added = {table: number - before[table] for table, number in (await row_counts(service)).items()}
-    assert added == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 0, "shares": 0}
+    assert added == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 0, "player_results": 0}
     transactions = await service.fetch(
         "SELECT xmin::text FROM rounds WHERE round_id = 't2.3' UNION SELECT xmin::text FROM endings"
         " UNION SELECT max(xmin::text::bigint)::text FROM draws"
@@ -181,7 +188,7 @@ async def test_g8_a_writer_that_waits_during_a_takeover_is_stale(
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
     async with owner.transaction():
-        await owner.execute("UPDATE houses SET epoch = epoch + 1 WHERE placement_id = 't1'")
+        await owner.execute("UPDATE placements SET epoch = epoch + 1 WHERE placement_id = 't1'")
         late = asyncio.create_task(journal.write_drawn(epoch, drawn("t1.1")))
         await waiting_for_lock(service)
     await assert_refused(late, StaleOwner)
@@ -221,11 +228,11 @@ async def test_g8_an_epoch_only_rises(journal: PostgresJournal, service: Connect
     for connection in (service, owner):
         for epoch in (1, 3):
             with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G8"):
-                await connection.execute("UPDATE houses SET epoch = $1", epoch)
-    for statement in ("DELETE FROM houses", "TRUNCATE houses"):
+                await connection.execute("UPDATE placements SET epoch = $1", epoch)
+    for statement in ("DELETE FROM placements", "TRUNCATE placements"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await service.execute(statement)
-        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="houses is append-only"):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="placements is append-only"):
             await owner.execute(statement)
 
 
@@ -270,7 +277,14 @@ async def test_g3_all_entries_of_a_round_twice_over_in_one_transaction(
         ]
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
-    assert await row_counts(service) == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 2, "shares": 2}
+    assert await row_counts(service) == {
+        "rounds": 2,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
     assert [found.opened.round_id for house in ("held", "t1") for found in await journal.unfinished_rounds(house)] == [
         "held.1"
     ]
@@ -352,7 +366,14 @@ async def test_g6_a_contradiction_in_one_transaction_harms_no_neighbour(
     assert kinds == [
         None, None, JournalContradiction, JournalContradiction, None, None, JournalContradiction,
     ]  # fmt: skip
-    assert await row_counts(service) == {"rounds": 4, "draws": 1, "stakes": 2, "endings": 0, "payouts": 0, "shares": 0}
+    assert await row_counts(service) == {
+        "rounds": 4,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 0,
+        "payouts": 0,
+        "player_results": 0,
+    }
 
 
 # -- groups, and when the database goes away ------------------------------------------------------------------------
@@ -462,7 +483,14 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
     assert len(killed) == 1
-    assert await row_counts(service) == {"rounds": 4, "draws": 2, "stakes": 4, "endings": 1, "payouts": 2, "shares": 2}
+    assert await row_counts(service) == {
+        "rounds": 4,
+        "draws": 2,
+        "stakes": 4,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
 
 
 @pytest.mark.guarantee("G5")
@@ -497,7 +525,14 @@ async def test_an_entry_that_the_database_cannot_take_fails_alone(
         await asyncio.sleep(0)
     answers = await asyncio.gather(first, *rest, return_exceptions=True)
     assert [type(answer) for answer in answers] == [type(None), asyncpg.CharacterNotInRepertoireError, type(None)]
-    assert await row_counts(service) == {"rounds": 3, "draws": 0, "stakes": 0, "endings": 0, "payouts": 0, "shares": 0}
+    assert await row_counts(service) == {
+        "rounds": 3,
+        "draws": 0,
+        "stakes": 0,
+        "endings": 0,
+        "payouts": 0,
+        "player_results": 0,
+    }
 
 
 @pytest.mark.guarantee("G3")
@@ -601,7 +636,7 @@ STAKE = "INSERT INTO stakes SELECT round_no, 9, 'late', '', 'eva', 'a', 's', 1, 
 DRAW = "INSERT INTO draws SELECT round_no, 1, now(), now(), 'e', '18', '{}' FROM rounds WHERE round_id = $1"
 ENDING = "INSERT INTO endings SELECT round_no, 1, $2, now(), '' FROM rounds WHERE round_id = $1"
 PAYOUT = "INSERT INTO payouts SELECT round_no, 'late', 3600 FROM rounds"
-PLAYER_RESULT = "INSERT INTO shares SELECT round_no, 'eva', table_id, 's', 0, 3600, 0, 3600 FROM rounds"
+PLAYER_RESULT = "INSERT INTO player_results SELECT round_no, 'eva', table_id, 's', 0, 3600, 0, 3600 FROM rounds"
 
 
 @pytest.mark.guarantee("G4")
@@ -639,7 +674,7 @@ async def test_g10_nothing_is_added_to_an_entry_afterwards(journal: PostgresJour
     for statement, match in (
         (STAKE, "a stake of round . comes without its draw"),
         (PAYOUT, "a row of payouts for round . comes without the ending"),
-        (PLAYER_RESULT, "a row of shares for round . comes without the ending"),
+        (PLAYER_RESULT, "a row of player_results for round . comes without the ending"),
     ):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"G10: {match}"):
             await service.execute(statement)
