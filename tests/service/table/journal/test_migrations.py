@@ -96,7 +96,7 @@ def test_a_missing_role_is_reported(postgres: EmbeddedPostgres, monkeypatch: pyt
 
 
 def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, variable in ((["roulette"], "FELTRO_ROULETTE_OWNER_URL"), ([], "FELTRO_WALLET_OWNER_URL")):
+    for arguments, variable in ((["roulette"], "FELTRO_ROULETTE_OWNER_URL"), (["wallet"], "FELTRO_WALLET_OWNER_URL")):
         monkeypatch.delenv(variable, raising=False)
         with pytest.raises(SystemExit) as ended:
             command(arguments)
@@ -109,6 +109,6 @@ def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, caps
 def test_an_unknown_service_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"wallet", "roulette"} <= set(services_with_database())
     assert "kit" not in services_with_database()
-    for arguments in (["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):
+    for arguments in ([], ["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):
         assert command(arguments) == 2
-        assert "usage: feltro migrate [" in capsys.readouterr().err
+        assert "usage: feltro migrate <" in capsys.readouterr().err

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import importlib
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 import grpc
@@ -39,7 +39,8 @@ from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
-DEFAULT_GAME = "roulette"
+# Games register what they are under this name.
+GAMES_GROUP = "feltro.games"
 CONNECTIONS = 2
 # Rounds that are listed at a time (G11).
 ROUNDS_PAGE = 500
@@ -177,7 +178,9 @@ class Replayer:
 
 
 def command(argv: list[str]) -> int:
-    """Runs `feltro replay …` and returns its exit status."""
+    """Computes rounds again and compares them with the ledger."""
+    games = {point.name: point for point in entry_points(group=GAMES_GROUP)}
+    only_game = next(iter(games)) if len(games) == 1 else None
     parser = argparse.ArgumentParser(
         prog="feltro replay",
         description="Compute a round again from the journal and hold it against the ledger. Status 0: they agree;"
@@ -187,14 +190,14 @@ def command(argv: list[str]) -> int:
     parser.add_argument("--all", action="store_true", help="all rounds that have ended, with a summary")
     parser.add_argument("--table", metavar="ID", help="with --all: of this table only")
     parser.add_argument("--since", metavar="ISO-TIME", type=_moment, help="with --all: that ended then or later")
-    parser.add_argument("--game", default=DEFAULT_GAME, help=f"whose journal ({DEFAULT_GAME})")
+    parser.add_argument("--game", default=only_game, required=only_game is None, help=f"whose journal ({only_game})")
     chosen = parser.parse_args(argv)
     if (chosen.round is None) != chosen.all:
         parser.error("name one round, or --all")
     if not chosen.all and (chosen.table or chosen.since):
         parser.error("--table and --since go with --all")
     try:
-        game = _game(chosen.game)
+        game = _find_game(games, chosen.game)
         settings = load(ReplaySettings.for_service(chosen.game))
         if chosen.all:
             return asyncio.run(_replay_all(settings, game, RoundFilter(chosen.table, chosen.since)))
@@ -222,18 +225,10 @@ class _Definition(Protocol):
     def game(self) -> Game[Any, Any]: ...
 
 
-def _game(name: str) -> Game[Any, Any]:
-    """Finds a game by convention: `services.<name>.definition` holds its definition under its name in capitals.
-
-    Looked up when asked for: an image holds only the games that it serves, and the kit imports none.
-    """
-    module = f"services.{name}.definition"
-    try:
-        definition: _Definition = getattr(importlib.import_module(module), name.upper())
-    except ModuleNotFoundError as missing:
-        if not module.startswith(missing.name or module):
-            raise
-        raise CannotCheck(f"there is no game {name!r} here.") from None
+def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
+    if name not in games:
+        raise CannotCheck(f"there is no game {name!r} here.")
+    definition: _Definition = games[name].load()
     return definition.game
 
 
