@@ -29,7 +29,7 @@ NOT_RECORDS = {
 # in `entries`, rounds and stakes in `transfers` and once more in the journal, an epoch in each round's.
 CURRENT_STATE = {
     "wallet": {"accounts", "tables", "rounds", "stakes", "sessions", "complaints", "session_clock"},
-    "game": {"houses"},
+    "game": {"placements"},
 }
 # The bits of `pg_trigger.tgtype`.
 BEFORE, ON_DELETE, ON_UPDATE, ON_TRUNCATE = 2, 8, 16, 32

@@ -48,8 +48,8 @@ FAILING_FOR_S = 30.0
 CONCURRENT_CLAIMS_LIMIT = 16
 
 _log = logging.getLogger(__name__)
-_HOUSES = Gauge("feltro_houses", "Houses that this process runs")
-_TAKEOVERS = Counter("feltro_house_takeovers", "Houses taken from a process that was gone")
+_HOUSES = Gauge("feltro_placements", "Placements that this process runs")
+_TAKEOVERS = Counter("feltro_placement_takeovers", "Placements taken from a process that was gone")
 
 
 class TableGroup(Protocol):

@@ -38,6 +38,7 @@ from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.settings import GameSettings
+from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import WalletUnanswered
@@ -111,7 +112,11 @@ class GameProcess(Generic[Bets, Outcome]):
     async def _serve(
         self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, supervisor: TaskSupervisor
     ) -> None:
-        settings, game, clock = self._settings, self._offer.game, self._clock
+        settings, game = self._settings, self._offer.game
+        clock = TableClock(
+            self._clock, bus, game.name, settings.table_clock, type(settings).variable_name("table_clock")
+        )
+        await clock.load(supervisor.stopping)
         journal = PostgresJournal(writing, reading)
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         if settings.tables is not None:
@@ -161,8 +166,9 @@ class GameProcess(Generic[Bets, Outcome]):
         )
         catalogue.on_change = lambda: self._heard_of_change(hall, catalogue)
         platform.on_change = hall.wake
+        clock.on_change = hall.wake
         await hall.subscribe_to_sessions(bus)
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run()])
+        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *clock.coroutines()])
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()

@@ -10,7 +10,6 @@ from google.protobuf.message import Message
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller
-from services.kit.clock import Clock
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.felt import Seat
@@ -30,6 +29,7 @@ from services.kit.table.live.table import LiveTable
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server import validation
+from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.table_wallet import Wallet, get_whole_round
 
 REASON_CHARACTERS_LIMIT = 500
@@ -50,7 +50,7 @@ class TableService(Generic[Bets, Outcome]):
         switches: Switches,
         history: RoundHistory,
         wallet: Wallet,
-        clock: Clock,
+        clock: TableClock,
     ) -> None:
         self._game = game
         self._hall = registry
@@ -222,6 +222,13 @@ class TableService(Generic[Bets, Outcome]):
         reason = validation.required_text("reason", request.reason, REASON_CHARACTERS_LIMIT)
         await table.void_open_round(validation.round_id(request.round_id), reason)
         return table_pb2.VoidOpenRoundResponse()
+
+    async def advance_table_clock(
+        self, request: table_pb2.AdvanceTableClockRequest, caller: Caller
+    ) -> table_pb2.AdvanceTableClockResponse:
+        self._verify_game(request.game)
+        now = await self._clock.advance(validation.positive_duration("by", request.by))
+        return table_pb2.AdvanceTableClockResponse(now=timestamp(now))
 
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+
+from google.protobuf.duration_pb2 import Duration
 
 from services.kit.access.identity import Caller
 from services.kit.table import refusals
@@ -43,6 +46,16 @@ def required_text(field: str, value: str, limit: int) -> str:
     if not 0 < len(value.strip()) <= limit:
         raise refusals.invalid(field, f"has to be said, in at most {limit} characters.")
     return value
+
+
+def positive_duration(field: str, value: Duration) -> timedelta:
+    try:
+        duration = value.ToTimedelta()
+    except (ValueError, OverflowError):
+        duration = timedelta()
+    if duration <= timedelta():
+        raise refusals.invalid(field, "has to be above zero: the clock goes forward only.")
+    return duration
 
 
 def verify_may_see(caller: Caller, owner_id: str) -> None:

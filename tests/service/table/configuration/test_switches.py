@@ -134,7 +134,7 @@ async def test_g3_concurrent_switches_are_numbered_without_a_gap(switches: Switc
     assert sorted(one.switch_no for one in answers[:5]) == [1, 2, 3, 4, 5]
 
 
-async def test_invalid_switches_are_refused(switches: Switches, service: Connection) -> None:
+async def test_invalid_switches_are_refused(switches: Switches, service_connection: Connection) -> None:
     assert await refusal(switches, table_id="t9") == {"reason": "TABLE_UNKNOWN", "table_id": "t9"}
     for scope in (types_pb2.SWITCH_SCOPE_UNSPECIFIED, 9):
         assert await refusal(switches, scope=scope) == {"reason": "INVALID", "field": "scope"}
@@ -144,4 +144,4 @@ async def test_invalid_switches_are_refused(switches: Switches, service: Connect
         assert await refusal(switches, reason=reason) == {"reason": "INVALID", "field": "reason"}
     assert (await switches.list_switches(PageRequest())).items == []
     with pytest.raises(asyncpg.CheckViolationError):
-        await service.execute("INSERT INTO switches VALUES (1, 1, '', false, 'x', 'x', now(), 'x', '')")
+        await service_connection.execute("INSERT INTO switches VALUES (1, 1, '', false, 'x', 'x', now(), 'x', '')")

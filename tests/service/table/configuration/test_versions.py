@@ -152,13 +152,15 @@ async def test_the_rules_in_force_of_all_tables(configurations: Configurations, 
     assert await configurations.upcoming(later) == []
 
 
-async def test_no_version_takes_effect_in_the_past(configurations: Configurations, service: Connection) -> None:
+async def test_no_version_takes_effect_in_the_past(
+    configurations: Configurations, service_connection: Connection
+) -> None:
     past = NOON - timedelta(microseconds=1)
     assert await refusal(configurations, effective_at=past) == {"reason": "INVALID", "field": "effective_at"}
     version = await entered(configurations, "now", effective_at=NOON)
     assert effective_at(version) == NOON
     with pytest.raises(asyncpg.CheckViolationError, match="configurations_not_in_the_past"):
-        await service.execute(
+        await service_connection.execute(
             "INSERT INTO configurations"
             " SELECT table_id, 2, configuration, 'x', $1, 'x', $2, 'x', '' FROM configurations",
             past,
@@ -170,7 +172,7 @@ async def test_no_version_takes_effect_in_the_past(configurations: Configuration
 @pytest.mark.rule("807/2015:P.3")
 @pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
 async def test_without_approval_nothing_takes_effect(
-    regulation: str, configurations: Configurations, service: Connection
+    regulation: str, configurations: Configurations, service_connection: Connection
 ) -> None:
     rules = configuration(regulation=regulation)
     assert await refusal(configurations, approval_reference="", configuration=rules) == {
@@ -178,7 +180,9 @@ async def test_without_approval_nothing_takes_effect(
     }  # fmt: skip
     assert await configurations.all_in_force(NOON + timedelta(days=365)) == []
     with pytest.raises(asyncpg.CheckViolationError, match="approval_reference"):
-        await service.execute("INSERT INTO configurations VALUES ('t1', 1, '', '', now(), 'x', now(), 'x', '')")
+        await service_connection.execute(
+            "INSERT INTO configurations VALUES ('t1', 1, '', '', now(), 'x', now(), 'x', '')"
+        )
 
 
 async def test_rules_refused_by_kit_or_game_are_not_stored(configurations: Configurations) -> None:

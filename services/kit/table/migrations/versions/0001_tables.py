@@ -2,9 +2,9 @@
 
 Everything here is written once and stays. What is known of a round comes in three entries, each a row of its own:
 `rounds` when it opens, `draws` with the stakes it is about, `endings` with what was paid. The database itself sees to
-it that a round is drawn once and ends once, in an order that can be (G4, G6), and that stakes, payouts and shares come
+it that a round is drawn once and ends once, in an order that can be (G4, G6), and that stakes, payouts and results come
 with the entry they belong to and never later (G10). It checks whole statements at a time, for an entry has many rows.
-What two transactions at once could still do to each other the lock on `houses` prevents (G8).
+What two transactions at once could still do to each other the lock on `placements` prevents (G8).
 """
 
 from alembic import context, op
@@ -14,16 +14,16 @@ down_revision = None
 
 _TABLES = """
 -- What leases are for. The epoch is the fence: whoever writes with a lower one is shut out (G8).
-CREATE TABLE houses (
+CREATE TABLE placements (
     placement_id text PRIMARY KEY,
-    epoch    bigint NOT NULL CHECK (epoch > 0)
+    epoch        bigint NOT NULL CHECK (epoch > 0)
 ) WITH (fillfactor = 50);
 
 CREATE SEQUENCE round_no AS bigint CACHE 1;
 CREATE TABLE rounds (
     round_no              bigint PRIMARY KEY,
     round_id              text NOT NULL UNIQUE,
-    placement_id              text NOT NULL,
+    placement_id          text NOT NULL,
     table_id              text NOT NULL,
     -- counts the rounds of the table
     number                bigint NOT NULL CHECK (number > 0),
@@ -74,7 +74,7 @@ CREATE TABLE payouts (
     payout_cents bigint NOT NULL CHECK (payout_cents >= 0),
     PRIMARY KEY (round_no, stake_id)
 );
-CREATE TABLE shares (
+CREATE TABLE player_results (
     round_no             bigint NOT NULL,
     -- empty where the ledger alone knows of the stake
     player_id            text NOT NULL,
@@ -87,13 +87,13 @@ CREATE TABLE shares (
     balance_after_cents  bigint NOT NULL,
     PRIMARY KEY (round_no, session_id)
 );
-CREATE INDEX shares_at_table ON shares (player_id, table_id, round_no);
+CREATE INDEX player_results_at_table ON player_results (player_id, table_id, round_no);
 -- The rounds without an end, kept by the database itself so that nobody has to look through all rounds for them.
 CREATE TABLE open_rounds (
-    round_no bigint PRIMARY KEY,
+    round_no     bigint PRIMARY KEY,
     placement_id text NOT NULL
 ) WITH (fillfactor = 70);
-CREATE INDEX open_rounds_of_house ON open_rounds (placement_id);
+CREATE INDEX open_rounds_of_placement ON open_rounds (placement_id);
 
 CREATE TABLE configurations (
     table_id           text NOT NULL,
@@ -134,13 +134,13 @@ BEGIN
 END $$
 """
 _APPEND_ONLY_TABLES = (
-    "rounds", "draws", "stakes", "endings", "payouts", "shares", "configurations", "switches",
+    "rounds", "draws", "stakes", "endings", "payouts", "player_results", "configurations", "switches",
 )  # fmt: skip
 
 _FENCE = """
 CREATE FUNCTION refuse_lower_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'G8: the epoch of a house only rises' USING ERRCODE = 'integrity_constraint_violation';
+    RAISE EXCEPTION 'G8: the epoch of a placement only rises' USING ERRCODE = 'integrity_constraint_violation';
 END $$
 """
 
@@ -200,7 +200,7 @@ _WITH_THEIR_ENDING = """
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
 """
-_CHECKS |= {"payouts": _WITH_THEIR_ENDING, "shares": _WITH_THEIR_ENDING}
+_CHECKS |= {"payouts": _WITH_THEIR_ENDING, "player_results": _WITH_THEIR_ENDING}
 
 # As their owner: the service itself may not touch `open_rounds`.
 _CHECK = """
@@ -218,7 +218,7 @@ _GRANTS = """
 GRANT USAGE ON SEQUENCE round_no TO {role};
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO {role};
 REVOKE INSERT ON alembic_version, open_rounds FROM {role};
-GRANT UPDATE (epoch) ON houses TO {role};
+GRANT UPDATE (epoch) ON placements TO {role};
 """
 
 
@@ -237,12 +237,12 @@ def upgrade() -> None:
             " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
         )
     op.execute(
-        "CREATE TRIGGER houses_stay BEFORE DELETE OR TRUNCATE ON houses"
+        "CREATE TRIGGER placements_stay BEFORE DELETE OR TRUNCATE ON placements"
         " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
     )
     op.execute(_FENCE)
     op.execute(
-        "CREATE TRIGGER houses_epoch_rises BEFORE UPDATE ON houses FOR EACH ROW"
+        "CREATE TRIGGER placements_epoch_rises BEFORE UPDATE ON placements FOR EACH ROW"
         " WHEN (NEW.epoch <= OLD.epoch OR NEW.placement_id <> OLD.placement_id) EXECUTE FUNCTION refuse_lower_epoch()"
     )
     for table, body in _CHECKS.items():

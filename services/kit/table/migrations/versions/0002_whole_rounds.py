@@ -10,12 +10,12 @@ down_revision = "0001"
 
 _COLUMNS = """
 -- 0 not on record, 1 the player, 2 the clock, the platform: 3 his session ended, 4 the table was handed over
-ALTER TABLE draws ADD COLUMN launch smallint NOT NULL DEFAULT 0 CHECK (launch BETWEEN 0 AND 4);
+ALTER TABLE draws ADD COLUMN draw_trigger smallint NOT NULL DEFAULT 0 CHECK (draw_trigger BETWEEN 0 AND 4);
 -- a serialized feltro.table.v1.CancelledStakesInJournal
-ALTER TABLE draws ADD COLUMN taken_back bytea NOT NULL DEFAULT '';
+ALTER TABLE draws ADD COLUMN cancelled_stakes bytea NOT NULL DEFAULT '';
 -- of a round that was never drawn
 ALTER TABLE endings ADD COLUMN closed_at timestamptz;
-ALTER TABLE endings ADD COLUMN taken_back bytea NOT NULL DEFAULT ''
+ALTER TABLE endings ADD COLUMN cancelled_stakes bytea NOT NULL DEFAULT ''
 """
 
 
