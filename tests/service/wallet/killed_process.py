@@ -61,8 +61,8 @@ def _live_until(
         setattr(owner, name, steps.wrap(getattr(owner, name)))
 
     async def live() -> None:
-        async with open_wallet(url, ManualClock()) as desk:
-            command, caller = getattr(desk.wallet, method), GAME if scope == "game" else OPERATOR
+        async with open_wallet(url, ManualClock()) as wallet:
+            command, caller = getattr(wallet.wallet_service, method), GAME if scope == "game" else OPERATOR
             for earlier in before:
                 await command(earlier, caller)
             steps.armed = True

@@ -15,11 +15,11 @@ def _deposits(account_id: str, count: int) -> list[Command]:
     return [Deposit(f"d-{account_id}-{number}", b"", "test", account_id, 100, "") for number in range(count)]
 
 
-def _lane(desk: InProcessWallet) -> group_commit.Lane:
+def _lane(wallet: InProcessWallet) -> group_commit.Lane:
     return group_commit.Lane(
         "test",
-        desk.engine,
-        ledger_store.LedgerStore(desk.clock, desk.session_clock, RelevantEventLimits()),
+        wallet.engine,
+        ledger_store.LedgerStore(wallet.clock, wallet.session_clock, RelevantEventLimits()),
         lambda: None,
     )
 
@@ -33,9 +33,9 @@ async def _gone(lane: group_commit.Lane, commands: list[Command]) -> None:
 
 
 async def test_a_lane_that_everybody_has_left_is_empty(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        account_id = await desk.open_account("ana")
-        lane = _lane(desk)
+    async with open_wallet(wallet_database.url) as wallet:
+        account_id = await wallet.open_account("ana")
+        lane = _lane(wallet)
         await _gone(lane, _deposits(account_id, group_commit.BUSY_LANE_COMMANDS))
         running = asyncio.create_task(lane.run())
         async with asyncio.timeout(10):
@@ -49,9 +49,9 @@ async def test_a_lane_that_everybody_has_left_is_empty(wallet_database: WalletDa
 
 
 async def test_whoever_stays_is_written_alone(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        gone, stays = [await desk.open_account(player) for player in ("ana", "bea")]
-        lane = _lane(desk)
+    async with open_wallet(wallet_database.url) as wallet:
+        gone, stays = [await wallet.open_account(player) for player in ("ana", "bea")]
+        lane = _lane(wallet)
         await _gone(lane, _deposits(gone, group_commit.GROUP_COMMANDS_LIMIT))
         staying = asyncio.create_task(lane.submit(_deposits(stays, 2)))
         while lane.pending_commands < group_commit.GROUP_COMMANDS_LIMIT + 2:

@@ -27,52 +27,52 @@ CROWD = 40
 
 
 @asynccontextmanager
-async def nobody_gets_in(desk: InProcessWallet, table_id: str) -> AsyncIterator[None]:
+async def nobody_gets_in(wallet: InProcessWallet, table_id: str) -> AsyncIterator[None]:
     """Holds the table's row, so that what is sent meanwhile piles up behind it."""
-    async with desk.engine.begin() as connection:
+    async with wallet.engine.begin() as connection:
         await connection.execute(text("SELECT 1 FROM tables WHERE table_id = :id FOR UPDATE"), {"id": table_id})
         yield
 
 
-async def count(desk: InProcessWallet, statement: str) -> int:
-    async with desk.engine.connect() as connection:
+async def count(wallet: InProcessWallet, statement: str) -> int:
+    async with wallet.engine.connect() as connection:
         return int((await connection.execute(text(statement))).scalar_one())
 
 
-async def crowd(desk: InProcessWallet, table_id: str, size: int = CROWD) -> list[Seat]:
-    await desk.open_table(table_id, MULTI_PLAYER)
-    return [await desk.sit_down(f"{table_id}-{player}", table_id) for player in range(size)]
+async def crowd(wallet: InProcessWallet, table_id: str, size: int = CROWD) -> list[Seat]:
+    await wallet.open_table(table_id, MULTI_PLAYER)
+    return [await wallet.sit_down(f"{table_id}-{player}", table_id) for player in range(size)]
 
 
-async def waiting_for_lock(desk: InProcessWallet) -> None:
-    while not await count(desk, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"):
+async def waiting_for_lock(wallet: InProcessWallet) -> None:
+    while not await count(wallet, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"):
         await asyncio.sleep(0)
 
 
 async def test_what_arrives_together_is_written_by_one_transaction(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        seats = await crowd(desk, "t1")
-        async with nobody_gets_in(desk, "t1"):
-            first = asyncio.create_task(desk.place(seats[0], "r1", 100))
-            await waiting_for_lock(desk)
-            rest = [asyncio.create_task(desk.place(seat, "r1", 100)) for seat in seats[1:]]
+    async with open_wallet(wallet_database.url) as wallet:
+        seats = await crowd(wallet, "t1")
+        async with nobody_gets_in(wallet, "t1"):
+            first = asyncio.create_task(wallet.place(seats[0], "r1", 100))
+            await waiting_for_lock(wallet)
+            rest = [asyncio.create_task(wallet.place(seat, "r1", 100)) for seat in seats[1:]]
             await asyncio.sleep(0)
         await asyncio.gather(first, *rest)
         transactions = "SELECT count(DISTINCT xmin::text) FROM transfers WHERE kind = 3"
-        assert await count(desk, transactions) == 2
+        assert await count(wallet, transactions) == 2
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_full_queue_refuses_and_forgets_nothing_it_took(
     wallet_database: WalletDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        seats = await crowd(desk, "t1")
+    async with open_wallet(wallet_database.url) as wallet:
+        seats = await crowd(wallet, "t1")
         monkeypatch.setattr(group_commit, "WAITING_COMMANDS_LIMIT", 10)
-        async with nobody_gets_in(desk, "t1"):
-            first = asyncio.create_task(desk.place(seats[0], "r1", 100))
-            await waiting_for_lock(desk)
-            rest = [asyncio.create_task(desk.place(seat, "r1", 100)) for seat in seats[1:]]
+        async with nobody_gets_in(wallet, "t1"):
+            first = asyncio.create_task(wallet.place(seats[0], "r1", 100))
+            await waiting_for_lock(wallet)
+            rest = [asyncio.create_task(wallet.place(seat, "r1", 100)) for seat in seats[1:]]
             await asyncio.sleep(0)
         answers = await asyncio.gather(first, *rest, return_exceptions=True)
         refused = [answer for answer in answers if isinstance(answer, BaseException)]
@@ -81,7 +81,7 @@ async def test_g11_a_full_queue_refuses_and_forgets_nothing_it_took(
         assert {answer.code for answer in refused if isinstance(answer, WalletRefused)} == {
             grpc.StatusCode.RESOURCE_EXHAUSTED
         }
-        assert await count(desk, "SELECT count(*) FROM stakes") == 11
+        assert await count(wallet, "SELECT count(*) FROM stakes") == 11
 
 
 @pytest.mark.guarantee("G3")
@@ -89,21 +89,21 @@ async def test_g11_a_full_queue_refuses_and_forgets_nothing_it_took(
 async def test_connections_that_break_under_way_cost_nobody_anything(
     wallet_database: WalletDatabase,
 ) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        seats = await crowd(desk, "t1", 10)
+    async with open_wallet(wallet_database.url) as wallet:
+        seats = await crowd(wallet, "t1", 10)
         kill = """
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
             WHERE query LIKE '%locked_tables%' AND pid <> pg_backend_pid()
         """
         broken = 0
         for number in range(10):
-            async with nobody_gets_in(desk, "t1"):
-                stakes = [asyncio.create_task(desk.place(seat, f"r{number}", 100)) for seat in seats]
-                await waiting_for_lock(desk)
-                broken += await count(desk, kill)
+            async with nobody_gets_in(wallet, "t1"):
+                stakes = [asyncio.create_task(wallet.place(seat, f"r{number}", 100)) for seat in seats]
+                await waiting_for_lock(wallet)
+                broken += await count(wallet, kill)
             await asyncio.gather(*stakes)
         assert broken >= 10
-        assert await count(desk, "SELECT count(*) FROM stakes") == 100
+        assert await count(wallet, "SELECT count(*) FROM stakes") == 100
 
 
 async def test_a_command_that_the_database_refuses_fails_alone(
@@ -118,30 +118,30 @@ async def test_a_command_that_the_database_refuses_fails_alone(
             book.postings[-1] = (*book.postings[-1][:6], -99, *book.postings[-1][7:])
         return answer
 
-    async with open_wallet(wallet_database.url) as desk:
-        seats = await crowd(desk, "t1", 5)
+    async with open_wallet(wallet_database.url) as wallet:
+        seats = await crowd(wallet, "t1", 5)
         monkeypatch.setattr(ledger_store, "decide", decide_wrongly)
         deposit = wallet_pb2.DepositRequest(request_id=poisoned, account_id=seats[0].account_id, amount_cents=100)
         answers = await asyncio.gather(
-            desk.wallet.deposit(deposit, OPERATOR),
-            *(desk.deposit(seat.account_id, 100) for seat in seats),
+            wallet.wallet_service.deposit(deposit, OPERATOR),
+            *(wallet.deposit(seat.account_id, 100) for seat in seats),
             return_exceptions=True,
         )
         assert [answer for answer in answers[1:] if answer is not None] == []
         assert isinstance(answers[0], Exception)
         assert not isinstance(answers[0], WalletRefused)
         assert "G1" in str(answers[0])
-        assert await count(desk, "SELECT count(*) FROM transfers WHERE kind = 1") == 10
+        assert await count(wallet, "SELECT count(*) FROM transfers WHERE kind = 1") == 10
 
 
 async def test_a_database_that_stays_away_is_said_to_be_away(
     wallet_database: WalletDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(group_commit, "ATTEMPTS_LIMIT", 2)
-    async with open_wallet(wallet_database.url) as desk:
-        seats = await crowd(desk, "t1", 1)
+    async with open_wallet(wallet_database.url) as wallet:
+        seats = await crowd(wallet, "t1", 1)
         gone = postgresql.connect("postgresql+asyncpg://nobody@127.0.0.1:1/nothing", "test", connections=2)
-        store = ledger_store.LedgerStore(desk.clock, desk.session_clock, RelevantEventLimits())
+        store = ledger_store.LedgerStore(wallet.clock, wallet.session_clock, RelevantEventLimits())
         lane = group_commit.Lane("test", gone, store, lambda: None)
         running = asyncio.create_task(lane.run())
         command = ledger.commands.Deposit("d-1", b"", "test", seats[0].account_id, 100, "")
@@ -161,7 +161,9 @@ async def test_replicas_that_get_the_same_request_at_once_act_once(wallet_databa
             request = wallet_pb2.DepositRequest(
                 request_id=f"d-{number}", account_id=seats[0].account_id, amount_cents=100
             )
-            answers = await asyncio.gather(*(desk.wallet.deposit(request, OPERATOR) for desk in (one, other) * 3))
+            answers = await asyncio.gather(
+                *(wallet.wallet_service.deposit(request, OPERATOR) for wallet in (one, other) * 3)
+            )
             assert len(set(answers)) == 1
             # Different accounts under one id: no common lock at all.
             crossed = wallet_pb2.DepositRequest(
@@ -171,7 +173,9 @@ async def test_replicas_that_get_the_same_request_at_once_act_once(wallet_databa
                 request_id=f"x-{number}", account_id=seats[1].account_id, amount_cents=100
             )
             said = await asyncio.gather(
-                one.wallet.deposit(crossed, OPERATOR), other.wallet.deposit(elsewhere, OPERATOR), return_exceptions=True
+                one.wallet_service.deposit(crossed, OPERATOR),
+                other.wallet_service.deposit(elsewhere, OPERATOR),
+                return_exceptions=True,
             )
             refused = [answer for answer in said if isinstance(answer, Exception)]
             assert [getattr(answer, "reason", "") for answer in refused] == ["REQUEST_REUSED"]

@@ -47,20 +47,20 @@ class Case:
     """Everything is done by one statement, which is its own transaction: there are only a before and an after."""
 
 
-async def _deposit(desk: InProcessWallet) -> Case:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+async def _deposit(wallet: InProcessWallet) -> Case:
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER))
     request = wallet_pb2.DepositRequest(request_id=_name(), account_id=seat.account_id, amount_cents=LARGE)
     return Case("deposit", "operator", request, [seat])
 
 
-async def _withdraw(desk: InProcessWallet) -> Case:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER), LARGE)
+async def _withdraw(wallet: InProcessWallet) -> Case:
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER), LARGE)
     request = wallet_pb2.WithdrawRequest(request_id=_name(), account_id=seat.account_id, amount_cents=LARGE)
     return Case("withdraw", "operator", request, [seat])
 
 
-async def _place(desk: InProcessWallet) -> Case:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+async def _place(wallet: InProcessWallet) -> Case:
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER))
     order = wallet_pb2.StakeOrder(
         request_id=_name(), account_id=seat.account_id, session_id=seat.session_id, amount_cents=300
     )
@@ -68,9 +68,9 @@ async def _place(desk: InProcessWallet) -> Case:
     return Case("place_stake", "game", request, [seat])
 
 
-async def _place_many(desk: InProcessWallet) -> Case:
-    table_id = await desk.open_table(_name(), MULTI_PLAYER)
-    seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
+async def _place_many(wallet: InProcessWallet) -> Case:
+    table_id = await wallet.open_table(_name(), MULTI_PLAYER)
+    seats = [await wallet.sit_down(_name(), table_id) for _ in range(3)]
     orders = [
         wallet_pb2.StakeOrder(
             request_id=_name(), account_id=seat.account_id, session_id=seat.session_id, amount_cents=300
@@ -81,9 +81,9 @@ async def _place_many(desk: InProcessWallet) -> Case:
     return Case("place_stakes", "game", request, seats)
 
 
-async def _place_once_more(desk: InProcessWallet) -> Case:
+async def _place_once_more(wallet: InProcessWallet) -> Case:
     """The process remembers the round and all that the stake depends on: it is written without asking first."""
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER))
     round_id = _name()
     first, second = (
         wallet_pb2.PlaceStakeRequest(
@@ -97,10 +97,10 @@ async def _place_once_more(desk: InProcessWallet) -> Case:
     return Case("place_stake", "game", second, [seat], [first], at_once=True)
 
 
-async def _place_many_in_the_next_round(desk: InProcessWallet) -> Case:
+async def _place_many_in_the_next_round(wallet: InProcessWallet) -> Case:
     """The process remembers tables, accounts and sessions; the round is new."""
-    table_id = await desk.open_table(_name(), MULTI_PLAYER)
-    seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
+    table_id = await wallet.open_table(_name(), MULTI_PLAYER)
+    seats = [await wallet.sit_down(_name(), table_id) for _ in range(3)]
     first, second = (
         wallet_pb2.PlaceStakesRequest(
             round=round_ref(table_id, _name()),
@@ -116,16 +116,16 @@ async def _place_many_in_the_next_round(desk: InProcessWallet) -> Case:
     return Case("place_stakes", "game", second, seats, [first], at_once=True)
 
 
-async def _cancel(desk: InProcessWallet) -> Case:
-    seat, round_id, stake_ids = await _staked(desk)
+async def _cancel(wallet: InProcessWallet) -> Case:
+    seat, round_id, stake_ids = await _staked(wallet)
     request = wallet_pb2.CancelStakeRequest(
         request_id=_name(), round=round_ref(seat.table_id, round_id), stake_id=stake_ids[0], amount_cents=100
     )
     return Case("cancel_stake", "game", request, [seat])
 
 
-async def _settle(desk: InProcessWallet) -> Case:
-    seat, round_id, stake_ids = await _staked(desk)
+async def _settle(wallet: InProcessWallet) -> Case:
+    seat, round_id, stake_ids = await _staked(wallet)
     request = wallet_pb2.SettleRoundRequest(
         request_id=_name(),
         round=round_ref(seat.table_id, round_id),
@@ -136,23 +136,23 @@ async def _settle(desk: InProcessWallet) -> Case:
     return Case("settle_round", "game", request, [seat])
 
 
-async def _settle_of_one_who_has_left(desk: InProcessWallet) -> Case:
+async def _settle_of_one_who_has_left(wallet: InProcessWallet) -> Case:
     """His session ends in the same transaction."""
-    case = await _settle(desk)
-    await desk.end_session(case.seats[0])
+    case = await _settle(wallet)
+    await wallet.end_session(case.seats[0])
     return case
 
 
-async def _void(desk: InProcessWallet) -> Case:
-    seat, round_id, _ = await _staked(desk)
+async def _void(wallet: InProcessWallet) -> Case:
+    seat, round_id, _ = await _staked(wallet)
     request = wallet_pb2.VoidRoundRequest(
         request_id=_name(), round=round_ref(seat.table_id, round_id), reason="the ball left the wheel"
     )
     return Case("void_round", "game", request, [seat])
 
 
-async def _buy_in(desk: InProcessWallet) -> Case:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), POKER, "806/2015"))
+async def _buy_in(wallet: InProcessWallet) -> Case:
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), POKER, "806/2015"))
     request = wallet_pb2.BuyInRequest(
         request_id=_name(),
         table=table_ref(seat.table_id),
@@ -164,21 +164,21 @@ async def _buy_in(desk: InProcessWallet) -> Case:
     return Case("buy_in", "game", request, [seat])
 
 
-async def _cash_out(desk: InProcessWallet) -> Case:
-    case = await _buy_in(desk)
+async def _cash_out(wallet: InProcessWallet) -> Case:
+    case = await _buy_in(wallet)
     (seat,) = case.seats
-    await desk.buy_in(seat, 1_000, 50)
+    await wallet.buy_in(seat, 1_000, 50)
     request = wallet_pb2.CashOutRequest(
         request_id=_name(), table=table_ref(seat.table_id), account_id=seat.account_id, session_id=seat.session_id
     )
     return Case("cash_out", "game", request, [seat])
 
 
-async def _hand(desk: InProcessWallet) -> Case:
-    table_id = await desk.open_table(_name(), POKER, "806/2015")
-    seats = [await desk.sit_down(_name(), table_id) for _ in range(3)]
+async def _hand(wallet: InProcessWallet) -> Case:
+    table_id = await wallet.open_table(_name(), POKER, "806/2015")
+    seats = [await wallet.sit_down(_name(), table_id) for _ in range(3)]
     for seat in seats:
-        await desk.buy_in(seat, 90_000)
+        await wallet.buy_in(seat, 90_000)
     results = [
         wallet_pb2.SeatInHand(account_id=s.account_id, session_id=s.session_id, staked_cents=80_000, won_cents=won)
         for s, won in zip(seats, (239_970, 0, 0), strict=True)
@@ -193,37 +193,39 @@ async def _hand(desk: InProcessWallet) -> Case:
     return Case("transfer_hand", "game", request, seats)
 
 
-async def _staked(desk: InProcessWallet) -> tuple[Seat, str, list[str]]:
-    seat = await desk.sit_down(_name(), await desk.open_table(_name(), MULTI_PLAYER))
+async def _staked(wallet: InProcessWallet) -> tuple[Seat, str, list[str]]:
+    seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER))
     round_id = _name()
-    return seat, round_id, [await desk.place(seat, round_id, cents) for cents in (300, 200)]
+    return seat, round_id, [await wallet.place(seat, round_id, cents) for cents in (300, 200)]
 
 
 def _name() -> str:
     return str(uuid4())
 
 
-async def _money(desk: InProcessWallet, case: Case) -> list[tuple[int, ...]]:
+async def _money(wallet: InProcessWallet, case: Case) -> list[tuple[int, ...]]:
     """Free, locked, version, cave and relevant events of everybody: what the command has done, and how often."""
     amounts: list[tuple[int, ...]] = []
     for seat in case.seats:
-        answer = await desk.wallet.get_balance(wallet_pb2.GetBalanceRequest(account_id=seat.account_id), OPERATOR)
+        answer = await wallet.wallet_service.get_balance(
+            wallet_pb2.GetBalanceRequest(account_id=seat.account_id), OPERATOR
+        )
         balance = answer.balance
         caves = sum(cave.cave_cents for cave in answer.caves)
-        noted = len(await desk.relevant_events(seat.account_id))
+        noted = len(await wallet.relevant_events(seat.account_id))
         amounts.append((balance.free_cents, balance.locked_cents, balance.version, caves, noted))
     return amounts
 
 
-async def _send(desk: InProcessWallet, case: Case, request: Message | None = None) -> bytes:
+async def _send(wallet: InProcessWallet, case: Case, request: Message | None = None) -> bytes:
     who = GAME if case.scope == "game" else OPERATOR
-    answer: bytes = await getattr(desk.wallet, case.method)(request or case.request, who)
+    answer: bytes = await getattr(wallet.wallet_service, case.method)(request or case.request, who)
     return answer
 
 
-async def _send_those_before(desk: InProcessWallet, case: Case) -> None:
+async def _send_those_before(wallet: InProcessWallet, case: Case) -> None:
     for request in case.before:
-        await _send(desk, case, request)
+        await _send(wallet, case, request)
 
 
 @pytest.mark.guarantee("G1")
@@ -252,35 +254,35 @@ async def _send_those_before(desk: InProcessWallet, case: Case) -> None:
 async def test_killed_at_any_step_the_command_sent_again_acts_once(
     wallet_database: WalletDatabase, prepare: Callable[[InProcessWallet], Awaitable[Case]]
 ) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        undisturbed = await prepare(desk)
-        await _send_those_before(desk, undisturbed)
-        before = await _money(desk, undisturbed)
-        await _send(desk, undisturbed)
-        expected = await _money(desk, undisturbed)
+    async with open_wallet(wallet_database.url) as wallet:
+        undisturbed = await prepare(wallet)
+        await _send_those_before(wallet, undisturbed)
+        before = await _money(wallet, undisturbed)
+        await _send(wallet, undisturbed)
+        expected = await _money(wallet, undisturbed)
         assert sum(after[-1] - earlier[-1] for earlier, after in zip(before, expected, strict=True)) == (
             undisturbed.method in LARGE_IN
         )
         survived = 0
         for step in range(1, STEPS_LIMIT):
-            case = await prepare(desk)
+            case = await prepare(wallet)
             died = await asyncio.to_thread(
                 killed_at_step, wallet_database.url, step, case.method, case.scope, case.request, case.before
             )
             if not died:
                 survived = step
-            assert await _money(desk, case) in (before, expected)
-            first = await _send(desk, case)
-            assert await _money(desk, case) == expected
-            assert await _send(desk, case) == first
-            assert await _money(desk, case) == expected
+            assert await _money(wallet, case) in (before, expected)
+            first = await _send(wallet, case)
+            assert await _money(wallet, case) == expected
+            assert await _send(wallet, case) == first
+            assert await _money(wallet, case) == expected
             if not died:
                 break
         # Lock, look, write and commit, each before and after; fewer would mean that nobody was killed in between.
         assert survived == 3 if undisturbed.at_once else survived > 8
         told: list[str] = []
         # Nobody publishes here, so the outbox is as old as the test's clock, and so is a round that is open.
-        await Auditor(desk.engine, outbox_age_s=1e9, round_hours=1e9).run(
+        await Auditor(wallet.engine, outbox_age_s=1e9, round_hours=1e9).run(
             lambda check, sentence: told.append(f"{check.name}: {sentence}")
         )
         assert told == []
