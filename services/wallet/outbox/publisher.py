@@ -31,7 +31,7 @@ MESSAGES_LIMIT = 2_000
 # How long facts of other replicas may wait to be seen, and how long a replica waits to become the publisher.
 POLL_INTERVAL_S = 0.05
 LEADER_RETRY_S = 1.0
-# How long the first fact after a quiet moment waits for company: to publish costs more than to commit.
+# How long facts wait for others before a batch that is not full leaves: publishing costs more than committing.
 GATHER_S = 0.01
 ACK_TIMEOUT_S = 10.0
 # How long the stream keeps facts for those who were away.
@@ -103,7 +103,8 @@ class OutboxPublisher:
         _LEADING.set(1)
         while True:
             self._woken.clear()
-            if not await self._publish_next(connection, place):
+            more_may_wait = await self._publish_next(connection, place)
+            if not more_may_wait:
                 await background.wait_for_event(self._woken, POLL_INTERVAL_S)
                 await asyncio.sleep(GATHER_S)
 
@@ -145,10 +146,11 @@ class OutboxPublisher:
         return str((message.headers or {}).get(Header.MSG_ID, ""))
 
     async def _publish_next(self, connection: DirectConnection, place: _Place) -> bool:
-        """Publishes a batch and removes it; false if there was none."""
+        """Publishes a batch and removes it; returns whether it was full, so that more facts may wait."""
         numbers: list[int] = []
         messages: list[tuple[str, Fact]] = []
-        for number, packed in await connection.fetch(_NEXT, ROWS_LIMIT):
+        rows = await connection.fetch(_NEXT, ROWS_LIMIT)
+        for number, packed in rows:
             if len(messages) >= MESSAGES_LIMIT:
                 break
             numbers.append(number)
@@ -161,7 +163,7 @@ class OutboxPublisher:
         await self._send(messages, place)
         await connection.fetch(_REMOVE, numbers, place.stream_seq)
         _PUBLISHED.inc(len(messages))
-        return True
+        return len(rows) == ROWS_LIMIT or len(numbers) < len(rows)
 
     async def _send(self, messages: list[tuple[str, Fact]], place: _Place) -> None:
         """Sends a chain; raises unless the whole of it is in the stream."""
