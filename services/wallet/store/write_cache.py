@@ -15,8 +15,11 @@ from services.wallet.store.optimistic_stakes import ExpectedState
 
 # Accounts or rounds beyond this are forgotten all at once and looked up again (G11).
 CACHED_ROWS_LIMIT = 200_000
-# Numbers that are drawn beyond those that a group as large as the last one needs.
+# Numbers drawn beyond those that the largest recent group needed: a group that finds too few makes a round trip of its
+# own to draw more.
 SPARE_NUMBERS = 16
+# The largest recent group counts for this much less with every group after it.
+RECENT_GROUP_DECAY = 0.95
 # Numbers beyond this are the oldest, which are good for the fewest accounts: they are let go (G11).
 DRAWN_NUMBERS_LIMIT = 20_000
 
@@ -40,6 +43,7 @@ class WriteCache:
         # What they hold may be more by now, and is never less: others may have placed stakes since.
         self._rounds: dict[str, Round] = {}
         self._numbers: list[int] = []
+        self._largest_recent_group = 0.0
 
     def take(
         self, commands: Sequence[PlaceStake], session_keys: dict[str, SessionKey], book: Book
@@ -80,8 +84,9 @@ class WriteCache:
         return CachedGroup(numbers, seen)
 
     def numbers_to_draw(self, commands: int) -> int:
-        """How many to draw for the groups to come."""
-        return max(commands + SPARE_NUMBERS - len(self._numbers), 1)
+        """Returns how many numbers a group of this many commands should draw for the groups after it."""
+        self._largest_recent_group = max(commands, self._largest_recent_group * RECENT_GROUP_DECAY)
+        return max(int(self._largest_recent_group) + SPARE_NUMBERS - len(self._numbers), 1)
 
     def put(self, book: Book, last_number: int, new_numbers: Sequence[int]) -> None:
         """Remembers a book that was committed. `last_number` was drawn under its locks, the new ones after it."""
