@@ -13,6 +13,7 @@ from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.round_limits import STAKES_LIMIT
+from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
 from services.wallet.model import refusals
@@ -173,7 +174,7 @@ class WalletService:
                 places.append(place)
                 answers.append(b"")
             except refusals.WalletRefused as refused:
-                answers.append(embedded(_REFUSED, refused.status().SerializeToString(deterministic=True)))
+                answers.append(embedded(_REFUSED, status_from(refused).SerializeToString(deterministic=True)))
         if valid:
             for place, kept in zip(places, await self._group_commit.submit(table_id, valid), strict=True):
                 answers[place] = embedded(_REFUSED, kept.answer) if kept.refused else kept.answer

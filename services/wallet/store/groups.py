@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from services.kit.rpc.status import status_from
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Command
 from services.wallet.ledger.decisions import decide
@@ -75,4 +76,4 @@ def decide_group(group: Group) -> list[StoredAnswer]:
 
 
 def _stored_refusal(refused: WalletRefused) -> StoredAnswer:
-    return StoredAnswer(refused=True, answer=refused.status().SerializeToString(deterministic=True))
+    return StoredAnswer(refused=True, answer=status_from(refused).SerializeToString(deterministic=True))
