@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.wallet.model import refusals
+from services.wallet.model import ids, refusals
 from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode, Play, Session, SessionState, Table
 
 _COLUMNS = """
@@ -154,7 +154,7 @@ class InPlay:
 
 async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
     """A session's number and whose it is, which never change, or the refusal that there is none."""
-    if refusals.is_wallet_id(session_id):
+    if ids.is_wallet_id(session_id):
         row = (await connection.execute(_FIND, {"session_id": session_id})).one_or_none()
         if row is not None:
             return row.session_no, row.player_id

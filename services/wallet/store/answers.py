@@ -1,4 +1,4 @@
-"""What was answered to which request id, so that a command acts once however often it is sent (G3).
+"""Stores the answer to each request id, so that a command acts once however often it is sent (G3).
 
 For commands that are answered one at a time (complaints, sessions); the ledger's groups do the same by sets of rows.
 """
@@ -21,24 +21,24 @@ from services.kit.rpc.status import StatusRefused, refused_from, status_from
 from services.wallet.model import refusals
 
 REQUEST_ID_CHARACTERS_LIMIT = 128
-# A duplicate that commits between our look-up and our insert makes us look up again; once is enough, it is there now.
+# A duplicate that commits between lookup and insert is found by a second lookup.
 ATTEMPTS = 2
 
 _LOOK_UP = text("SELECT digest, refused, answer FROM requests WHERE request_id = :request_id")
-_REMEMBER = text(
+_INSERT = text(
     "INSERT INTO requests (request_id, digest, refused, answer, caller, at)"
     " VALUES (:request_id, :digest, :refused, :answer, :caller, :at)"
 )
 
 
 class IdempotentRequest(Protocol):
-    """What every command's request message has."""
+    """The field that every command's request message has."""
 
     request_id: str
 
 
 class StoredRefusal(StatusRefused):
-    """A refusal as it was given the first time."""
+    """A refusal as it was first given."""
 
     domain = refusals.DOMAIN
 
@@ -50,26 +50,26 @@ class StoredRefusal(StatusRefused):
         super().__init__(stored.reason, stored.code, stored.sentence, stored.facts)
 
     def status(self) -> Status:
-        """The very status that was stored: its packed detail is never serialised anew."""
+        """Returns the stored status itself: its packed detail is never serialised again."""
         return self._status
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer as it is stored."""
+    """The bytes of a response or of a refusal's status."""
 
     refused: bool
     answer: bytes
 
     def unwrap(self) -> bytes:
-        """The response's bytes, or the refusal raised. Commit before: a refusal is an answer to remember."""
+        """Returns the response's bytes or raises the refusal; commit before, so that a refusal is stored, too."""
         if self.refused:
             raise StoredRefusal(self.answer)
         return self.answer
 
 
 def content_digest(request: Message) -> bytes:
-    """What makes two requests the same: the kind of command and everything in it but its id."""
+    """Returns the digest by which two requests are the same: the kind of command and its fields, without its id."""
     content = type(request)()
     content.CopyFrom(request)
     content.ClearField("request_id")
@@ -78,12 +78,12 @@ def content_digest(request: Message) -> bytes:
 
 
 async def find(connection: AsyncConnection, request_id: str, digest: bytes) -> StoredAnswer | None:
-    """The answer given before; None if there was none; REQUEST_REUSED if it was given to another content."""
+    """Returns the stored answer, or None; refuses a request id that was used for another content."""
     row = (await connection.execute(_LOOK_UP, {"request_id": request_id})).one_or_none()
     if row is None:
         return None
     if row.digest != digest:
-        # As its caller knows it, see `_kept_as`.
+        # The id as the caller knows it, see `_stored_request_id`.
         raise refusals.request_reused(request_id.rpartition(" ")[2])
     return StoredAnswer(row.refused, row.answer)
 
@@ -91,9 +91,9 @@ async def find(connection: AsyncConnection, request_id: str, digest: bytes) -> S
 async def insert(
     connection: AsyncConnection, request_id: str, digest: bytes, stored: StoredAnswer, *, caller: Caller, at: datetime
 ) -> None:
-    """Stores the answer; it holds if and only if the caller's transaction commits."""
+    """Stores the answer in the caller's transaction."""
     row = {"request_id": request_id, "digest": digest, "refused": stored.refused, "answer": stored.answer}
-    await connection.execute(_REMEMBER, row | {"caller": caller.subject, "at": at})
+    await connection.execute(_INSERT, row | {"caller": caller.subject, "at": at})
 
 
 _Subject = TypeVar("_Subject")
@@ -108,42 +108,42 @@ async def answer_once(
     authorize: Callable[[AsyncConnection], Awaitable[_Subject]],
     execute: Callable[[AsyncConnection, _Subject], Awaitable[Message]],
 ) -> bytes:
-    """Carries a command out in one transaction, or gives the answer it got the first time.
+    """Carries out a command in one transaction, or returns the answer it was given the first time.
 
-    `admit` reads (and locks) what the command is about and refuses a caller who may not see it: nobody is given the
-    stored answer of another player. `act` does it; what it refuses is remembered like any answer, unless the reason
-    speaks of the sender or the moment (`refusals.NOT_KEPT`).
+    `authorize` reads (and locks) the subject of the command and refuses a caller who may not see it, so that nobody
+    gets the stored answer of another player. `execute` does the work; its refusals are stored like any answer, unless
+    the reason is about the sender or the moment (`refusals.NOT_STORED`).
     """
-    request_id = _kept_as(cast("IdempotentRequest", request).request_id, caller)
+    request_id = _stored_request_id(cast("IdempotentRequest", request).request_id, caller)
     content = content_digest(request)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             async with engine.begin() as connection:
                 subject = await authorize(connection)
-                kept = await find(connection, request_id, content)
-                if kept is None:
-                    kept = await _answer(connection, subject, execute)
-                    await insert(connection, request_id, content, kept, caller=caller, at=at)
+                stored = await find(connection, request_id, content)
+                if stored is None:
+                    stored = await _answer(connection, subject, execute)
+                    await insert(connection, request_id, content, stored, caller=caller, at=at)
         except IntegrityError as violated:
             if attempt == ATTEMPTS or not _duplicates_request(violated):
                 raise
         else:
-            return kept.unwrap()
+            return stored.unwrap()
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _kept_as(request_id: str, caller: Caller) -> str:
-    """Players choose their ids without knowing of each other: one must not meet, or occupy, another's or a game's."""
+def _stored_request_id(request_id: str, caller: Caller) -> str:
+    """Returns the id that an answer is stored under; a player's can never meet another player's or a game's."""
     return request_id if caller.scopes & {"operator", "game"} else f"{caller.subject} {request_id}"
 
 
 async def _answer(
-    connection: AsyncConnection, subject: _Subject, act: Callable[[AsyncConnection, _Subject], Awaitable[Message]]
+    connection: AsyncConnection, subject: _Subject, execute: Callable[[AsyncConnection, _Subject], Awaitable[Message]]
 ) -> StoredAnswer:
     try:
-        # A refusal leaves nothing behind but its row in `requests`.
+        # A refusal leaves nothing but its row in `requests`.
         async with connection.begin_nested():
-            response = await act(connection, subject)
+            response = await execute(connection, subject)
     except Refused as refused:
         if refused.reason in refusals.NOT_STORED:
             raise

@@ -17,7 +17,7 @@ from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
 from services.wallet.ledger import commands
-from services.wallet.ledger.book import Book, Entry, Movement, SessionKey
+from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import inactivity, refusals
@@ -33,6 +33,7 @@ from services.wallet.model.state import (
     Round,
     RoundState,
     Session,
+    SessionKey,
     SessionState,
     Stake,
     StakeState,
@@ -41,7 +42,7 @@ from services.wallet.model.state import (
 from services.wallet.server.session_service import _policy as policy_asked
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.messages import session_message, timestamp
-from services.wallet.store import ledger_store
+from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
@@ -134,9 +135,9 @@ class InMemoryWallet:
         self._turn_to_now()
         for command in asked:
             self._look_up(command)
-        looked = [ledger_store._Looked(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
-        group = ledger_store._Group(asked, self.book, looked=looked)
-        answers = ledger_store._decide(group)
+        lookups = [groups.Lookup(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
+        group = groups.Group(asked, self.book, lookups=lookups)
+        answers = groups.decide_group(group)
         for request_id, digest, refused, answer, *_ in group.answered:
             self.requests[request_id] = digest, StoredAnswer(refused, answer)
         self._keep()

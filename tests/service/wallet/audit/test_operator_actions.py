@@ -188,24 +188,30 @@ def test_what_a_request_names() -> None:
     assert named_objects(f"[{deep}]") == []
 
 
-async def test_only_operators_read_and_write_it(wallet: WalletClient) -> None:
-    for metadata in (wallet.game, wallet.bearer("player", "ana"), wallet.bearer("demo", "demo-12345678")):
+async def test_only_operators_read_and_write_it(wallet_client: WalletClient) -> None:
+    for metadata in (
+        wallet_client.game,
+        wallet_client.bearer("player", "ana"),
+        wallet_client.bearer("demo", "demo-12345678"),
+    ):
         for call in (
-            wallet.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=metadata),
-            wallet.audit_intake.RecordIntent(pb.RecordIntentRequest(), metadata=metadata),
-            wallet.audit_intake.RecordOutcome(pb.RecordOutcomeRequest(), metadata=metadata),
+            wallet_client.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=metadata),
+            wallet_client.audit_intake.RecordIntent(pb.RecordIntentRequest(), metadata=metadata),
+            wallet_client.audit_intake.RecordOutcome(pb.RecordOutcomeRequest(), metadata=metadata),
         ):
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await call
             assert refusal_reason(refused.value) == "SCOPE_MISSING"
 
 
-async def test_a_command_outlives_its_token_and_its_end_is_written(wallet: WalletClient) -> None:
-    late = wallet.bearer("operator", "maria", minutes=-60)
+async def test_a_command_outlives_its_token_and_its_end_is_written(wallet_client: WalletClient) -> None:
+    late = wallet_client.bearer("operator", "maria", minutes=-60)
     intent = pb.RecordIntentRequest(action_id=str(uuid4()), method=DEPOSIT, request="{}")
-    await wallet.audit_intake.RecordIntent(intent, metadata=late)
-    await wallet.audit_intake.RecordOutcome(
+    await wallet_client.audit_intake.RecordIntent(intent, metadata=late)
+    await wallet_client.audit_intake.RecordOutcome(
         pb.RecordOutcomeRequest(action_id=intent.action_id, status="OK"), metadata=late
     )
-    listed = await wallet.audit.ListOperatorActions(pb.ListOperatorActionsRequest(), metadata=wallet.operator)
+    listed = await wallet_client.audit.ListOperatorActions(
+        pb.ListOperatorActionsRequest(), metadata=wallet_client.operator
+    )
     assert [(action.subject, action.outcome.status) for action in listed.actions] == [("maria", "OK")]

@@ -296,38 +296,38 @@ def test_every_kind_of_transfer_has_its_shape() -> None:
 
 
 async def test_whatever_the_wallet_does_is_as_it_may_be(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        await desk.open_table("roulette-1", MULTI_PLAYER)
-        await desk.open_table("poker-1", POKER, "806/2015")
-        ana, rui = await desk.sit_down("ana", "roulette-1"), await desk.sit_down("rui", "roulette-1")
-        await desk.withdraw(ana.account_id, 500)
-        await desk.open_account("ana", 700, DEMO)
+    async with open_wallet(wallet_database.url) as wallet:
+        await wallet.open_table("roulette-1", MULTI_PLAYER)
+        await wallet.open_table("poker-1", POKER, "806/2015")
+        ana, rui = await wallet.sit_down("ana", "roulette-1"), await wallet.sit_down("rui", "roulette-1")
+        await wallet.withdraw(ana.account_id, 500)
+        await wallet.open_account("ana", 700, DEMO)
 
         # The house loses, wins, and has nothing of it; a stake was taken back in part, and a whole one.
         for number, (to_ana, to_rui) in enumerate([(3_600, 200), (0, 200), (250, 0), (0, 0)]):
             round_id = f"round-{number}"
-            stakes = {await desk.place(ana, round_id, 100): to_ana, await desk.place(rui, round_id, 100): to_rui}
-            partly, wholly = await desk.place(ana, round_id, 90), await desk.place(rui, round_id, 80)
-            await desk.cancel(ana, round_id, partly, 40)
-            await desk.cancel(rui, round_id, wholly)
-            await desk.settle("roulette-1", round_id, stakes | {partly: 0})
-        await desk.place(ana, "void", 100)
-        await desk.place(rui, "void", 200)
-        await desk.void("roulette-1", "void")
-        await desk.void("roulette-1", "nobody-played")
-        await desk.settle("roulette-1", "nobody-won", {})
-        await desk.place(ana, "open", 100)
+            stakes = {await wallet.place(ana, round_id, 100): to_ana, await wallet.place(rui, round_id, 100): to_rui}
+            partly, wholly = await wallet.place(ana, round_id, 90), await wallet.place(rui, round_id, 80)
+            await wallet.cancel(ana, round_id, partly, 40)
+            await wallet.cancel(rui, round_id, wholly)
+            await wallet.settle("roulette-1", round_id, stakes | {partly: 0})
+        await wallet.place(ana, "void", 100)
+        await wallet.place(rui, "void", 200)
+        await wallet.void("roulette-1", "void")
+        await wallet.void("roulette-1", "nobody-played")
+        await wallet.settle("roulette-1", "nobody-won", {})
+        await wallet.place(ana, "open", 100)
 
-        ana, rui = await desk.sit_down("ana", "poker-1"), await desk.sit_down("rui", "poker-1")
-        await desk.buy_in(ana, 1_000, 50)
-        await desk.buy_in(rui, 1_000)
-        await desk.transfer_hand("poker-1", "hand-1", [(ana, 100, 190), (rui, 100, 0)])
-        await desk.transfer_hand("poker-1", "hand-2", [(ana, 50, 0), (rui, 100, 150)])
-        await desk.transfer_hand("poker-1", "nobody-bet")
-        await desk.cash_out(ana, 300)
-        await desk.cash_out(ana)
+        ana, rui = await wallet.sit_down("ana", "poker-1"), await wallet.sit_down("rui", "poker-1")
+        await wallet.buy_in(ana, 1_000, 50)
+        await wallet.buy_in(rui, 1_000)
+        await wallet.transfer_hand("poker-1", "hand-1", [(ana, 100, 190), (rui, 100, 0)])
+        await wallet.transfer_hand("poker-1", "hand-2", [(ana, 50, 0), (rui, 100, 150)])
+        await wallet.transfer_hand("poker-1", "nobody-bet")
+        await wallet.cash_out(ana, 300)
+        await wallet.cash_out(ana)
 
-        async with desk.engine.connect() as connection:
+        async with wallet.engine.connect() as connection:
             kinds = (await connection.execute(text("SELECT DISTINCT kind FROM transfers"))).scalars().all()
         assert set(kinds) == set(TransferKind)
         assert await _found(wallet_database.url) == []

@@ -557,26 +557,26 @@ async def test_the_audit_holds_afterwards(desk: Desk, wallet_database: WalletDat
 # -- over gRPC -------------------------------------------------------------------------------------------------------
 
 
-async def test_the_desk_over_grpc(wallet: WalletClient) -> None:
+async def test_the_desk_over_grpc(wallet_client: WalletClient) -> None:
     """The player files and adds with his token, the operator answers with hers, and neither does the other's part."""
-    await wallet.open_table("roulette-1")
-    seat = await wallet.sit_down("ana", "roulette-1", cents=1000)
-    ana, rui = wallet.bearer("player", "ana"), wallet.bearer("player", "rui")
+    await wallet_client.open_table("roulette-1")
+    seat = await wallet_client.sit_down("ana", "roulette-1", cents=1000)
+    ana, rui = wallet_client.bearer("player", "ana"), wallet_client.bearer("player", "rui")
     request = pb.FileComplaintRequest(
         request_id="file-1", account_id=seat.account_id, session_id=seat.session_id, text="My bet was not taken."
     )
-    filed = await wallet.complaints.FileComplaint(request, metadata=ana)
-    assert await wallet.complaints.FileComplaint(request, metadata=ana) == filed
+    filed = await wallet_client.complaints.FileComplaint(request, metadata=ana)
+    assert await wallet_client.complaints.FileComplaint(request, metadata=ana) == filed
     reference = filed.complaint.reference
 
     answer = pb.AnswerComplaintRequest(reference=reference, request_id="answer-1", text="It came after the close.")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.complaints.AnswerComplaint(answer, metadata=ana)
+        await wallet_client.complaints.AnswerComplaint(answer, metadata=ana)
     assert refusal_reason(refused.value) == "SCOPE_MISSING"
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=rui)
+        await wallet_client.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=rui)
     assert (refused.value.code(), refusal_reason(refused.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
 
-    await wallet.complaints.AnswerComplaint(answer, metadata=wallet.operator)
-    shown = await wallet.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=ana)
+    await wallet_client.complaints.AnswerComplaint(answer, metadata=wallet_client.operator)
+    shown = await wallet_client.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=ana)
     assert [step.state for step in shown.complaint.steps] == [FILED, ANSWERED]

@@ -59,10 +59,10 @@ def _copy(request: Message) -> Message:
     return copy
 
 
-async def answered(wallet: WalletClient, call: Call, request: Message) -> str:
+async def answered(wallet_client: WalletClient, call: Call, request: Message) -> str:
     """The reason of the refusal, and for INVALID the field."""
     try:
-        await call(request, metadata=wallet.bearer("operator game", "everybody"))
+        await call(request, metadata=wallet_client.bearer("operator game", "everybody"))
     except grpc.aio.AioRpcError as refused:
         if status_of(refused) is None:
             return refused.code().name
@@ -72,22 +72,27 @@ async def answered(wallet: WalletClient, call: Call, request: Message) -> str:
 
 
 @pytest.mark.guarantee("G12")
-async def test_a_nul_in_any_text_of_any_command_is_refused_by_its_name(wallet: WalletClient) -> None:
-    table, poker = await wallet.open_table("t1"), await wallet.open_table("p1", play=types_pb2.PLAY_POKER)
-    seat = await wallet.sit_down("ana", "t1", 10_000)
-    guest = await wallet.sit_down("bea", "p1", 10_000)
+async def test_a_nul_in_any_text_of_any_command_is_refused_by_its_name(wallet_client: WalletClient) -> None:
+    table, poker = await wallet_client.open_table("t1"), await wallet_client.open_table("p1", play=types_pb2.PLAY_POKER)
+    seat = await wallet_client.sit_down("ana", "t1", 10_000)
+    guest = await wallet_client.sit_down("bea", "p1", 10_000)
     round_ = types_pb2.RoundRef(table=table, round_id="t1.1")
-    await wallet.place(seat, round_, 100, "stake")
-    filed = await wallet.complaints.FileComplaint(
+    await wallet_client.place(seat, round_, 100, "stake")
+    filed = await wallet_client.complaints.FileComplaint(
         complaint_pb2.FileComplaintRequest(
             request_id="c-0", account_id=seat.account_id, session_id=seat.session_id, text="why?"
         ),
-        metadata=wallet.operator,
+        metadata=wallet_client.operator,
     )
     reference = filed.complaint.reference
 
     order = wallet_pb2.StakeOrder(account_id=seat.account_id, session_id=seat.session_id, amount_cents=100)
-    desk, at_tables, complaints, intake = wallet.wallet, wallet.sessions, wallet.complaints, wallet.audit_intake
+    desk, at_tables, complaints, intake = (
+        wallet_client.wallet,
+        wallet_client.sessions,
+        wallet_client.complaints,
+        wallet_client.audit_intake,
+    )
     commands: list[tuple[Call, Message]] = [
         (desk.OpenAccount, wallet_pb2.OpenAccountRequest(player_id="rui", mode=REAL)),
         (desk.BlockAccount, wallet_pb2.BlockAccountRequest(account_id=guest.account_id, reason="asked for")),
@@ -167,7 +172,7 @@ async def test_a_nul_in_any_text_of_any_command_is_refused_by_its_name(wallet: W
             complaints.AnswerComplaint,
             complaint_pb2.AnswerComplaintRequest(reference=reference, text="so"),
         ),
-        (wallet.platform.SetPlatformSwitch, platform_pb2.SetPlatformSwitchRequest(reason="drill")),
+        (wallet_client.platform.SetPlatformSwitch, platform_pb2.SetPlatformSwitchRequest(reason="drill")),
         (
             intake.RecordIntent,
             audit_pb2.RecordIntentRequest(action_id=str(uuid4()), method="feltro.x.Y/Z", request="{}"),
@@ -178,15 +183,16 @@ async def test_a_nul_in_any_text_of_any_command_is_refused_by_its_name(wallet: W
         f"{request.DESCRIPTOR.name}.{name}: {said}"
         for call, request in commands
         for name, changed in each_with_nul(request)
-        if (said := await answered(wallet, call, changed)) not in {f"INVALID {name}"} | TAKEN_OTHERWISE.get(name, set())
+        if (said := await answered(wallet_client, call, changed))
+        not in {f"INVALID {name}"} | TAKEN_OTHERWISE.get(name, set())
     ]
     assert wrong == []
 
 
 @pytest.mark.guarantee("G9")
-async def test_a_nul_in_one_of_many_orders_harms_no_other(wallet: WalletClient) -> None:
-    round_ = types_pb2.RoundRef(table=await wallet.open_table("t1"), round_id="t1.1")
-    seat = await wallet.sit_down("ana", "t1", 10_000)
+async def test_a_nul_in_one_of_many_orders_harms_no_other(wallet_client: WalletClient) -> None:
+    round_ = types_pb2.RoundRef(table=await wallet_client.open_table("t1"), round_id="t1.1")
+    seat = await wallet_client.sit_down("ana", "t1", 10_000)
     orders = [
         wallet_pb2.StakeOrder(
             request_id=request_id, account_id=account_id, session_id=seat.session_id, amount_cents=100
@@ -194,18 +200,18 @@ async def test_a_nul_in_one_of_many_orders_harms_no_other(wallet: WalletClient) 
         for request_id, account_id in (("a\0", seat.account_id), ("b", f"{seat.account_id}\0"), ("c", seat.account_id))
     ]
     request = wallet_pb2.PlaceStakesRequest(round=round_, orders=orders)
-    answers = (await wallet.wallet.PlaceStakes(request, metadata=wallet.game)).answers
+    answers = (await wallet_client.wallet.PlaceStakes(request, metadata=wallet_client.game)).answers
     said = [error_info(answer.refused) for answer in answers]
     assert [None if info is None else info.reason for info in said] == ["INVALID", "ACCOUNT_UNKNOWN", None]
     assert answers[2].placed.stake_id == "c"
 
 
-async def test_a_nul_in_what_is_asked_for_is_refused_by_its_name(wallet: WalletClient) -> None:
-    desk = wallet.wallet
+async def test_a_nul_in_what_is_asked_for_is_refused_by_its_name(wallet_client: WalletClient) -> None:
+    desk = wallet_client.wallet
     asked: list[tuple[Call, Message, str]] = [
         (desk.GetRound, wallet_pb2.GetRoundRequest(round_id="t1.1\0"), "round_id"),
         (desk.ListTransactions, wallet_pb2.ListTransactionsRequest(round_id="t1.1\0"), "round_id"),
         (desk.ListOpenRounds, wallet_pb2.ListOpenRoundsRequest(table_id="t1\0"), "table_id"),
     ]
     for call, request, field in asked:
-        assert await answered(wallet, call, request) == f"INVALID {field}"
+        assert await answered(wallet_client, call, request) == f"INVALID {field}"

@@ -44,63 +44,63 @@ _BY_INACTIVITY = text("SELECT session_id::text FROM sessions WHERE end_cause = 2
 class Evening:
     """A few players at an individual table each and at one wheel together, for some rounds."""
 
-    def __init__(self, desks: Sequence[InProcessWallet], chance: random.Random) -> None:
-        self.desks = desks
+    def __init__(self, wallets: Sequence[InProcessWallet], chance: random.Random) -> None:
+        self.wallets = wallets
         self.chance = chance
         self.seats: list[Seat] = []
         self.stakes: dict[str, dict[str, int]] = {}
 
     @property
-    def desk(self) -> InProcessWallet:
-        return self.chance.choice(self.desks)
+    def wallet(self) -> InProcessWallet:
+        return self.chance.choice(self.wallets)
 
     async def open(self, players: int) -> None:
-        desk = self.desks[0]
-        await desk.open_table("wheel", MULTI_PLAYER)
+        wallet = self.wallets[0]
+        await wallet.open_table("wheel", MULTI_PLAYER)
         for number in range(players):
-            table_id = await desk.open_table(f"table-{number}", INDIVIDUAL)
-            self.seats.append(await desk.sit_down(f"p{number}", table_id))
-            self.seats.append(await desk.sit_down(f"p{number}", "wheel"))
+            table_id = await wallet.open_table(f"table-{number}", INDIVIDUAL)
+            self.seats.append(await wallet.sit_down(f"p{number}", table_id))
+            self.seats.append(await wallet.sit_down(f"p{number}", "wheel"))
 
     async def round(self, number: int) -> None:
         """Some bet, some leave, some do nothing; then the rounds end, while both replicas sweep."""
         open_rounds = {seat.table_id: f"{seat.table_id}/{number}" for seat in self.seats}
         self.stakes = {round_id: {} for round_id in open_rounds.values()}
-        await self.desk.announce("wheel", open_rounds["wheel"])
-        doings: list[Coroutine[Any, Any, Any]] = [desk.watch.sweep() for desk in self.desks]
+        await self.wallet.announce("wheel", open_rounds["wheel"])
+        doings: list[Coroutine[Any, Any, Any]] = [wallet.inactivity_watch.sweep() for wallet in self.wallets]
         for place, seat in enumerate(self.seats):
             doing = self.chance.random()
             if doing < 0.25:
                 doings.append(self._bet(seat, open_rounds[seat.table_id]))
             elif doing < 0.28:
-                doings.append(self.desk.end_session(seat))
+                doings.append(self.wallet.end_session(seat))
             elif doing < 0.45:
                 doings.append(self._come_back(place))
         self.chance.shuffle(doings)
         await self._all(doings)
         doings = [self._finish(table_id, round_id) for table_id, round_id in open_rounds.items()]
-        await self._all([*doings, *(desk.watch.sweep() for desk in self.desks)])
-        self.desks[0].clock.advance(self.chance.choice([5, 30, 61, 181]))
+        await self._all([*doings, *(wallet.inactivity_watch.sweep() for wallet in self.wallets)])
+        self.wallets[0].clock.advance(self.chance.choice([5, 30, 61, 181]))
 
     async def _bet(self, seat: Seat, round_id: str) -> None:
-        stake = await self.desk.place(seat, round_id, 10)
+        stake = await self.wallet.place(seat, round_id, 10)
         self.stakes[round_id][stake] = self.chance.choice([0, 20])
         if self.chance.random() < 0.2:
-            await self.desk.cancel(seat, round_id, stake)
+            await self.wallet.cancel(seat, round_id, stake)
             del self.stakes[round_id][stake]
 
     async def _come_back(self, place: int) -> None:
         """Refused to whoever is still there."""
         seat = self.seats[place]
-        started = await self.desk.start_session(seat.account_id, seat.table_id)
+        started = await self.wallet.start_session(seat.account_id, seat.table_id)
         self.seats[place] = replace(seat, session_id=started.session.session_id)
 
     async def _finish(self, table_id: str, round_id: str) -> None:
         present = [seat.session_in_round() for seat in self.seats if seat.table_id == table_id]
         if self.chance.random() < 0.2:
-            await self.desk.void(table_id, round_id)
+            await self.wallet.void(table_id, round_id)
         else:
-            await self.desk.settle(table_id, round_id, self.stakes[round_id], present)
+            await self.wallet.settle(table_id, round_id, self.stakes[round_id], present)
 
     async def _all(self, doings: Sequence[Coroutine[Any, Any, Any]]) -> None:
         for answer in await asyncio.gather(*doings, return_exceptions=True):
@@ -141,9 +141,9 @@ async def test_whatever_crosses_every_player_is_told_lawfully_and_once(
         assert any("d" in word for word in told.values())
 
 
-async def letters(desk: InProcessWallet, player_id: str) -> list[tuple[str, str]]:
+async def letters(wallet: InProcessWallet, player_id: str) -> list[tuple[str, str]]:
     """Session and letter of everything a player is told."""
-    facts, words = await desk.player_facts(player_id), await desk.fact_names(player_id)
+    facts, words = await wallet.player_facts(player_id), await wallet.fact_names(player_id)
     return [(_session_of(fact), LETTERS[word]) for fact, word in zip(facts, words, strict=True)]
 
 

@@ -24,43 +24,44 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def look(wallet: WalletClient, seat: Seat) -> session_pb2.Session:
+async def look(wallet_client: WalletClient, seat: Seat) -> session_pb2.Session:
     request = session_pb2.GetSessionRequest(session_id=seat.session_id)
-    return (await wallet.sessions.GetSession(request, metadata=wallet.operator)).session
+    return (await wallet_client.sessions.GetSession(request, metadata=wallet_client.operator)).session
 
 
-async def advance(wallet: WalletClient, seconds: int) -> None:
+async def advance(wallet_client: WalletClient, seconds: int) -> None:
     request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
-    await wallet.sessions.AdvanceSessionClock(request, metadata=wallet.operator)
+    await wallet_client.sessions.AdvanceSessionClock(request, metadata=wallet_client.operator)
 
 
 async def advance_until(
-    wallet: WalletClient, seat: Seat, seconds: int, state: session_pb2.SessionState.ValueType
+    wallet_client: WalletClient, seat: Seat, seconds: int, state: session_pb2.SessionState.ValueType
 ) -> None:
-    await advance(wallet, seconds)
+    await advance(wallet_client, seconds)
 
     async def there() -> bool:
-        return (await look(wallet, seat)).state == state
+        return (await look(wallet_client, seat)).state == state
 
     await until(there)
 
 
-async def test_refusals_travel_with_reason_and_facts(wallet: WalletClient) -> None:
-    await wallet.open_table("wheel", play=INDIVIDUAL)
-    seat = await wallet.sit_down("ana", "wheel")
+async def test_refusals_travel_with_reason_and_facts(wallet_client: WalletClient) -> None:
+    await wallet_client.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet_client.sit_down("ana", "wheel")
     policy = session_pb2.InactivityPolicy(invite=True, idle_seconds=100)
 
     with pytest.raises(grpc.aio.AioRpcError) as earlier:
-        await wallet.sessions.SetInactivityPolicy(
-            session_pb2.SetInactivityPolicyRequest(table_id="wheel", policy=policy), metadata=wallet.operator
+        await wallet_client.sessions.SetInactivityPolicy(
+            session_pb2.SetInactivityPolicyRequest(table_id="wheel", policy=policy), metadata=wallet_client.operator
         )
     with pytest.raises(grpc.aio.AioRpcError) as foreign:
-        await wallet.sessions.GetSession(
-            session_pb2.GetSessionRequest(session_id=seat.session_id), metadata=wallet.bearer("player", "rui")
+        await wallet_client.sessions.GetSession(
+            session_pb2.GetSessionRequest(session_id=seat.session_id), metadata=wallet_client.bearer("player", "rui")
         )
     with pytest.raises(grpc.aio.AioRpcError) as moved:
-        await wallet.sessions.AdvanceSessionClock(
-            session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=1)), metadata=wallet.bearer("player", "ana")
+        await wallet_client.sessions.AdvanceSessionClock(
+            session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=1)),
+            metadata=wallet_client.bearer("player", "ana"),
         )
 
     assert earlier.value.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -73,7 +74,9 @@ async def test_refusals_travel_with_reason_and_facts(wallet: WalletClient) -> No
 
 
 @pytest.mark.rule("804/2015:29")
-async def test_invitation_warning_and_end_reach_the_player_on_the_bus(wallet: WalletClient, nats_url: str) -> None:
+async def test_invitation_warning_and_end_reach_the_player_on_the_bus(
+    wallet_client: WalletClient, nats_url: str
+) -> None:
     bus = await nats.connect(nats_url)
     heard: asyncio.Queue[events_pb2.PlayerFact] = asyncio.Queue()
 
@@ -82,14 +85,14 @@ async def test_invitation_warning_and_end_reach_the_player_on_the_bus(wallet: Wa
 
     await bus.subscribe("feltro.player.ana.wallet", cb=hear)
     await bus.flush()
-    await wallet.open_table("wheel", play=INDIVIDUAL)
-    seat = await wallet.sit_down("ana", "wheel")
+    await wallet_client.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet_client.sit_down("ana", "wheel")
     for seconds, state in (
         (181, session_pb2.SESSION_STATE_INVITED),
         (21, session_pb2.SESSION_STATE_WARNED),
         (61, session_pb2.SESSION_STATE_ENDED),
     ):
-        await advance_until(wallet, seat, seconds, state)
+        await advance_until(wallet_client, seat, seconds, state)
     async with asyncio.timeout(60):
         told = [await heard.get() for _ in range(4)]
     await bus.close()
@@ -115,30 +118,30 @@ async def test_g5_a_killed_wallet_goes_on_where_it_was(wallet_process: WalletPro
     for seconds, state in states:
         wallet_process.start()
         await wallet_process.ready()
-        async with wallet_process.client() as wallet:
+        async with wallet_process.client() as wallet_client:
             if seat is None:
-                await wallet.open_table("wheel", play=INDIVIDUAL)
-                seat = await wallet.sit_down("ana", "wheel")
+                await wallet_client.open_table("wheel", play=INDIVIDUAL)
+                seat = await wallet_client.sit_down("ana", "wheel")
             else:
-                await advance_until(wallet, seat, seconds, state)
-            assert (await look(wallet, seat)).state == state
+                await advance_until(wallet_client, seat, seconds, state)
+            assert (await look(wallet_client, seat)).state == state
         wallet_process.kill()
 
 
-async def test_a_session_that_ended_takes_no_stake(wallet: WalletClient) -> None:
-    table = await wallet.open_table("wheel", play=INDIVIDUAL)
-    seat = await wallet.sit_down("ana", "wheel", 1000)
-    ended = await wallet.sessions.EndSession(
-        session_pb2.EndSessionRequest(session_id=seat.session_id), metadata=wallet.bearer("player", "ana")
+async def test_a_session_that_ended_takes_no_stake(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("wheel", play=INDIVIDUAL)
+    seat = await wallet_client.sit_down("ana", "wheel", 1000)
+    ended = await wallet_client.sessions.EndSession(
+        session_pb2.EndSessionRequest(session_id=seat.session_id), metadata=wallet_client.bearer("player", "ana")
     )
     order = wallet_pb2.StakeOrder(
         request_id="late", account_id=seat.account_id, session_id=seat.session_id, amount_cents=1
     )
 
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.wallet.PlaceStake(
+        await wallet_client.wallet.PlaceStake(
             wallet_pb2.PlaceStakeRequest(round=types_pb2.RoundRef(round_id="r", table=table), order=order),
-            metadata=wallet.game,
+            metadata=wallet_client.game,
         )
 
     assert ended.session.state == session_pb2.SESSION_STATE_ENDED

@@ -113,8 +113,8 @@ async def test_what_was_noted_of_operators_before_is_carried_over(postgres: Embe
         await older.migrate("head")
         async with older.owner.connect() as connection:
             (carried,) = await operator_actions.page(connection, operator_actions.ActionFilter(object_id="a-1"), 10)
-        async with open_wallet(older.url) as desk:
-            (change,) = (await desk.policy_changes("t-1")).changes
+        async with open_wallet(older.url) as wallet:
+            (change,) = (await wallet.policy_changes("t-1")).changes
     assert (carried.intent.actor, carried.intent.method) == ("maria", "block account")
     assert named_objects(carried.intent.request) == ["a-1"]
     assert carried.outcome is not None
@@ -139,8 +139,8 @@ async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPos
             # One that could not be written leaves a gap.
             await older.execute("SELECT nextval(pg_get_serial_sequence('policy_changes', 'change_no'))")
         await older.migrate("head")
-        async with open_wallet(older.url) as desk:
-            changes = (await desk.policy_changes("t-1")).changes
+        async with open_wallet(older.url) as wallet:
+            changes = (await wallet.policy_changes("t-1")).changes
             assert [
                 (each.change_no, each.changed_by, each.at.ToDatetime(UTC), each.before, each.after) for each in changes
             ] == [
@@ -149,10 +149,10 @@ async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPos
             ]
 
             # The next one is the service's to write, and the newest.
-            await desk.open_table("t-1", INDIVIDUAL)
+            await wallet.open_table("t-1", INDIVIDUAL)
             off = session_pb2.SetInactivityPolicyRequest(table_id="t-1", policy=session_pb2.InactivityPolicy())
-            answer = await desk.sessions.set_inactivity_policy(off, OPERATOR)
-            newest, *others = (await desk.policy_changes("t-1")).changes
+            answer = await wallet.session_service.set_inactivity_policy(off, OPERATOR)
+            newest, *others = (await wallet.policy_changes("t-1")).changes
             assert (newest.change_no, newest.before, newest.after) == (2 * len(CHANGES) + 1, LAW, answer.policy)
             assert others == list(changes)
         for statement in ("UPDATE policy_changes SET actor = actor", "DELETE FROM policy_changes"):
