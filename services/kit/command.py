@@ -7,7 +7,7 @@ from typing import cast
 
 # name: (module, function, what it does). Loaded when asked for: an image holds only what its service needs.
 SUBCOMMANDS = {
-    "audit": ("services.wallet.audit.auditor", "command", "check the ledger and name every violation"),
+    "audit": ("services.wallet.audit.command", "command", "check the ledger and name every violation"),
     "replay": (
         "services.kit.table.journal.replay.command",
         "command",

@@ -10,14 +10,14 @@ from services.kit.settings import load_or_exit
 from services.wallet.server.process import serve
 from services.wallet.settings import WalletSettings
 
-# Objects made before the collector looks at the young ones: a group makes tens of thousands and drops them together.
+# Allocations between collections of young objects: a group makes tens of thousands of objects and drops them together.
 GC_THRESHOLD = 50_000
 
 
 def main() -> int:
     settings = load_or_exit(WalletSettings)
     log_to_stderr(settings.log_level)
-    # What is imported by now lives as long as the process: collections need not look at it again and again.
+    # Imported modules live as long as the process: collections skip them.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
     uvloop.run(serve(settings))

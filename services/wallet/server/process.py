@@ -16,7 +16,7 @@ from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
-from services.wallet.audit.auditor import AuditWatch
+from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
 from services.wallet.outbox.publisher import OutboxPublisher

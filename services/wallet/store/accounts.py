@@ -6,7 +6,6 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.kit.access.identity import Caller
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
 
@@ -40,7 +39,7 @@ SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no
 _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
 """)
-_RAISE = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
+_RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
 
 
@@ -123,15 +122,10 @@ async def open_table(connection: AsyncConnection, table: TableRegistration, at: 
             raise refusals.table_differs(table.table_id, field)
     if table.epoch < epoch:
         raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
-    await connection.execute(_RAISE, {"epoch": table.epoch, "table_no": table_no})
+    await raise_epoch(connection, table_no, table.epoch)
     return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
 
 
-async def visible_account_no(connection: AsyncConnection, caller: Caller, mode: Mode) -> int | None:
-    """The account to which a caller's view is narrowed; None for those who may see everybody's."""
-    if caller.scopes & {"operator", "game"}:
-        return None
-    row = (await connection.execute(_BY_PLAYER, {"player_id": caller.subject, "mode": mode})).one_or_none()
-    if row is None:
-        raise refusals.not_yours()
-    return int(row[0])
+async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:
+    """Shuts out the owners of lower epochs (G8)."""
+    await connection.execute(_RAISE_EPOCH, {"epoch": epoch, "table_no": table_no})

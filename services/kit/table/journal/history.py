@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from services.kit.paging import Page, PageRequest
 from services.kit.table.journal.cancelled_stakes import decode as read_taken_back
 from services.kit.table.journal.entries import (
     CancelledStake,
@@ -26,7 +27,6 @@ from services.kit.table.journal.entries import (
     Opened,
     PlayerResult,
 )
-from services.kit.table.paging import Page, PageRequest
 
 _OF_TABLE = text("""
 SELECT rounds.number, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
