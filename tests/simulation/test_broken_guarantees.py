@@ -21,8 +21,7 @@ from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, StaleO
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
 from services.kit.table.wallet.table_wallet import TableWallet
-from services.wallet import ledger
-from services.wallet.ledger import commands, rounds
+from services.wallet.ledger import commands, decisions, rounds
 from services.wallet.ledger.book import Book
 from services.wallet.model.state import Table
 from tests.simulation.environment.journal import InMemoryJournal
@@ -48,7 +47,7 @@ def _pays_twice(patch: pytest.MonkeyPatch) -> None:
             account.free_cents += result.payout_cents
         return answer
 
-    patch.setitem(ledger._DECISIONS, commands.SettleRound, again)
+    patch.setitem(decisions.DECISIONS, commands.SettleRound, again)
 
 
 def _no_fence(patch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import grpc
 
 from feltro.relay.v1 import relay_pb2
-from services.kit.refusal import STATUS_DETAILS_KEY, Refused
 from services.kit.rpc.relay_connection import NoAnswer, RelayConnection
+from services.kit.rpc.status import STATUS_DETAILS_KEY, StatusRefused
 
 _NO_METADATA = grpc.aio.Metadata()
 Metadata = tuple[tuple[str, str], ...]
@@ -49,7 +49,7 @@ class RelayChannel:
                 raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer within {timeout:.0f} s") from None
             except NoAnswer as silent:
                 raise _failed(grpc.StatusCode.UNAVAILABLE, str(silent)) from None
-            except Refused as refused:
+            except StatusRefused as refused:
                 details = refused.status().SerializeToString() if refused.reason else None
                 raise _failed(refused.code, refused.sentence, details) from None
             finally:

@@ -11,9 +11,10 @@ from google.rpc.status_pb2 import Status
 
 from feltro.relay.v1 import relay_pb2
 from services.kit import background
-from services.kit.refusal import Refused, refused_from
+from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, request_too_large
 from services.kit.rpc.relay_handler import RELAY_PATH, first_batch
+from services.kit.rpc.status import StatusRefused, refused_from
 
 # Calls to one process that may wait for an answer (G11).
 CALLS_IN_FLIGHT_LIMIT = 10_000
@@ -60,7 +61,7 @@ class RelayConnection:
         if len(self._asked) >= CALLS_IN_FLIGHT_LIMIT:
             sentence = "Too many answers are waited for: try again in a moment."
             facts = {"limit": str(CALLS_IN_FLIGHT_LIMIT)}
-            raise Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts)
+            raise StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts)
         call.call_id = next(self._numbers)
         carried = relay_pb2.RelayRequest(calls=(call,)).SerializeToString()
         if len(carried) > CALL_BYTES_LIMIT:
@@ -151,7 +152,7 @@ class RelayConnection:
                 asked.set_exception(NoAnswer(f"no answer within {CALL_TIMEOUT_S:.0f} s"))
 
 
-def _refusal(status: Status) -> Refused:
+def _refusal(status: Status) -> StatusRefused:
     refused = refused_from(status)
     if not refused.domain:
         refused.domain = Refused.domain

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
-from google.rpc.status_pb2 import Status
 
 from feltro.relay.v1 import relay_pb2
 from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Method
+from services.kit.rpc.status import StatusRefused, status_from
 
 _DESCRIPTOR: ServiceDescriptor = relay_pb2.DESCRIPTOR.services_by_name["RelayService"]
 RELAY_SERVICE = _DESCRIPTOR.full_name
@@ -86,12 +86,12 @@ class _Stream:
         method = self._methods.get(call.method)
         if method is None:
             sentence = f"There is no method {call.method[:METHOD_NAME_CHARACTERS_LIMIT]} here."
-            self._refuse(call.call_id, Refused("", grpc.StatusCode.UNIMPLEMENTED, sentence))
+            self._refuse(call.call_id, StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, sentence))
             return
         if len(self._under_way) >= CALLS_IN_FLIGHT_LIMIT:
             sentence = "Too many calls are under way on this stream: try again in a moment."
             facts = {"limit": str(CALLS_IN_FLIGHT_LIMIT)}
-            self._refuse(call.call_id, Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts))
+            self._refuse(call.call_id, StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts))
             return
         task = asyncio.create_task(self._carry_out(method, call))
         self._under_way.add(task)
@@ -114,10 +114,8 @@ class _Stream:
         self._say(message)
 
     def _refuse(self, call_id: int, refused: Refused) -> None:
-        code: int = refused.code.value[0]
-        status = refused.status() if refused.reason else Status(code=code, message=refused.sentence)
         message = relay_pb2.RelayResponse()
-        message.answers.add(call_id=call_id, refused=status)
+        message.answers.add(call_id=call_id, refused=status_from(refused))
         self._say(message)
 
     def _say(self, message: relay_pb2.RelayResponse) -> None:

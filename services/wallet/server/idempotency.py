@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
+from services.kit.rpc.status import status_from
 from services.wallet.model import refusals
 from services.wallet.server.access import sees_everybody
 from services.wallet.store import answers
@@ -90,7 +91,7 @@ async def _execute(
     except Refused as refused:
         if refused.reason in refusals.NOT_STORED:
             raise
-        return StoredAnswer(refused=True, answer=refused.status().SerializeToString())
+        return StoredAnswer(refused=True, answer=status_from(refused).SerializeToString())
     return StoredAnswer(refused=False, answer=response.SerializeToString())
 
 

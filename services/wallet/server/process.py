@@ -5,12 +5,12 @@ import logging
 import signal
 from collections.abc import Coroutine
 
-import nats
 from nats.aio.client import Client as Nats
 from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
+from services.kit.bus.connection import connect
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
@@ -34,7 +34,6 @@ from services.wallet.store.ledger_store import LedgerStore
 
 # Connections for everything but the lanes: reads, sessions, complaints, the outbox's two, the watch.
 OTHER_CONNECTIONS = 12
-_NATS_RECONNECT_S = 0.5
 
 _log = logging.getLogger(__name__)
 
@@ -42,24 +41,6 @@ _log = logging.getLogger(__name__)
 def database_refusal(failed: Exception) -> Refused | None:
     """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
     return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
-
-
-async def _connect_bus(url: str) -> Nats:
-    """The bus may be away at the start as at any other time: facts wait in the outbox."""
-
-    async def lost(error: Exception) -> None:
-        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
-
-    return await nats.connect(
-        url,
-        name="wallet",
-        error_cb=lost,
-        allow_reconnect=True,
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=_NATS_RECONNECT_S,
-        connect_timeout=2,
-        pending_size=8 * 1024 * 1024,
-    )
 
 
 class WalletServer:
@@ -80,7 +61,7 @@ class WalletServer:
         )
         try:
             if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, stopped):
-                bus = await _connect_bus(str(settings.nats_url))
+                bus = await connect(str(settings.nats_url), "wallet")
                 try:
                     await self._serve(engine, lanes, bus, stopped)
                 finally:

@@ -14,6 +14,7 @@ from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.paging import token_of
 from services.kit.round_limits import STAKES_LIMIT
+from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
 from services.wallet.model import refusals
@@ -178,7 +179,7 @@ class WalletService:
                 positions.append(position)
                 answers.append(b"")
             except refusals.WalletRefused as refused:
-                answers.append(embedded(_REFUSED, refused.status().SerializeToString(deterministic=True)))
+                answers.append(embedded(_REFUSED, status_from(refused).SerializeToString(deterministic=True)))
         if valid:
             for position, stored in zip(positions, await self._group_commit.submit(table_id, valid), strict=True):
                 answers[position] = embedded(_REFUSED, stored.answer) if stored.refused else stored.answer

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.wallet.model import refusals
+from services.wallet.model import ids, refusals
 from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode, Play, Session, SessionState, Table
 from services.wallet.sessions.policies import POLICY_COLUMNS, policy_from_row
 
@@ -173,7 +173,7 @@ class Period(NamedTuple):
 
 async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
     """Returns a session's number and player, which never change; refuses an id that no session has."""
-    if refusals.is_wallet_id(session_id):
+    if ids.is_wallet_id(session_id):
         row = (await connection.execute(_FIND, {"session_id": session_id})).one_or_none()
         if row is not None:
             return row.session_no, row.player_id

@@ -15,10 +15,11 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
 from services.kit.access.identity import Caller, TokenVerifier
-from services.kit.refusal import Refused, error_info, status_of
+from services.kit.refusal import Refused
 from services.kit.rpc import relay_handler
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
 
 OPERATOR = "operator"
@@ -37,7 +38,7 @@ class Desk:
         self.asked.set()
         await self.may_answer.wait()
         if request.reference == "missing":
-            raise Refused("COMPLAINT_UNKNOWN", grpc.StatusCode.NOT_FOUND, "There is no such complaint.", {"a": "b"})
+            raise Refused("COMPLAINT_UNKNOWN", "There is no such complaint.", {"a": "b"})
         return complaint_pb2.GetComplaintResponse(complaint=complaint_pb2.Complaint(reference=request.reference))
 
     async def _nothing(self, _request: Message, _caller: Caller) -> Message:
@@ -57,7 +58,7 @@ async def desk() -> Desk:
 async def server(desk: Desk, tmp_path: Path) -> AsyncIterator[GrpcServer]:
     issuer = DevelopmentIssuer(tmp_path / "issuer")
     issuer.prepare()
-    made = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "test.feltro", lambda _: None)
+    made = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
     await made.start()
     yield made
     desk.may_answer.set()
@@ -96,7 +97,7 @@ async def test_a_stub_calls_over_it_as_over_a_channel(channel: RelayChannel, des
     assert (refused.value.code(), info.reason, info.domain, dict(info.metadata)) == (
         grpc.StatusCode.NOT_FOUND,
         "COMPLAINT_UNKNOWN",
-        "test.feltro",
+        "wallet.feltro",
         {"a": "b"},
     )
 
@@ -145,7 +146,7 @@ async def test_the_first_call_to_a_process_that_was_started_again_is_not_lost(
         f"127.0.0.1:{port}",
         TokenVerifier(DevelopmentIssuer(tmp_path / "issuer").jwks, "feltro"),
         [desk],
-        "test.feltro",
+        "wallet.feltro",
         lambda _: None,
     )
     await again.start()

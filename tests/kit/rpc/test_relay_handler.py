@@ -14,8 +14,9 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.wallet.v1 import complaint_pb2
 from services.kit.access.identity import Caller, TokenVerifier
-from services.kit.refusal import Refused, error_info
+from services.kit.refusal import Refused
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.status import error_info
 from stack.issuer import DevelopmentIssuer
 
 METHOD = "feltro.wallet.v1.ComplaintService/GetComplaint"
@@ -36,9 +37,7 @@ class Desk:
         await self.may_answer.wait()
         self.done.append(request.reference)
         if request.reference == "missing":
-            raise Refused(
-                "COMPLAINT_UNKNOWN", grpc.StatusCode.NOT_FOUND, "There is no such complaint.", {"reference": "missing"}
-            )
+            raise Refused("COMPLAINT_UNKNOWN", "There is no such complaint.", {"reference": "missing"})
         return complaint_pb2.GetComplaintResponse(complaint=complaint_pb2.Complaint(reference=request.reference))
 
     async def _nothing(self, _request: Message, _caller: Caller) -> Message:
@@ -63,7 +62,7 @@ async def desk() -> Desk:
 
 @pytest_asyncio.fixture
 async def stub(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[relay_pb2_grpc.RelayServiceAsyncStub]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "test.feltro", lambda _: None)
+    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         made: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(channel)
@@ -99,7 +98,7 @@ async def test_each_call_gets_its_own_answer_or_refusal(
     assert info is not None
     assert (info.reason, info.domain, dict(info.metadata)) == (
         "COMPLAINT_UNKNOWN",
-        "test.feltro",
+        "wallet.feltro",
         {"reference": "missing"},
     )
     reasons = {number: error_info(answers[number].refused) for number in (3, 5)}

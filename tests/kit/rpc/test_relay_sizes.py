@@ -14,11 +14,12 @@ from google.protobuf.message import Message
 
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
 from services.kit.access.identity import Caller, TokenVerifier
-from services.kit.refusal import Refused, error_info, status_of
+from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.relay_handler import BATCH_ITEMS_LIMIT
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT, GrpcServer
+from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
 
 pytestmark = pytest.mark.guarantee("G11")
@@ -47,7 +48,7 @@ class Desk:
             await self.may_answer.wait()
         text = "a" * int(length)
         if what == "refuse":
-            raise Refused("COMPLAINT_UNKNOWN", grpc.StatusCode.NOT_FOUND, text)
+            raise Refused("COMPLAINT_UNKNOWN", text)
         return complaint_pb2.GetComplaintResponse(complaint=complaint_pb2.Complaint(reference=text))
 
     async def file_complaint(self, request: complaint_pb2.FileComplaintRequest, caller: Caller) -> Message:
@@ -76,7 +77,7 @@ async def desk() -> Desk:
 
 @pytest_asyncio.fixture
 async def address(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[str]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "test.feltro", lambda _: None)
+    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
     await server.start()
     yield f"127.0.0.1:{server.port}"
     desk.may_answer.set()

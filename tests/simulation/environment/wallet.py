@@ -15,9 +15,10 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
+from services.kit.rpc.status import status_from
 from services.kit.timestamps import timestamp
 from services.wallet.ledger import commands
-from services.wallet.ledger.book import Book, Entry, Movement, SessionKey
+from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import inactivity, refusals
@@ -33,6 +34,7 @@ from services.wallet.model.state import (
     Round,
     RoundState,
     Session,
+    SessionKey,
     SessionState,
     Stake,
     StakeState,
@@ -41,7 +43,7 @@ from services.wallet.model.state import (
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.messages import session_message
 from services.wallet.sessions.policies import policy_from_message
-from services.wallet.store import ledger_store
+from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
@@ -134,9 +136,9 @@ class InMemoryWallet:
         self._turn_to_now()
         for command in asked:
             self._look_up(command)
-        looked = [ledger_store._Looked(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
-        group = ledger_store._Group(asked, self.book, looked=looked)
-        answers = ledger_store._decide(group)
+        lookups = [groups.Lookup(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
+        group = groups.Group(asked, self.book, lookups=lookups)
+        answers = groups.decide_group(group)
         for request_id, digest, refused, answer, *_ in group.answered:
             self.requests[request_id] = digest, StoredAnswer(refused, answer)
         self._keep()
@@ -337,7 +339,7 @@ class InMemoryWallet:
         except WalletRefused as refused:
             self.requests[request.request_id] = (
                 digest,
-                StoredAnswer(refused=True, answer=refused.status().SerializeToString()),
+                StoredAnswer(refused=True, answer=status_from(refused).SerializeToString()),
             )
             raise
         kept = StoredAnswer(refused=False, answer=answer.SerializeToString())

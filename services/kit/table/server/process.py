@@ -10,12 +10,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-import nats
 from nats.aio.client import Client as Nats
 from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
+from services.kit.bus.connection import connect
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.randomness.source import Randomness, SourceFailed
@@ -45,8 +45,6 @@ from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import WalletUnanswered
 
 READING_CONNECTIONS = 8
-_NATS_RECONNECT_S = 0.5
-_NATS_PING_S = 2
 
 _log = logging.getLogger(__name__)
 
@@ -69,25 +67,6 @@ def refusal_for_failure(failed: Exception) -> Refused | None:
     if isinstance(failed, postgresql.DATABASE_FAILURES):
         return refusals.unavailable("The database does not answer")
     return None
-
-
-async def _connect_bus(url: str, name: str) -> Nats:
-    async def lost(error: Exception) -> None:
-        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
-
-    return await nats.connect(
-        url,
-        name=name,
-        error_cb=lost,
-        allow_reconnect=True,
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=_NATS_RECONNECT_S,
-        connect_timeout=2,
-        # A connection that has silently died is noticed before long.
-        ping_interval=_NATS_PING_S,
-        max_outstanding_pings=2,
-        pending_size=8 * 1024 * 1024,
-    )
 
 
 class GameProcess(Generic[Bets, Outcome]):
@@ -122,7 +101,7 @@ class GameProcess(Generic[Bets, Outcome]):
 
     async def _work(self, writing: AsyncEngine, reading: AsyncEngine, stopped: asyncio.Event) -> None:
         settings = self._settings
-        bus = await _connect_bus(str(settings.nats_url), self._offer.game.name)
+        bus = await connect(str(settings.nats_url), self._offer.game.name)
         # What all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address)
         try:

@@ -10,9 +10,9 @@ import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
-from services.kit.refusal import error_info, refused_from, status_of
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.relay_handler import first_batch
+from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.journal.entries import StaleOwner
 from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered
 

@@ -16,6 +16,7 @@ from feltro.wallet.v1 import events_pb2
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
+from services.kit.rpc.status import code_of, status_from
 from services.wallet.audit.auditor import Auditor
 from services.wallet.complaints import states
 from services.wallet.complaints.states import ActionImpossible, ComplaintAction, ComplaintState
@@ -442,7 +443,7 @@ async def test_g3_a_repeat_gets_the_first_refusal(complaints: ComplaintDriver, c
     for _ in range(2):
         with pytest.raises(Refused, check=_has_reason("ROUND_UNKNOWN")) as refused:
             await complaints.service.file_complaint(unknown, ANA)
-        refusals.append(refused.value.status().SerializeToString())
+        refusals.append(status_from(refused.value).SerializeToString())
         # Now the round exists, but the answer was given.
         await connection.execute(
             "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at) VALUES (9999, 'round-new', $1, 1, $2)"
@@ -459,7 +460,7 @@ async def test_g3_other_content_under_a_used_id_is_refused(complaints: Complaint
     filed = await complaints.file(request_id="one")
     with pytest.raises(Refused, check=_has_reason("REQUEST_REUSED")) as refused:
         await complaints.file(request_id="one", text="The ball was in 18.")
-    assert refused.value.code is grpc.StatusCode.ALREADY_EXISTS
+    assert code_of(refused.value) is grpc.StatusCode.ALREADY_EXISTS
     assert refused.value.facts == {"request_id": "one"}
     # Another command is other content, even with the same text.
     answer = pb.AnswerComplaintRequest(reference=filed.reference, request_id="two", text="Words.")

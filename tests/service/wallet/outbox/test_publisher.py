@@ -227,7 +227,7 @@ async def test_g8_a_publisher_believed_dead_adds_nothing(wallet: InProcessWallet
     await play(wallet, rounds=1)
     zombie = OutboxPublisher(wallet.engine, bus)
     connection = await DirectConnection.open(wallet.engine)
-    place = await zombie._find_place(connection)
+    place = await zombie._find_position(connection)
     await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
     before = await stream(bus)
     late = [

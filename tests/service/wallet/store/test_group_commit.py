@@ -14,12 +14,13 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.database import postgresql
-from services.wallet import ledger
+from services.kit.rpc.status import code_of
+from services.wallet.ledger import commands, decisions
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Command
 from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import RelevantEventLimits
-from services.wallet.store import group_commit, ledger_store
+from services.wallet.store import group_commit, groups, ledger_store
 from tests.conftest import WalletDatabase
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, OPERATOR, InProcessWallet, Seat, open_wallet
 
@@ -78,7 +79,7 @@ async def test_g11_a_full_queue_refuses_and_forgets_nothing_it_took(
         refused = [answer for answer in answers if isinstance(answer, BaseException)]
         assert len(refused) == CROWD - 11
         assert {answer.reason for answer in refused if isinstance(answer, WalletRefused)} == {"OVERLOADED"}
-        assert {answer.code for answer in refused if isinstance(answer, WalletRefused)} == {
+        assert {code_of(answer) for answer in refused if isinstance(answer, WalletRefused)} == {
             grpc.StatusCode.RESOURCE_EXHAUSTED
         }
         assert await count(wallet, "SELECT count(*) FROM stakes") == 11
@@ -113,14 +114,14 @@ async def test_a_command_that_the_database_refuses_fails_alone(
     poisoned = str(uuid4())
 
     def decide_wrongly(book: Book, command: Command, no: int) -> Message:
-        answer = ledger.decide(book, command, no)
+        answer = decisions.decide(book, command, no)
         if command.request_id == poisoned:
             book.postings[-1] = (*book.postings[-1][:6], -99, *book.postings[-1][7:])
         return answer
 
     async with open_wallet(wallet_database.url) as wallet:
         seats = await crowd(wallet, "t1", 5)
-        monkeypatch.setattr(ledger_store, "decide", decide_wrongly)
+        monkeypatch.setattr(groups, "decide", decide_wrongly)
         deposit = wallet_pb2.DepositRequest(request_id=poisoned, account_id=seats[0].account_id, amount_cents=100)
         answers = await asyncio.gather(
             wallet.wallet_service.deposit(deposit, OPERATOR),
@@ -144,10 +145,10 @@ async def test_a_database_that_stays_away_is_said_to_be_away(
         store = ledger_store.LedgerStore(wallet.clock, wallet.session_clock, RelevantEventLimits())
         lane = group_commit.Lane("test", gone, store, lambda: None)
         running = asyncio.create_task(lane.run())
-        command = ledger.commands.Deposit("d-1", b"", "test", seats[0].account_id, 100, "")
+        command = commands.Deposit("d-1", b"", "test", seats[0].account_id, 100, "")
         with pytest.raises(WalletRefused) as refused:
             await lane.submit([command])
-        assert (refused.value.reason, refused.value.code) == ("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
+        assert (refused.value.reason, code_of(refused.value)) == ("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await gone.dispose()

@@ -304,7 +304,7 @@ async def test_g11_what_is_remembered_is_bounded(
             named = account_ids[first : first + group]
             own = await learnt.resolve(connection, deposits(named))
             assert own.accounts.keys() == set(named)
-            sizes.add(len(learnt._remembered.accounts))
+            sizes.add(len(learnt._cached.accounts))
         assert sizes == {group, limit}
         await connection.discard()
         await engine.dispose()

@@ -16,7 +16,7 @@ from services.wallet.store import optimistic_stakes
 from services.wallet.store.answers import StoredRefusal
 from services.wallet.store.ledger_rows import AnswerRow
 from services.wallet.store.optimistic_stakes import ExpectedState
-from services.wallet.store.write_cache import SPARE_NUMBERS
+from services.wallet.store.write_cache import SPARE_NUMBERS, WriteCache
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     GAME,
@@ -76,6 +76,15 @@ async def waiting_for_lock(wallet: InProcessWallet, waiting: int = 1) -> None:
     async with wallet.engine.connect() as connection:
         while (await connection.execute(statement)).scalar_one() < waiting:
             await asyncio.sleep(0)
+
+
+def test_numbers_are_drawn_for_the_largest_recent_group() -> None:
+    cache = WriteCache()
+    assert cache.numbers_to_draw(100) == 100 + SPARE_NUMBERS
+    after_a_large_group = [cache.numbers_to_draw(1) for _ in range(200)]
+    assert after_a_large_group[0] > 90 + SPARE_NUMBERS
+    assert after_a_large_group == sorted(after_a_large_group, reverse=True)
+    assert after_a_large_group[-1] == 1 + SPARE_NUMBERS
 
 
 async def test_what_is_remembered_is_written_at_once(first_replica: InProcessWallet, came_true: list[bool]) -> None:
