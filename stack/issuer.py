@@ -78,7 +78,7 @@ class DevelopmentIssuer:
 
 
 def token_command(argv: list[str]) -> int:
-    """`feltro token`: print a token."""
+    """Prints a token of the development issuer."""
     parser = argparse.ArgumentParser(prog="feltro token", description="Print a token of the development issuer.")
     parser.add_argument("--scope", action="append", choices=SCOPES, required=True, help="may be given more than once")
     parser.add_argument("--subject", help="who it is for; with the scope player, the player's id")

@@ -67,7 +67,7 @@ def wallet_template(postgres: EmbeddedPostgres) -> str:
     """A migrated database to copy from: copying takes a twentieth of migrating."""
     postgres.ensure_database(WALLET_TEMPLATE, OWNER_ROLE, WALLET_ROLE)
     migration = subprocess.run(
-        [sys.executable, "-m", "services.kit.command", "migrate"],
+        [sys.executable, "-m", "services.kit.command", "migrate", "wallet"],
         env={**os.environ, "FELTRO_WALLET_OWNER_URL": postgres.url(OWNER_ROLE, WALLET_TEMPLATE)},
         capture_output=True,
         text=True,

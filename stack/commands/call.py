@@ -58,7 +58,7 @@ class DeclaredMethods:
 
 
 def command(argv: list[str]) -> int:
-    """`feltro call`: make one call."""
+    """Calls a method of a running service."""
     parser = argparse.ArgumentParser(prog="feltro call", description="Call a method of the running platform.")
     parser.add_argument("method", help="such as feltro.wallet.v1.WalletService/GetBalance; the end of it is enough")
     parser.add_argument("request", nargs="?", default="{}", help="the request as JSON; a missing request_id is made up")

@@ -333,7 +333,7 @@ class _Terminal:
 
 
 def command(argv: list[str]) -> int:
-    """`feltro run`: run the platform until Ctrl-C."""
+    """Runs the whole platform on this machine (development)."""
     what = "Run the whole platform on this machine until Ctrl-C. README.md tells how to move its ports and its data."
     argparse.ArgumentParser(prog="feltro run", description=what).parse_args(argv)
     return Stack(load_or_exit(StackSettings)).run()

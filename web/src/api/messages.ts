@@ -15,7 +15,7 @@ export type Complaint = Schemas["wallet.v1.Complaint"];
 export type ComplaintState = Schemas["wallet.v1.ComplaintState"];
 export type Transaction = Schemas["wallet.v1.Transaction"];
 
-export type Words = Schemas["table.v1.Words"];
+export type LocalizedText = Schemas["table.v1.LocalizedText"];
 export type Phase = Schemas["table.v1.Phase"];
 export type TableConfiguration = Schemas["table.v1.TableConfiguration"];
 export type TableSummary = Schemas["table.v1.TableSummary"];

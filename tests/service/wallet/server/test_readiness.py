@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from services.kit.clock import SystemClock
 from services.kit.database import postgresql, schema
+from services.kit.supervision import TaskSupervisor
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
@@ -79,7 +80,7 @@ class StartingWallet:
 
 @asynccontextmanager
 async def start_wallet(url: str, nats_url: str, home: Path) -> AsyncIterator[StartingWallet]:
-    described, stopped = WalletProcess(url, nats_url, home), asyncio.Event()
+    described, supervisor = WalletProcess(url, nats_url, home), TaskSupervisor("wallet")
     settings = WalletSettings.model_validate(
         {
             "environment": "development",
@@ -91,10 +92,10 @@ async def start_wallet(url: str, nats_url: str, home: Path) -> AsyncIterator[Sta
         }
     )
     server = WalletServer(settings, SystemClock())
-    running = asyncio.create_task(server.run(stopped))
+    running = asyncio.create_task(server.run(supervisor))
     async with described.client() as client:
         yield StartingWallet(client, server, running)
-    stopped.set()
+    supervisor.request_stop()
     await running
 
 
