@@ -293,13 +293,7 @@ async def _account(connection: AsyncConnection, account_id: str) -> PlayerAccoun
 
 def _verify_admission(account: PlayerAccount, table: Table) -> None:
     if account.mode is not table.mode:
-        raise refusals.WalletRefused(
-            "MODE_MISMATCH",
-            "Account and table are of different modes.",
-            account_id=account.account_id,
-            account_mode=account.mode.name,
-            table_mode=table.mode.name,
-        )
+        raise refusals.mode_mismatch(account.account_id, account.mode, table)
     if account.blocked:
         raise refusals.account_blocked(account.account_id)
 

@@ -17,6 +17,7 @@ from services.kit.round_limits import STAKES_LIMIT
 from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
+from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
 from services.wallet.server import fields
@@ -72,7 +73,7 @@ class WalletService:
         player_id, mode = fields.registered_player_id("player_id", request.player_id), _mode(request.mode)
         async with self._engine.begin() as connection:
             account = await accounts.open_account(connection, player_id, mode, self._clock.now())
-        return wallet_pb2.OpenAccountResponse(balance=_balance(account))
+        return wallet_pb2.OpenAccountResponse(balance=balance_message(account))
 
     async def find_account(
         self, request: wallet_pb2.FindAccountRequest, caller: Caller
@@ -81,7 +82,7 @@ class WalletService:
         verify_access(caller, player_id)
         async with self._engine.connect() as connection:
             account = await accounts.find_by_player(connection, player_id, mode)
-        return wallet_pb2.FindAccountResponse(balance=_balance(account), blocked=account.blocked)
+        return wallet_pb2.FindAccountResponse(balance=balance_message(account), blocked=account.blocked)
 
     async def block_account(
         self, request: wallet_pb2.BlockAccountRequest, caller: Caller
@@ -108,7 +109,7 @@ class WalletService:
             verify_access(caller, account.player_id)
             caves = await accounts.caves_of(connection, account.no)
         return wallet_pb2.GetBalanceResponse(
-            balance=_balance(account),
+            balance=balance_message(account),
             caves=[wallet_pb2.Cave(table_id=table_id, cave_cents=cents) for table_id, cents in caves],
             blocked=account.blocked,
             player_id=account.player_id,
@@ -426,13 +427,3 @@ def _report(sessions: Iterable[wallet_pb2.SessionInRound]) -> list[commands.Sess
     if len(report) > REPORT_SESSIONS_LIMIT:
         raise refusals.invalid("report", f"names more than {REPORT_SESSIONS_LIMIT} sessions.")
     return report
-
-
-def _balance(account: accounts.PlayerAccount) -> types_pb2.Balance:
-    return types_pb2.Balance(
-        account_id=account.account_id,
-        mode=types_pb2.Mode.ValueType(account.mode),
-        free_cents=account.free_cents,
-        locked_cents=account.locked_cents,
-        version=account.version,
-    )
