@@ -4,7 +4,6 @@ For commands that are answered one at a time (complaints, sessions, switches); t
 requests at once.
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol, TypeVar, cast
@@ -14,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.access.identity import Caller
+from services.kit.command_digest import digest
 from services.kit.refusal import Refused
 from services.kit.rpc.status import status_from
 from services.wallet.model import refusals
@@ -29,15 +29,6 @@ class IdempotentRequest(Protocol):
     """The field that the request message of every command has."""
 
     request_id: str
-
-
-def content_digest(request: Message) -> bytes:
-    """The digest of a command's kind and content, its id excepted: two requests are the same if their digests are."""
-    content = type(request)()
-    content.CopyFrom(request)
-    content.ClearField("request_id")
-    kind = request.DESCRIPTOR.full_name.encode()
-    return hashlib.sha256(kind + b"\0" + content.SerializeToString(deterministic=True)).digest()
 
 
 _Subject = TypeVar("_Subject")
@@ -59,15 +50,15 @@ async def answer_once(
     reason depends on the sender or the moment (`refusals.NOT_STORED`).
     """
     request_id = _stored_request_id(cast("IdempotentRequest", request).request_id, caller)
-    digest = content_digest(request)
+    content = digest(request)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             async with engine.begin() as connection:
                 subject = await authorize(connection)
-                stored = await answers.find(connection, request_id, digest)
+                stored = await answers.find(connection, request_id, content)
                 if stored is None:
                     stored = await _execute(connection, subject, execute)
-                    await answers.insert(connection, request_id, digest, stored, caller=caller.subject, at=at)
+                    await answers.insert(connection, request_id, content, stored, caller=caller.subject, at=at)
         except IntegrityError as violated:
             if attempt == ATTEMPTS or not _is_duplicate_request(violated):
                 raise

@@ -51,8 +51,6 @@ class SessionService:
     async def start_session(self, request: session_pb2.StartSessionRequest, caller: Caller) -> bytes:
         fields.printable_id("request_id", request.request_id)
         table_id, device = fields.bus_safe_id("table_id", request.table_id), _device(request.device)
-        # The address is no content of the command: a client may repeat it over another network.
-        request.device.ClearField("address")
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)

@@ -1,17 +1,16 @@
 """`WalletService`: checks requests, submits them to the ledger as commands, and reads accounts and rounds."""
 
-import hashlib
 import logging
 from collections.abc import Iterable
 from contextlib import nullcontext
 
-from google.protobuf.message import Message
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
+from services.kit.command_digest import digest
 from services.kit.paging import token_of
 from services.kit.round_limits import STAKES_LIMIT
 from services.kit.rpc.status import status_from
@@ -343,12 +342,7 @@ class WalletService:
 
 def _head(request: _CashRequest | _TableRequest | _RoundRequest, caller: Caller) -> tuple[str, bytes, str]:
     """The first fields of every command: request id, digest, caller."""
-    authority = None
-    if isinstance(request, _TableRequest):
-        authority = request.table
-    elif isinstance(request, _RoundRequest):
-        authority = request.round.table
-    return fields.printable_id("request_id", request.request_id), _digest(request, authority), caller.subject
+    return fields.printable_id("request_id", request.request_id), digest(request), caller.subject
 
 
 def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int]:
@@ -362,26 +356,12 @@ def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str
     return (*_head(request, caller), table_id, epoch, round_id)
 
 
-def _digest(request: Message, authority: types_pb2.TableRef | None = None) -> bytes:
-    """The digest of a request. Its epoch is the sender's authority, not content: it is left out."""
-    epoch = 0 if authority is None else authority.epoch
-    if authority is not None:
-        authority.ClearField("epoch")
-    content = request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True)
-    if authority is not None:
-        authority.epoch = epoch
-    return hashlib.blake2b(content, digest_size=16).digest()
-
-
 def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:
     """The command of an order. Its digest is the same alone and among others: it may be sent again either way."""
     fields.verify_length("detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
-    # A repeated order belongs to another trace.
-    order.ClearField("traceparent")
-    content = f"stake\0{table_id}\0{round_id}\0".encode() + order.SerializeToString(deterministic=True)
     return commands.PlaceStake(
         fields.printable_id("request_id", order.request_id),
-        hashlib.blake2b(content, digest_size=16).digest(),
+        digest(order, table_id, round_id),
         caller,
         table_id,
         epoch,
