@@ -17,7 +17,7 @@ import pytest
 
 from gateway.access.activity import IDLE_LIMIT_S
 from gateway.http.rest import BODY_BYTES_LIMIT
-from services.wallet.complaints.rows import UNANSWERED_LIMIT
+from services.wallet.complaints.states import UNANSWERED_LIMIT
 from stack.issuer import AUDIENCE, KeyFolder
 from stack.servers.postgres import EmbeddedPostgres
 from tests.conftest import OWNER_ROLE

@@ -16,6 +16,7 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
+from services.kit.timestamps import timestamp
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
@@ -39,9 +40,9 @@ from services.wallet.model.state import (
     StakeState,
     Table,
 )
-from services.wallet.server.session_service import _policy as policy_asked
 from services.wallet.server.wallet_service import WalletService
-from services.wallet.sessions.messages import session_message, timestamp
+from services.wallet.sessions.messages import session_message
+from services.wallet.sessions.policies import policy_from_message
 from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
@@ -412,7 +413,9 @@ class InMemoryWallet:
     def _apply_rules(self, request: session_pb2.ApplySpecificRulesRequest) -> session_pb2.ApplySpecificRulesResponse:
         table = self._table_of_owner(request.table)
         if request.version > table.rules_version:
-            table.policy = inactivity.validated_policy(table.play, table.regulation, policy_asked(request.policy))
+            table.policy = inactivity.validated_policy(
+                table.play, table.regulation, policy_from_message(request.policy)
+            )
             table.rules_version = request.version
         return session_pb2.ApplySpecificRulesResponse()
 

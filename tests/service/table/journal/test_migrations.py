@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.database.migration import MigrationSettings, command, services_with_database
+from services.kit.paging import PageRequest
 from services.kit.table.journal.entries import DrawTrigger
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.paging import PageRequest
 from stack.servers.postgres import EmbeddedPostgres
 from tests.service.table.conftest import OWNER, GameDatabase, migrate
 from tests.service.table.entries import opened, write_round

@@ -17,7 +17,7 @@ from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
 from services.kit.rpc.status import error_info
 from services.wallet.audit.auditor import Auditor
 from services.wallet.server import wallet_service
-from services.wallet.server.fields import AMOUNT_LIMIT_CENTS
+from services.wallet.server.fields import AMOUNT_LIMIT_CENTS, REQUEST_ID_CHARACTERS_LIMIT
 from services.wallet.server.wallet_service import (
     ORDERS_LIMIT,
     OUTCOME_BYTES_LIMIT,
@@ -26,7 +26,6 @@ from services.wallet.server.wallet_service import (
 )
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT as ONE_DETAIL
 from services.wallet.store import queries
-from services.wallet.store.answers import REQUEST_ID_CHARACTERS_LIMIT
 from stack.servers.postgres import EmbeddedPostgres
 from tests.conftest import WalletDatabase
 from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_reason
