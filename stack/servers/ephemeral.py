@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import shutil
 import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -43,25 +44,55 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 @contextmanager
-def postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
-    """A PostgreSQL with no database of ours; durable unless `settings` say otherwise."""
+def postgres(settings: Mapping[str, str] | None = None, *, seed: Path | None = None) -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL with no database of ours, or with those of a seed; durable unless `settings` say otherwise."""
 
     def start() -> tuple[EmbeddedPostgres, ChildProcess, Path]:
-        home = _home("postgres")
-        made = EmbeddedPostgres(home, free_port(), settings)
-        made.initialise()
-        log, removed = home / "log", sorted({home, made.data.parent})
-        return (
-            made,
-            ChildProcess(made.command(), log=log, stop_signal=signal.SIGINT, user=made.user, remove=removed),
-            log,
-        )
+        server, log = _new_postgres(settings, seed)
+        return server, _run_postgres(server, log, remove=_folders(server)), log
 
-    made, leash = _started(start)
+    server, leash = _started(start)
     try:
-        yield made
+        yield server
     finally:
         leash.stop()
+
+
+def make_seed(
+    folder: Path, settings: Mapping[str, str] | None = None, *, fill: Callable[[EmbeddedPostgres], object]
+) -> None:
+    """Makes a seed in a new folder: what `fill` leaves in a PostgreSQL, for many others to start with."""
+
+    def start() -> tuple[EmbeddedPostgres, ChildProcess, Path]:
+        server, log = _new_postgres(settings)
+        return server, _run_postgres(server, log), log
+
+    server, leash = _started(start)
+    try:
+        try:
+            fill(server)
+        finally:
+            leash.stop()
+        folder.mkdir()
+        server.save_seed(folder)
+    finally:
+        for left in _folders(server):
+            shutil.rmtree(left)
+
+
+def _new_postgres(settings: Mapping[str, str] | None, seed: Path | None = None) -> tuple[EmbeddedPostgres, Path]:
+    home = _home("postgres")
+    server = EmbeddedPostgres(home, free_port(), settings, seed=seed)
+    server.initialise()
+    return server, home / "log"
+
+
+def _run_postgres(server: EmbeddedPostgres, log: Path, remove: Sequence[Path] = ()) -> ChildProcess:
+    return ChildProcess(server.command(), log=log, stop_signal=signal.SIGINT, user=server.user, remove=remove)
+
+
+def _folders(server: EmbeddedPostgres) -> list[Path]:
+    return sorted({server.home, server.data.parent})
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from stack.processes.user import arguments_for_user, succeeds_as
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = "postgres"
 UNPRIVILEGED = "nobody"
+DATA, PASSWORDS = "data", "passwords.json"
 # Where a user other than root can look when the repository lies in a folder closed to everyone else.
 SHARED_FOLDER = Path("/var/tmp")  # noqa: S108 - every folder made there is checked for its owner, see _ground
 
@@ -47,10 +48,14 @@ class PostgresError(RuntimeError):
 class EmbeddedPostgres:
     """One PostgreSQL server on 127.0.0.1, its files under `home`."""
 
-    def __init__(self, home: Path, port: int, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, port: int, settings: Mapping[str, str] | None = None, *, seed: Path | None = None
+    ) -> None:
+        """`seed` is what `ephemeral.make_seed` made: databases and passwords to begin with, instead of none."""
         self.home = home.absolute()
         self.port = port
         self._settings = dict(settings or {})
+        self._seed = seed
 
     @cached_property
     def user(self) -> str | None:
@@ -62,8 +67,8 @@ class EmbeddedPostgres:
         """The data folder: under `home`, or on open ground when the server's user cannot reach `home`."""
         self.home.mkdir(parents=True, exist_ok=True)
         if self.user is None or succeeds_as(self.user, ["test", "-x", str(self.home)]):
-            return self.home / "data"
-        return _ground(self.home) / "data"
+            return self.home / DATA
+        return _ground(self.home) / DATA
 
     @cached_property
     def binaries(self) -> Path:
@@ -84,10 +89,10 @@ class EmbeddedPostgres:
     @cached_property
     def passwords(self) -> Mapping[str, str]:
         """The password of every role, made on first use, kept beside the data and readable by us alone."""
-        kept = self.home / "passwords.json"
+        kept = self.home / PASSWORDS
         if not kept.exists():
             self.home.mkdir(parents=True, exist_ok=True)
-            _write_private(kept, "{}")
+            _write_private(kept, (self._seed / PASSWORDS).read_text() if self._seed else "{}")
         return _Passwords(kept)
 
     def initialise(self) -> bool:
@@ -99,6 +104,20 @@ class EmbeddedPostgres:
         # Beside, then renamed: an interrupted initdb leaves nothing that looks like a database.
         fresh = self.data.with_name("data-being-made")
         shutil.rmtree(fresh, ignore_errors=True)
+        if self._seed:
+            # With its owner: under root that is the server's user.
+            subprocess.run(["cp", "-Rp", str(self._seed / DATA), str(fresh)], check=True)
+        else:
+            self._initdb(fresh)
+        fresh.rename(self.data)
+        return True
+
+    def save_seed(self, folder: Path) -> None:
+        """Moves the data and the passwords of this server, which must be stopped, into an empty folder."""
+        subprocess.run(["mv", str(self.data), str(folder / DATA)], check=True)
+        _write_private(folder / PASSWORDS, json.dumps(dict(self.passwords)))
+
+    def _initdb(self, fresh: Path) -> None:
         fresh.mkdir(parents=True, mode=0o700)
         self._give_away(fresh)
         with tempfile.NamedTemporaryFile("w", dir=fresh.parent, prefix="password-") as password:
@@ -109,8 +128,6 @@ class EmbeddedPostgres:
             if self._settings.get("fsync") == "off":
                 options.append("--no-sync")
             self._run([str(self.binaries / "initdb"), "-D", str(fresh), *options])
-        fresh.rename(self.data)
-        return True
 
     def command(self) -> list[str]:
         """The server in the foreground; stop it with SIGINT (a fast shutdown)."""

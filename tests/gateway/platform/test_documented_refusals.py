@@ -20,14 +20,11 @@ from gateway.http.rest import BODY_BYTES_LIMIT
 from services.wallet.complaints.rows import UNANSWERED_LIMIT
 from stack.issuer import AUDIENCE, KeyFolder
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import WALLET_ROLE as WALLET_USER
 from tests.gateway.documented_problems import DocumentedProblems
 from tests.gateway.platform.processes import Platform, running_platform
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.gateway import Answer, GatewayProcess, RestClient
 from tests.processes.wallet import WalletProcess
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 WALLET, TABLE, GATEWAY = "wallet.feltro", "table.feltro", "gateway.feltro"
 WITHIN_S = 60.0

@@ -14,7 +14,7 @@ from services.kit.clock import SystemClock
 from services.wallet.outbox import facts
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, WalletProcess
 
 

@@ -24,7 +24,7 @@ from stack.operator_site.settings import OperatorSiteSettings
 from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.processes.gateway import GatewayProcess
 from tests.processes.wallet import WalletProcess
 
