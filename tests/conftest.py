@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
 
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
+from tests import schedule
 from tests.processes import databases
 from tests.processes.databases import (
     POSTGRES_TEST_SETTINGS,
@@ -30,6 +31,19 @@ from tests.processes.databases import (
 # An example that takes long on a busy machine is no failure.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Orders the tests for several workers."""
+    items.sort(key=lambda item: schedule.rank_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> schedule.GroupScheduling:
+    """Divides the tests among the workers."""
+    # The order of the collection, not that of the sizes of groups.
+    config.option.loadscopereorder = False
+    return schedule.GroupScheduling(config, log)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
