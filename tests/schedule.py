@@ -19,21 +19,27 @@ GROUPS = {
     "tests/gateway/platform/": "gateway-platform",
     "tests/service/table/journal/test_replay_command.py": "replay",
     "tests/stack/operator_site/test_routes.py": "operator-site",
-    "tests/system/test_documentation.py": "system-documentation",
-    "tests/system/test_timestamps.py": "system-timestamps",
+    "tests/system/test_run.py": "system-run",
+    "tests/system/test_ctrl_c.py": "system-ctrl-c",
+    "tests/system/": "system-platform",
 }
 # The longest first: a worker that meets one last keeps the others waiting. What computes alternates with what waits
 # for clocks: two that compute at once take twice as long on two cores.
 FIRST = (
-    "tests/system/",
     "tests/service/roulette/",
-    "tests/simulation/test_faults_at_every_step.py",
+    # On one platform, which the last of them kills.
+    "tests/system/test_timestamps.py",
+    "tests/system/test_documentation.py",
+    "tests/system/test_power_cut.py",
     "tests/service/roulette_crash/test_handover.py",
+    "tests/simulation/test_faults_at_every_step.py",
     "tests/gateway/platform/",
+    "tests/system/test_run.py",
     "tests/service/roulette_crash/",
     "tests/service/wallet/store/test_kill_at_every_step.py",
     "tests/service/wallet/store/test_random_kills.py",
     "tests/service/wallet/ledger/test_against_model.py",
+    "tests/system/test_ctrl_c.py",
     "tests/service/table/placement/",
     "tests/simulation/",
     "tests/service/table/journal/test_replay_command.py",

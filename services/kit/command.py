@@ -15,7 +15,7 @@ SUBCOMMANDS = {
     ),
     "migrate": ("services.kit.database.migration", "command", "bring a service's database to the newest schema"),
     "run": ("stack.commands.run", "command", "start the whole platform on this machine (development)"),
-    "token": ("stack.issuer", "token_command", "print a token of the development issuer"),
+    "token": ("stack.commands.token", "command", "print a token of the development issuer"),
     "call": ("stack.commands.call", "command", "call a method of a running service"),
 }
 
