@@ -125,7 +125,7 @@ def browser_errors() -> BrowserErrors:
 
 @pytest.fixture
 def new_context(
-    chromium: Browser, platform: Platform, complaints: BrowserErrors, request: pytest.FixtureRequest
+    chromium: Browser, platform: Platform, browser_errors: BrowserErrors, request: pytest.FixtureRequest
 ) -> Iterator[NewContext]:
     """Contexts of this test, each a browser of somebody else; addresses begin at the gateway."""
     made: list[BrowserContext] = []
@@ -133,7 +133,7 @@ def new_context(
 
     def watch(page: Page) -> None:
         pages.append(page)
-        complaints.listen(page)
+        browser_errors.listen(page)
 
     def make(device: str = "desktop", **more: object) -> BrowserContext:
         usual = {"locale": "pt-PT", "timezone_id": "Europe/Lisbon", "base_url": platform.url}
@@ -148,7 +148,7 @@ def new_context(
     yield make
     for context in made:
         context.close()
-    assert not complaints.unexpected, "the browser complains:\n" + "\n".join(complaints.unexpected)
+    assert not browser_errors.unexpected, "the browser complains:\n" + "\n".join(browser_errors.unexpected)
 
 
 @pytest.fixture

@@ -313,7 +313,7 @@ class _Watched:
         result: str | None = None if handle is None else handle(said)
         return result
 
-    def _table_taken(self, said: events_pb2.SnapshotPublished) -> str | None:
+    def _snapshot_published(self, said: events_pb2.SnapshotPublished) -> str | None:
         # It replaces all that was known: a former owner may have closed a round that is not in the journal.
         self.open = said.snapshot.round.round_id
         self.closed.clear()
@@ -336,7 +336,7 @@ class _Watched:
             return f"bets in {said.round_id} after its outcome"
         return None if said.round_id == self.open else f"bets in {said.round_id}, which is not open"
 
-    def _bets_taken_back(self, said: events_pb2.BetsCancelled) -> str | None:
+    def _bets_cancelled(self, said: events_pb2.BetsCancelled) -> str | None:
         return self._bets_placed(events_pb2.BetsPlaced(round_id=said.round_id))
 
     def _betting_closed(self, said: events_pb2.BettingClosed) -> str | None:

@@ -1,13 +1,15 @@
-// Where the page begins.
+// Starts the page.
 import { render } from "preact";
 import "./design/tokens.css";
 import "./design/base.css";
-import { begin } from "./api/platform";
-import { App } from "./app";
-import { fetchGames } from "./loaded_games";
+import { startPlatform } from "./api/platform";
+import { App } from "./app/app";
+import { fetchGames, registerGames } from "./game_interface/registered_games";
+import { GAMES } from "./games";
 
+registerGames(GAMES);
 const place = document.getElementById("app");
 if (place) render(<App />, place);
-// On its way while the platform is asked who plays.
+// Games are fetched while the platform is asked who plays.
 fetchGames();
-void begin();
+void startPlatform();

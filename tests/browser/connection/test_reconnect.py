@@ -19,9 +19,9 @@ ALONE = "french-solo-demo"
 LOST = "A ligar de novo"
 
 
-def _expect_broken_lines(complaints: BrowserErrors) -> None:
-    complaints.expect(r"WebSocket connection to '.*/v1/ws' failed")
-    complaints.expect(r"Failed to load resource: net::ERR_")
+def _expect_broken_lines(browser_errors: BrowserErrors) -> None:
+    browser_errors.expect(r"WebSocket connection to '.*/v1/ws' failed")
+    browser_errors.expect(r"Failed to load resource: net::ERR_")
 
 
 class CutConnection:
@@ -107,9 +107,9 @@ def test_a_line_that_breaks_at_the_launch_shows_the_round_all_the_same(
 
 
 def test_chips_put_down_without_a_line_count_once_it_is_back(
-    new_context: NewContext, platform: Platform, screenshot: Screenshot, complaints: BrowserErrors
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, browser_errors: BrowserErrors
 ) -> None:
-    _expect_broken_lines(complaints)
+    _expect_broken_lines(browser_errors)
     context = new_context("portrait")
     page = context.new_page()
     table = TablePage(page, ALONE).open()
@@ -166,9 +166,9 @@ def test_a_reload_finds_chips_and_steps_as_they_were(
 
 
 def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
-    new_context: NewContext, platform: Platform, screenshot: Screenshot, complaints: BrowserErrors
+    new_context: NewContext, platform: Platform, screenshot: Screenshot, browser_errors: BrowserErrors
 ) -> None:
-    _expect_broken_lines(complaints)
+    _expect_broken_lines(browser_errors)
     name = ("Roleta francesa sem rede (demonstração)", "French roulette without a net (demonstration)")
     # Long enough for a gateway to die and come back while bets are taken and while the ball rolls, on a slow machine.
     times = {"betting_window_ms": 32_000, "result_shown_ms": 20_000}

@@ -11,9 +11,9 @@ from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
 
-def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screenshot: Screenshot) -> None:
+def test_paid_chips_go_to_the_player(each_device_page: Page, platform: Platform, screenshot: Screenshot) -> None:
     """One of them wins in any case, but for a zero: nothing lies there any more that looks like a bet."""
-    table = TablePage(anywhere, quick_demo_table(BackOffice(platform))).open()
+    table = TablePage(each_device_page, quick_demo_table(BackOffice(platform))).open()
     for place in ("red", "black", "0"):
         table.place_chips(place)
     table.expect_confirmed_chips({"red": 100, "black": 100, "0": 100})
@@ -22,19 +22,19 @@ def test_paid_chips_go_to_the_player(anywhere: Page, platform: Platform, screens
     expect(table.part("staked")).to_have_attribute("data-cents", "0")
     expect(table.page.locator("[data-own]:not(.gone)")).to_have_count(0)
     expect(table.page.locator("[data-prize]:not(.gone)")).to_have_count(0)
-    screenshot(anywhere, "after-payment-swept")
+    screenshot(each_device_page, "after-payment-swept")
     # The result stays, and no place says that a bet lies on it.
     expect(table.part("outcome-called")).not_to_be_empty()
-    if not _is_desktop(anywhere):
+    if not _is_desktop(each_device_page):
         # There it lay over the clock or the board: it is told in the line below them, and hides nothing.
         expect(table.part("outcome-called")).to_be_hidden()
         expect(table.part("last-result")).to_be_visible()
         expect(table.part("open-list")).to_be_in_viewport()
-        screenshot(anywhere, "after-payment-aside")
+        screenshot(each_device_page, "after-payment-aside")
         # All of it is one tap away.
         table.part("last-result").tap()
         expect(table.part("last-round-told")).to_contain_text("As suas apostas, em créditos")
-        anywhere.keyboard.press("Escape")
+        each_device_page.keyboard.press("Escape")
         expect(table.part("last-round-told")).to_have_count(0)
     for place in ("red", "black", "0"):
         assert "na mesa" not in (table.spot(place).get_attribute("aria-label") or "")

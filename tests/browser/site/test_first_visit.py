@@ -14,9 +14,9 @@ from tests.system.platform import Platform
 
 
 def test_three_clicks_to_a_result_that_is_understood_and_found_again(
-    anywhere: Page, platform: Platform, screenshot: Screenshot
+    each_device_page: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
-    page = anywhere
+    page = each_device_page
     page.goto("/")
     page.get_by_test_id("play-now").click()
     expect(page).to_have_url(re.compile("#/table/"))

@@ -55,18 +55,18 @@ def test_every_view_is_whole_in_both_languages(new_context: NewContext, log_in: 
     assert not left_over, "\n".join(left_over)
 
 
-def test_the_language_is_chosen_anywhere_and_kept(anywhere: Page, screenshot: Screenshot) -> None:
-    anywhere.goto("/")
-    expect(anywhere.get_by_role("heading", level=1)).to_have_text("A mesa está posta.")
-    assert anywhere.locator("html").get_attribute("lang") == "pt"
-    choose_language(anywhere, "EN")
-    expect(anywhere.get_by_role("heading", level=1)).to_have_text("The table is laid.")
-    anywhere.reload()
-    expect(anywhere.get_by_role("heading", level=1)).to_have_text("The table is laid.")
-    assert anywhere.locator("html").get_attribute("lang") == "en"
-    size = anywhere.viewport_size
+def test_the_language_is_chosen_anywhere_and_kept(each_device_page: Page, screenshot: Screenshot) -> None:
+    each_device_page.goto("/")
+    expect(each_device_page.get_by_role("heading", level=1)).to_have_text("A mesa está posta.")
+    assert each_device_page.locator("html").get_attribute("lang") == "pt"
+    choose_language(each_device_page, "EN")
+    expect(each_device_page.get_by_role("heading", level=1)).to_have_text("The table is laid.")
+    each_device_page.reload()
+    expect(each_device_page.get_by_role("heading", level=1)).to_have_text("The table is laid.")
+    assert each_device_page.locator("html").get_attribute("lang") == "en"
+    size = each_device_page.viewport_size
     assert size is not None
-    screenshot(anywhere, f"english-lobby-{size['width']}x{size['height']}")
+    screenshot(each_device_page, f"english-lobby-{size['width']}x{size['height']}")
 
 
 @pytest.mark.rule("903-B/2015:6.1.6")

@@ -8,12 +8,12 @@ from tests.browser.conftest import LogIn, NewContext, Screenshot
 from tests.system.platform import Platform
 
 
-def test_it_opens_everywhere(anywhere: Page, screenshot: Screenshot, platform: Platform) -> None:
-    anywhere.goto("/")
-    expect(anywhere.get_by_role("heading").first).to_be_visible()
-    size = anywhere.viewport_size
+def test_it_opens_everywhere(each_device_page: Page, screenshot: Screenshot, platform: Platform) -> None:
+    each_device_page.goto("/")
+    expect(each_device_page.get_by_role("heading").first).to_be_visible()
+    size = each_device_page.viewport_size
     assert size is not None
-    screenshot(anywhere, f"opens-{size['width']}x{size['height']}")
+    screenshot(each_device_page, f"opens-{size['width']}x{size['height']}")
 
 
 def test_it_asks_the_operator_s_site_who_is_there(new_context: NewContext, log_in: LogIn, platform: Platform) -> None:

@@ -1,4 +1,4 @@
-"""One casino for all tests of this folder, and a room of it for each; at closing time the books are examined."""
+"""One platform for all tests of this folder, and a room of it for each; at closing time the books are examined."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def platform(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RoulettePlatform]:
     """The wallet and one replica of the roulette, on a bus of their own: no other test's tables are theirs to run."""
-    home = tmp_path_factory.mktemp("casino")
+    home = tmp_path_factory.mktemp("platform")
     postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
     postgres.ensure_database(ROULETTE_DATABASE, OWNER_ROLE, ROULETTE_USER, template=game_template)
     with ephemeral.nats() as bus:
@@ -41,10 +41,10 @@ def platform(
             asyncio.run(wallet.ready())
             roulette.start()
             asyncio.run(roulette.ready())
-            casino = RoulettePlatform(wallet, roulette, bus.url)
-            asyncio.run(casino.open_tables())
-            yield casino
-            found = asyncio.run(differences(casino))
+            platform = RoulettePlatform(wallet, roulette, bus.url)
+            asyncio.run(platform.open_tables())
+            yield platform
+            found = asyncio.run(differences(platform))
             audit = subprocess.run(
                 [sys.executable, "-m", "services.kit.command", "audit", "--database-url", wallet.database_url],
                 capture_output=True,
@@ -61,9 +61,9 @@ def platform(
 
 
 @pytest.fixture
-async def driver(casino: RoulettePlatform) -> AsyncIterator[RouletteDriver]:
+async def driver(platform: RoulettePlatform) -> AsyncIterator[RouletteDriver]:
     """This test's own."""
-    async with casino.driver() as room:
+    async with platform.driver() as room:
         yield room
 
 
@@ -74,6 +74,6 @@ def regulation(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def seated_player(room: RouletteDriver, regulation: str) -> SeatedPlayer:
+async def seated_player(driver: RouletteDriver, regulation: str) -> SeatedPlayer:
     """A player with 1000 euro at an individual table of his own."""
-    return await room.seat_new_player(INDIVIDUAL_TABLES[regulation])
+    return await driver.seat_new_player(INDIVIDUAL_TABLES[regulation])

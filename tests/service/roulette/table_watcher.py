@@ -102,7 +102,7 @@ class TableView:
             getattr(self, f"_{event.WhichOneof('event')}")(event)
         return self
 
-    def _table_taken(self, event: events_pb2.TableEvent) -> None:
+    def _snapshot_published(self, event: events_pb2.TableEvent) -> None:
         self.__dict__.update(TableView.from_snapshot(event.snapshot_published.snapshot).__dict__)
 
     def _round_opened(self, event: events_pb2.TableEvent) -> None:
@@ -111,7 +111,7 @@ class TableView:
     def _bets_placed(self, event: events_pb2.TableEvent) -> None:
         self._add(event.bets_placed.seat, _bets(event.bets_placed.bets), 1)
 
-    def _bets_taken_back(self, event: events_pb2.TableEvent) -> None:
+    def _bets_cancelled(self, event: events_pb2.TableEvent) -> None:
         self._add(event.bets_cancelled.seat, _bets(event.bets_cancelled.bets), -1)
 
     def _betting_closed(self, event: events_pb2.TableEvent) -> None:

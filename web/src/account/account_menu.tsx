@@ -1,49 +1,49 @@
-// Who plays, and what is his: the menu of his account, or the way to log in.
+// The player's account menu, or the button to log in.
 import type { ComponentChildren } from "preact";
-import { logIn, logOut, operator, toCashier, who } from "../api/platform";
-import { appWords } from "../app_words";
+import { goToCashier, identity, logIn, logOut, operator } from "../api/platform";
+import { addressOf, goTo } from "../browser/routes";
 import { Icon } from "../design/icon";
-import { Menu, MenuItem } from "../design/menu";
-import { say } from "../design/toast";
-import { address, go } from "../routes";
+import { Menu, MenuItem } from "../design/overlays/menu";
+import { notify } from "../design/overlays/toast";
 import { SoundSwitch } from "../sound/sound_switch";
 import { LanguageSwitch } from "../words/language_switch";
+import { accountMenuWords } from "./menu_words";
 
-/** His name, as it can be shown. */
-export function nameOfPlayer(): string {
-  return who.value.kind === "player" ? who.value.playerId : appWords().guest;
+/** The player's name, as it can be shown. */
+export function playerName(): string {
+  return identity.value.kind === "player" ? identity.value.playerId : accountMenuWords().guest;
 }
 
-async function leaveForGood(): Promise<void> {
-  go({ page: "lobby" });
+async function logOutToLobby(): Promise<void> {
+  goTo({ page: "lobby" });
   await logOut();
-  say(appWords().loggedOut);
+  notify(accountMenuWords().loggedOut);
 }
 
-/** The choices of his account, for a menu. */
+/** The items of the account menu. */
 export function AccountItems() {
-  const words = appWords();
-  const { kind } = who.value;
+  const words = accountMenuWords();
+  const { kind } = identity.value;
   return (
     <>
       {kind !== "nobody" && (
         <>
-          <MenuItem icon="history" href={address({ page: "account", part: "rounds" })}>
+          <MenuItem icon="history" href={addressOf({ page: "account", part: "rounds" })}>
             {words.rounds}
           </MenuItem>
-          <MenuItem icon="clock" href={address({ page: "account", part: "sessions" })}>
+          <MenuItem icon="clock" href={addressOf({ page: "account", part: "sessions" })}>
             {words.sessions}
           </MenuItem>
-          <MenuItem icon="money" href={address({ page: "account", part: "money" })}>
+          <MenuItem icon="money" href={addressOf({ page: "account", part: "money" })}>
             {words.money}
           </MenuItem>
-          <MenuItem icon="complaint" href={address({ page: "account", part: "complaints" })}>
+          <MenuItem icon="complaint" href={addressOf({ page: "account", part: "complaints" })}>
             {words.complaints}
           </MenuItem>
         </>
       )}
       {kind === "player" && operator.value.cashier_url && (
-        <MenuItem icon="money" onChoose={toCashier}>
+        <MenuItem icon="money" onChoose={goToCashier}>
           {words.cashier}
         </MenuItem>
       )}
@@ -53,7 +53,7 @@ export function AccountItems() {
         </MenuItem>
       )}
       {kind !== "nobody" && (
-        <MenuItem icon="leave" onChoose={() => void leaveForGood()} testId="log-out">
+        <MenuItem icon="leave" onChoose={() => void logOutToLobby()} testId="log-out">
           {kind === "guest" ? words.logOutGuest : words.logOut}
         </MenuItem>
       )}
@@ -63,7 +63,7 @@ export function AccountItems() {
 
 /** Language and sound, for a menu on a narrow page. */
 export function SettingLines() {
-  const words = appWords();
+  const words = accountMenuWords();
   return (
     <>
       <div class="menu-line">
@@ -80,14 +80,14 @@ export function SettingLines() {
 
 interface AccountMenuProps {
   named?: boolean;
-  /** What else can be set here. */
+  /** Further settings. */
   children?: ComponentChildren;
 }
 
-/** On a wide page: his name with the menu, or the button to log in. */
+/** On a wide page: the player's name with the menu, or the button to log in. */
 export function AccountMenu({ named = true, children }: AccountMenuProps) {
-  const words = appWords();
-  if (who.value.kind === "nobody") {
+  const words = accountMenuWords();
+  if (identity.value.kind === "nobody") {
     if (!operator.value.login_url) return null;
     return (
       <button type="button" class="button" onClick={logIn} data-testid="log-in">
@@ -99,12 +99,12 @@ export function AccountMenu({ named = true, children }: AccountMenuProps) {
   return (
     <Menu
       icon="person"
-      label={words.whoMenu(nameOfPlayer())}
-      {...(named ? { text: nameOfPlayer() } : {})}
+      label={words.whoMenu(playerName())}
+      {...(named ? { text: playerName() } : {})}
       testId="account-menu"
     >
-      {!named && <p class="menu-line">{nameOfPlayer()}</p>}
-      {who.value.kind === "guest" && <p class="menu-line">{words.guestHint}</p>}
+      {!named && <p class="menu-line">{playerName()}</p>}
+      {identity.value.kind === "guest" && <p class="menu-line">{words.guestHint}</p>}
       {children}
       <AccountItems />
     </Menu>

@@ -1,18 +1,17 @@
-// What the player did and what he has: his rounds, sessions, money and complaints.
+// The player's account: rounds, sessions, transactions and complaints.
 import { useState } from "preact/hooks";
 import type { PlayerRound } from "../api/messages";
-import { logIn, operator, who } from "../api/platform";
+import { identity, logIn, operator } from "../api/platform";
+import { addressOf, type Route } from "../browser/routes";
+import { ComplaintList } from "../complaints/complaint_list";
+import { ComplaintSheet } from "../complaints/complaint_sheet";
 import { Empty } from "../design/empty";
-import { GAMES } from "../games";
-import { useTables } from "../lobby/use_tables";
-import { lobbyWords } from "../lobby/words";
-import { address, type Route } from "../routes";
-import { ComplaintSheet } from "../table/complaint";
-import { moment } from "../words/moments";
-import { Complaints } from "./complaints";
+import { gameIds, gameName } from "../game_interface/registered_games";
+import { RoundBrowser } from "../rounds/round_browser";
+import { SessionList } from "../sessions/session_list";
+import { useTables } from "../tables/use_tables";
+import { dateTime } from "../words/times";
 import { Money } from "./money";
-import { RoundsBrowser } from "./rounds_browser";
-import { Sessions } from "./sessions";
 import { accountWords } from "./words";
 import "./account_page.css";
 
@@ -22,20 +21,20 @@ const PARTS: readonly Part[] = ["rounds", "sessions", "money", "complaints"];
 
 export function AccountPage({ part }: { part: Part }) {
   const words = accountWords();
-  // Rounds and sessions are told with the names of their tables.
+  // Rounds and sessions are shown with the names of their tables.
   useTables();
-  if (who.value.kind === "nobody") return <NobodyYet />;
+  if (identity.value.kind === "nobody") return <LoggedOutPage />;
   return (
     <div class="account">
       <div>
         <h1 tabIndex={-1}>{words.title}</h1>
-        {who.value.kind === "guest" && <p class="quiet">{words.guest}</p>}
+        {identity.value.kind === "guest" && <p class="quiet">{words.guest}</p>}
       </div>
       <nav class="tabs-list" aria-label={words.title}>
         {PARTS.map((name) => (
           <a
             key={name}
-            href={address({ page: "account", part: name })}
+            href={addressOf({ page: "account", part: name })}
             aria-current={name === part ? "page" : undefined}
             data-testid={`account-${name}`}
           >
@@ -45,15 +44,15 @@ export function AccountPage({ part }: { part: Part }) {
       </nav>
       <section aria-label={words.parts[part]}>
         {part === "rounds" && <Rounds />}
-        {part === "sessions" && <Sessions />}
+        {part === "sessions" && <SessionList />}
         {part === "money" && <Money />}
-        {part === "complaints" && <Complaints />}
+        {part === "complaints" && <ComplaintList />}
       </section>
     </div>
   );
 }
 
-function NobodyYet() {
+function LoggedOutPage() {
   const words = accountWords();
   return (
     <Empty
@@ -67,7 +66,7 @@ function NobodyYet() {
               {words.logIn}
             </button>
           )}
-          <a class="button" href={address({ page: "lobby" })}>
+          <a class="button" href={addressOf({ page: "lobby" })}>
             {words.toTables}
           </a>
         </>
@@ -79,27 +78,27 @@ function NobodyYet() {
 }
 
 function Rounds() {
-  const games = Object.keys(GAMES);
-  const [game, choose] = useState(games[0] ?? "");
-  const [complainOf, complain] = useState<PlayerRound | null>(null);
+  const games = gameIds();
+  const [game, setGame] = useState(games[0] ?? "");
+  const [complainOf, setComplainOf] = useState<PlayerRound | null>(null);
   const round = complainOf?.round;
   return (
     <>
       {games.length > 1 && (
-        <select value={game} onChange={(event) => choose(event.currentTarget.value)}>
+        <select value={game} onChange={(event) => setGame(event.currentTarget.value)}>
           {games.map((name) => (
             <option key={name} value={name}>
-              {lobbyWords().games[name] ?? name}
+              {gameName(name)}
             </option>
           ))}
         </select>
       )}
-      <RoundsBrowser game={game} onComplain={complain} />
+      <RoundBrowser game={game} onComplain={setComplainOf} />
       {complainOf && round && (
         <ComplaintSheet
           mode={complainOf.mode}
-          subjects={[{ kind: "round", id: round.round_id, label: accountWords().onRound(moment(round.opened_at)) }]}
-          onClose={() => complain(null)}
+          subjects={[{ kind: "round", id: round.round_id, label: accountWords().onRound(dateTime(round.opened_at)) }]}
+          onClose={() => setComplainOf(null)}
         />
       )}
     </>

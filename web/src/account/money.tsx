@@ -1,13 +1,13 @@
-// Every movement of the player's money, newest first, with what there was before and after it.
+// All transactions of the player's account, newest first, with the balance before and after each.
 import { useEffect, useState } from "preact/hooks";
 import type { Mode, Transaction } from "../api/messages";
-import { balances, call, operator, readBalance, toCashier, who } from "../api/platform";
+import { balances, call, goToCashier, identity, operator, readBalance } from "../api/platform";
 import { Icon } from "../design/icon";
-import { moment } from "../words/moments";
-import { bare, cents, signed } from "../words/money";
-import { BalanceShown } from "./balance";
-import { PagedList } from "./paged_list";
-import { usePages } from "./pages";
+import { PagedList } from "../paging/paged_list";
+import { usePages } from "../paging/pages";
+import { bareAmount, cents, signedAmount } from "../words/money";
+import { dateTime } from "../words/times";
+import { BalanceView } from "./balance";
 import { accountWords } from "./words";
 import "./money.css";
 
@@ -15,15 +15,15 @@ const PAGE = 25;
 
 export function Money() {
   const words = accountWords();
-  const player = who.value.kind === "player";
-  const [mode, choose] = useState<Mode>(player ? "MODE_REAL" : "MODE_DEMO");
+  const player = identity.value.kind === "player";
+  const [mode, setMode] = useState<Mode>(player ? "MODE_REAL" : "MODE_DEMO");
   const account = balances.value[mode];
-  const [asked, ask] = useState(false);
+  const [asked, setAsked] = useState(false);
   useEffect(() => {
-    ask(false);
+    setAsked(false);
     void readBalance(mode).then(
-      () => ask(true),
-      () => ask(true),
+      () => setAsked(true),
+      () => setAsked(true),
     );
   }, [mode]);
   return (
@@ -33,15 +33,15 @@ export function Money() {
           <fieldset class="mode-switch">
             <legend class="unseen">{words.modes}</legend>
             {(["MODE_REAL", "MODE_DEMO"] as const).map((name) => (
-              <button key={name} type="button" aria-pressed={mode === name} onClick={() => choose(name)}>
+              <button key={name} type="button" aria-pressed={mode === name} onClick={() => setMode(name)}>
                 {name === "MODE_REAL" ? words.money : words.credits}
               </button>
             ))}
           </fieldset>
         )}
-        <BalanceShown mode={mode} titled />
+        <BalanceView mode={mode} titled />
         {player && mode === "MODE_REAL" && operator.value.cashier_url && (
-          <button type="button" class="button first" onClick={toCashier} data-testid="cashier">
+          <button type="button" class="button first" onClick={goToCashier} data-testid="cashier">
             <Icon name="money" />
             {words.cashier}
           </button>
@@ -92,7 +92,7 @@ function Transactions({ accountId, mode }: { accountId: string; mode: Mode }) {
             </tr>
           </thead>
           {transactions.map((transaction) => (
-            <OneTransaction key={transaction.transfer_id} transaction={transaction} mode={mode} />
+            <TransactionRows key={transaction.transfer_id} transaction={transaction} mode={mode} />
           ))}
         </table>
       )}
@@ -100,7 +100,7 @@ function Transactions({ accountId, mode }: { accountId: string; mode: Mode }) {
   );
 }
 
-function OneTransaction({ transaction, mode }: { transaction: Transaction; mode: Mode }) {
+function TransactionRows({ transaction, mode }: { transaction: Transaction; mode: Mode }) {
   const words = accountWords();
   const { entries } = transaction;
   const deposit = transaction.kind === "TRANSFER_KIND_DEPOSIT";
@@ -110,11 +110,11 @@ function OneTransaction({ transaction, mode }: { transaction: Transaction; mode:
       {entries.map((entry, at) => {
         const moved = cents(entry.amount_cents);
         return (
-          <tr key={entry.pocket}>
+          <tr key={entry.balance_part}>
             {at === 0 && (
               <>
                 <td rowSpan={entries.length} class="figures quiet money-when">
-                  {moment(transaction.at)}
+                  {dateTime(transaction.at)}
                 </td>
                 <td rowSpan={entries.length} class="money-what">
                   <strong>{what}</strong>
@@ -123,12 +123,16 @@ function OneTransaction({ transaction, mode }: { transaction: Transaction; mode:
               </>
             )}
             <td class="quiet money-where">
-              {transaction.cave_table_id ? words.cave : entry.pocket === "POCKET_LOCKED" ? words.locked : words.free}
+              {transaction.cave_table_id
+                ? words.cave
+                : entry.balance_part === "BALANCE_PART_LOCKED"
+                  ? words.locked
+                  : words.free}
             </td>
-            <td class="number quiet">{bare(cents(entry.before_cents), mode)}</td>
-            <td class={moved > 0 ? "number good" : "number"}>{signed(moved, mode, bare)}</td>
+            <td class="number quiet">{bareAmount(cents(entry.before_cents), mode)}</td>
+            <td class={moved > 0 ? "number good" : "number"}>{signedAmount(moved, mode, bareAmount)}</td>
             <td class="number">
-              <strong>{bare(cents(entry.after_cents), mode)}</strong>
+              <strong>{bareAmount(cents(entry.after_cents), mode)}</strong>
             </td>
           </tr>
         );

@@ -1,31 +1,31 @@
-// The one line to the platform: JSON-RPC 2.0 over a WebSocket that comes back by itself.
+// The page's connection to the platform: JSON-RPC 2.0 over a WebSocket that reconnects by itself.
 //
 // Every call is sent again on the next connection until it is answered: reads change nothing, and commands act once,
-// however often they are sent (G3). Tables that are watched go on where they stood. A line on which nothing is heard
-// any more is lost too, whether or not the browser has noticed.
+// however often they are sent (G3). Subscriptions resume after the last event received. A connection on which nothing
+// arrives any more counts as lost, whether or not the browser has noticed.
 import { signal } from "@preact/signals";
+import { Heartbeat } from "./heartbeat";
 import type { MethodName, OwnSeat, Params, PlayerFact, Result, TableEvent, TableSnapshot } from "./messages";
-import { Abandoned, Refusal, UNSURE } from "./refusal";
-import { heardAt, sessionHeardAt } from "./server_clock";
-import { Silence } from "./silence";
+import { CallAbandoned, OUTCOME_UNKNOWN, Refusal } from "./refusal";
+import { observeServerTime, observeSessionTime } from "./server_clock";
 
-/** What is told of a table that is watched: everything anew, or what has happened since. */
+/** Receives what happens at a subscribed table: a whole snapshot, or one event after another. */
 export interface TableListener {
-  picture(table: TableSnapshot, own: OwnSeat | null): void;
-  happened(event: TableEvent): void;
-  /** It cannot be watched: it is gone, or another player's. */
+  snapshot(table: TableSnapshot, own: OwnSeat | null): void;
+  event(event: TableEvent): void;
+  /** The table cannot be subscription: it does not exist, or belongs to another player. */
   refused(refusal: Refusal): void;
 }
 
-/** Who speaks on the line. */
-export interface Bearer {
-  /** A token that holds; null for a visitor. `anew` if the one before was refused. */
-  token(anew: boolean): Promise<string | null>;
-  /** The token opens nothing any more: he has to log in. */
-  shutOut(reason: string): void;
+/** Provides the token that authenticates the connection. */
+export interface Credentials {
+  /** A valid token; null without a login. `renew` when the last one was refused. */
+  token(renew: boolean): Promise<string | null>;
+  /** The platform refuses the token for good: the player has to log in again. */
+  rejected(reason: string): void;
 }
 
-export type LineState = "connecting" | "open" | "lost";
+export type ConnectionState = "connecting" | "open" | "lost";
 
 interface Call {
   id: number;
@@ -36,100 +36,100 @@ interface Call {
   tries: number;
 }
 
-interface Watched {
+interface Subscription {
   listener: TableListener;
-  seen: number | null;
+  seq: number | null;
 }
 
-const FIRST_PAUSE_MS = 400;
-const LONGEST_PAUSE_MS = 15_000;
-// A connection that is made and not answered is as good as none.
-const ANSWER_WITHIN_MS = 12_000;
-const TRIES = 6;
+const FIRST_RETRY_MS = 400;
+const LONGEST_RETRY_MS = 15_000;
+// A connection that opens and never answers is closed and tried again.
+const OPEN_WITHIN_MS = 12_000;
+const MAX_TRIES = 6;
 const CLOSE_TOKEN_EXPIRED = 4401;
 const CLOSE_LOGIN_NEEDED = 4402;
 const CLOSE_TOKEN_REVOKED = 4403;
-const UNANSWERED = new Set(["TOKEN_EXPIRED", "TOKEN_REVOKED", "LOGIN_NEEDED", "TOKEN_INVALID"]);
+const TOKEN_REFUSALS = new Set(["TOKEN_EXPIRED", "TOKEN_REVOKED", "LOGIN_NEEDED", "TOKEN_INVALID"]);
 
 export class Connection {
-  /** Whether the platform hears us. */
-  readonly state = signal<LineState>("connecting");
+  /** Whether calls reach the platform. */
+  readonly state = signal<ConnectionState>("connecting");
 
   private socket: WebSocket | null = null;
   private calls = new Map<number, Call>();
-  private watched = new Map<string, Watched>();
+  private subscriptions = new Map<string, Subscription>();
   private factListeners = new Set<(fact: PlayerFact) => void>();
-  private afresh = new Set<() => void>();
+  private resyncListeners = new Set<() => void>();
   private lastId = 0;
-  private pause_ms = FIRST_PAUSE_MS;
-  private retry: ReturnType<typeof setTimeout> | undefined;
+  private retry_ms = FIRST_RETRY_MS;
+  private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private tokenRefused = false;
   private closed = false;
-  private readonly silence = new Silence(
-    () => void this.now("ping", {}).catch(() => undefined),
+  private readonly heartbeat = new Heartbeat(
+    () => void this.requestOnce("ping", {}).catch(() => undefined),
     () => this.drop(),
   );
 
   constructor(
     private readonly address: string,
-    private readonly bearer: Bearer,
+    private readonly credentials: Credentials,
   ) {
     this.connect();
-    addEventListener("online", this.hurry);
+    addEventListener("online", this.reconnectSoon);
     addEventListener("offline", this.drop);
-    document.addEventListener("visibilitychange", this.hurry);
+    document.addEventListener("visibilitychange", this.reconnectSoon);
   }
 
-  /** Ask the platform; the answer, or a Refusal. */
+  /** Calls a method of the platform; resolves with its answer or rejects with a Refusal. */
   call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
-    return this.ask(method, params) as Promise<Result<M>>;
+    return this.request(method, params) as Promise<Result<M>>;
   }
 
-  /** Watch a table from now on; what is returned ends it. */
+  /** Subscribes to a table; the returned function unsubscribes. */
   watch(tableId: string, listener: TableListener): () => void {
-    const watched: Watched = { listener, seen: null };
-    this.watched.set(tableId, watched);
-    if (this.state.value === "open") void this.subscribe(tableId, watched);
+    const subscription: Subscription = { listener, seq: null };
+    this.subscriptions.set(tableId, subscription);
+    if (this.state.value === "open") void this.subscribe(tableId, subscription);
     return () => {
-      if (this.watched.get(tableId) !== watched) return;
-      this.watched.delete(tableId);
-      if (this.state.value === "open") this.ask("unsubscribe", { table_id: tableId }).catch(() => undefined);
+      if (this.subscriptions.get(tableId) !== subscription) return;
+      this.subscriptions.delete(tableId);
+      if (this.state.value === "open") this.request("unsubscribe", { table_id: tableId }).catch(() => undefined);
     };
   }
 
-  /** Hear the player's private facts. */
+  /** Calls the listener with each of the player's private facts. */
   onFact(listener: (fact: PlayerFact) => void): () => void {
     this.factListeners.add(listener);
     return () => this.factListeners.delete(listener);
   }
 
-  /** Private facts are not numbered: whenever some may have been missed, what they said is to be read. */
-  onAfresh(listener: () => void): () => void {
-    this.afresh.add(listener);
-    return () => this.afresh.delete(listener);
+  /** Calls the listener whenever private facts may have been missed: they carry no sequence numbers, so state is read again. */
+  onResync(listener: () => void): () => void {
+    this.resyncListeners.add(listener);
+    return () => this.resyncListeners.delete(listener);
   }
 
-  /** Something should have been heard by now: is anybody there? */
-  doubt(): void {
-    if (this.state.value === "open") this.silence.doubt();
+  /** Checks that the platform is still there, because something expected has not arrived. */
+  checkAlive(): void {
+    if (this.state.value === "open") this.heartbeat.check();
   }
 
-  /** Hang up for good. */
+  /** Closes the connection for good. */
   close(): void {
     this.closed = true;
     this.state.value = "lost";
-    clearTimeout(this.retry);
-    this.silence.end();
-    removeEventListener("online", this.hurry);
+    clearTimeout(this.retryTimer);
+    this.heartbeat.stop();
+    removeEventListener("online", this.reconnectSoon);
     removeEventListener("offline", this.drop);
-    document.removeEventListener("visibilitychange", this.hurry);
-    for (const call of this.calls.values()) call.reject(new Abandoned());
+    document.removeEventListener("visibilitychange", this.reconnectSoon);
+    for (const call of this.calls.values()) call.reject(new CallAbandoned());
     this.calls.clear();
     this.socket?.close(1000);
   }
 
-  private ask(method: string, params: object): Promise<unknown> {
-    if (this.closed) return Promise.reject(new Abandoned());
+  private request(method: string, params: object): Promise<unknown> {
+    if (this.closed) return Promise.reject(new CallAbandoned());
     return new Promise((resolve, reject) => {
       const call: Call = { id: ++this.lastId, method, params, resolve, reject, tries: 0 };
       this.calls.set(call.id, call);
@@ -138,143 +138,146 @@ export class Connection {
   }
 
   private send(call: Call): void {
-    // A connection that is about to end takes nothing any more: what waits goes over the next one.
+    // A closing socket takes no more messages: the call is sent on the next connection.
     if (this.socket?.readyState !== WebSocket.OPEN) return;
     call.tries += 1;
     const { id, method, params } = call;
     this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-    if (this.state.value === "open") this.silence.awaits();
+    if (this.state.value === "open") this.heartbeat.requestSent();
   }
 
-  /** Calls that belong to one connection only are not sent again on the next. */
-  private now(method: string, params: object): Promise<unknown> {
+  /** Sends a call that belongs to this connection only and is not repeated on the next. */
+  private requestOnce(method: string, params: object): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const call: Call = { id: ++this.lastId, method, params, resolve, reject, tries: TRIES };
+      const call: Call = { id: ++this.lastId, method, params, resolve, reject, tries: MAX_TRIES };
       this.calls.set(call.id, call);
       this.send(call);
     });
   }
 
-  /** Whoever has been away, or on another network, finds out at once how the line is. */
-  private hurry = (): void => {
+  /** Reconnects, or checks the connection, as soon as the page is visible or the network is back. */
+  private reconnectSoon = (): void => {
     if (this.closed || document.visibilityState === "hidden") return;
-    if (this.state.value === "open") this.doubt();
+    if (this.state.value === "open") this.checkAlive();
     if (this.state.value !== "lost" || this.socket) return;
-    clearTimeout(this.retry);
+    clearTimeout(this.retryTimer);
     this.connect();
   };
 
-  /** Nothing comes over this connection any more. A browser may take minutes to close it, and is not waited for. */
+  /** Gives the connection up: a browser may take minutes to close a dead socket. */
   private drop = (): void => {
     const socket = this.socket;
     if (!socket || this.closed) return;
-    this.lost(0);
+    this.disconnected(0);
     socket.close(4000);
   };
 
   private connect(): void {
     const socket = new WebSocket(this.address);
     this.socket = socket;
-    const impatient = setTimeout(() => socket.close(4000), ANSWER_WITHIN_MS);
+    const timeout = setTimeout(() => socket.close(4000), OPEN_WITHIN_MS);
     socket.onopen = () => {
-      this.greet(socket).then(
-        () => clearTimeout(impatient),
-        (error) => this.greetingFailed(socket, error),
+      this.authenticate(socket).then(
+        () => clearTimeout(timeout),
+        (error) => this.authenticationFailed(socket, error),
       );
     };
     socket.onmessage = ({ data }) => {
-      if (this.socket === socket) this.heard(JSON.parse(data));
+      if (this.socket === socket) this.received(JSON.parse(data));
     };
     socket.onclose = ({ code }) => {
-      clearTimeout(impatient);
-      if (this.socket === socket && !this.closed) this.lost(code);
+      clearTimeout(timeout);
+      if (this.socket === socket && !this.closed) this.disconnected(code);
     };
   }
 
-  private async greet(socket: WebSocket): Promise<void> {
-    const token = await this.bearer.token(this.tokenRefused);
+  private async authenticate(socket: WebSocket): Promise<void> {
+    const token = await this.credentials.token(this.tokenRefused);
     if (this.socket !== socket || socket.readyState !== WebSocket.OPEN) return;
-    if (token) await this.now("authenticate", { token });
+    if (token) await this.requestOnce("authenticate", { token });
     this.tokenRefused = false;
-    this.pause_ms = FIRST_PAUSE_MS;
+    this.retry_ms = FIRST_RETRY_MS;
     this.state.value = "open";
-    this.silence.heard(false);
+    this.heartbeat.received(false);
     const waiting = [...this.calls.values()].sort((one, other) => one.id - other.id);
-    for (const [tableId, watched] of this.watched) void this.subscribe(tableId, watched);
+    for (const [tableId, subscription] of this.subscriptions) void this.subscribe(tableId, subscription);
     for (const call of waiting) this.send(call);
-    for (const listener of this.afresh) listener();
+    for (const listener of this.resyncListeners) listener();
   }
 
-  private greetingFailed(socket: WebSocket, error: unknown): void {
-    if (error instanceof Refusal && UNANSWERED.has(error.reason)) {
-      if (this.tokenRefused || error.reason !== "TOKEN_EXPIRED") this.bearer.shutOut(error.reason);
+  private authenticationFailed(socket: WebSocket, error: unknown): void {
+    if (error instanceof Refusal && TOKEN_REFUSALS.has(error.reason)) {
+      if (this.tokenRefused || error.reason !== "TOKEN_EXPIRED") this.credentials.rejected(error.reason);
       this.tokenRefused = true;
     }
     socket.close(4000);
   }
 
-  private lost(code: number): void {
+  private disconnected(code: number): void {
     this.socket = null;
     this.state.value = "lost";
-    this.silence.end();
+    this.heartbeat.stop();
     if (code === CLOSE_TOKEN_EXPIRED) this.tokenRefused = true;
-    if (code === CLOSE_LOGIN_NEEDED) this.bearer.shutOut("LOGIN_NEEDED");
-    if (code === CLOSE_TOKEN_REVOKED) this.bearer.shutOut("TOKEN_REVOKED");
+    if (code === CLOSE_LOGIN_NEEDED) this.credentials.rejected("LOGIN_NEEDED");
+    if (code === CLOSE_TOKEN_REVOKED) this.credentials.rejected("TOKEN_REVOKED");
     for (const call of [...this.calls.values()]) {
-      if (call.tries < TRIES) continue;
+      if (call.tries < MAX_TRIES) continue;
       this.calls.delete(call.id);
       call.reject(new Refusal("", {}, "", "The connection was lost."));
     }
     if (this.closed) return;
-    this.retry = setTimeout(() => this.connect(), this.pause_ms * (0.5 + Math.random() / 2));
-    this.pause_ms = Math.min(2 * this.pause_ms, LONGEST_PAUSE_MS);
+    this.retryTimer = setTimeout(() => this.connect(), this.retry_ms * (0.5 + Math.random() / 2));
+    this.retry_ms = Math.min(2 * this.retry_ms, LONGEST_RETRY_MS);
   }
 
-  private async subscribe(tableId: string, watched: Watched): Promise<void> {
-    const params = watched.seen === null ? { table_id: tableId } : { table_id: tableId, from_seq: watched.seen };
+  private async subscribe(tableId: string, subscription: Subscription): Promise<void> {
+    const params =
+      subscription.seq === null ? { table_id: tableId } : { table_id: tableId, from_seq: subscription.seq };
     try {
-      const opened = (await this.now("subscribe", params)) as {
+      const opened = (await this.requestOnce("subscribe", params)) as {
         resumed: boolean;
         table?: TableSnapshot;
-        own?: OwnSeat | null;
+        own_seat?: OwnSeat | null;
       };
-      if (opened.resumed || !opened.table || this.watched.get(tableId) !== watched) return;
-      watched.seen = Number(opened.table.seq);
-      heardAt(opened.table.at);
-      watched.listener.picture(opened.table, opened.own ?? null);
+      if (opened.resumed || !opened.table || this.subscriptions.get(tableId) !== subscription) return;
+      subscription.seq = Number(opened.table.seq);
+      observeServerTime(opened.table.at);
+      subscription.listener.snapshot(opened.table, opened.own_seat ?? null);
     } catch (error) {
-      if (!(error instanceof Refusal) || this.watched.get(tableId) !== watched) return;
-      if (UNSURE.has(error.reason)) setTimeout(() => this.again(tableId, watched), FIRST_PAUSE_MS * 2);
-      else watched.listener.refused(error);
+      if (!(error instanceof Refusal) || this.subscriptions.get(tableId) !== subscription) return;
+      if (OUTCOME_UNKNOWN.has(error.reason))
+        setTimeout(() => this.resubscribe(tableId, subscription), FIRST_RETRY_MS * 2);
+      else subscription.listener.refused(error);
     }
   }
 
-  private again(tableId: string, watched: Watched): void {
-    if (this.watched.get(tableId) === watched && this.state.value === "open") void this.subscribe(tableId, watched);
+  private resubscribe(tableId: string, subscription: Subscription): void {
+    if (this.subscriptions.get(tableId) === subscription && this.state.value === "open")
+      void this.subscribe(tableId, subscription);
   }
 
-  private heard(said: Said): void {
-    if (said.method !== undefined) this.told(said.method, said.params);
-    else this.answered(said);
-    if (this.state.value === "open") this.silence.heard(this.calls.size > 0);
+  private received(message: Message): void {
+    if (message.method !== undefined) this.notified(message.method, message.params);
+    else this.answered(message);
+    if (this.state.value === "open") this.heartbeat.received(this.calls.size > 0);
   }
 
-  private answered(said: Answer): void {
-    const call = this.calls.get(said.id);
+  private answered(message: Answer): void {
+    const call = this.calls.get(message.id);
     if (!call) return;
-    if (said.error) {
-      this.failed(call, said.error);
+    if (message.error) {
+      this.failed(call, message.error);
       return;
     }
     this.calls.delete(call.id);
-    call.resolve(said.result);
+    call.resolve(message.result);
   }
 
-  private failed(call: Call, error: Failure): void {
+  private failed(call: Call, error: CallError): void {
     const { reason = "", facts = {}, trace_id = "" } = error.data ?? {};
     const refusal = new Refusal(reason, facts, trace_id, error.message);
-    if (UNSURE.has(reason) && error.data?.status !== 400 && call.tries < TRIES) {
-      const pause_ms = Math.max(Number(facts["retry_after_ms"] ?? 0), FIRST_PAUSE_MS * 2 ** (call.tries - 1));
+    if (OUTCOME_UNKNOWN.has(reason) && error.data?.status !== 400 && call.tries < MAX_TRIES) {
+      const pause_ms = Math.max(Number(facts["retry_after_ms"] ?? 0), FIRST_RETRY_MS * 2 ** (call.tries - 1));
       setTimeout(() => {
         if (this.calls.has(call.id) && this.state.value === "open") this.send(call);
       }, pause_ms);
@@ -284,58 +287,58 @@ export class Connection {
     call.reject(refusal);
   }
 
-  private told(method: string, params: Told): void {
+  private notified(method: string, params: NotificationParams): void {
     if (method === "player") {
       const fact = params as PlayerFact;
-      if (fact.session_started || fact.session_notice || fact.session_ended) sessionHeardAt(fact.at);
-      else heardAt(fact.at);
+      if (fact.session_started || fact.session_notice || fact.session_ended) observeSessionTime(fact.at);
+      else observeServerTime(fact.at);
       for (const listener of this.factListeners) listener(fact);
-    } else if (method === "table") this.happened(params as TableEvent);
-    else if (method === "snapshot") this.pictured(params as { table_id: string; table: TableSnapshot });
-    else if (method === "notice") this.noticed(params as Notice);
+    } else if (method === "table") this.tableEvent(params as TableEvent);
+    else if (method === "snapshot") this.tableSnapshot(params as { table_id: string; table: TableSnapshot });
+    else if (method === "notice") this.gatewayNotice(params as Notice);
   }
 
-  private happened(event: TableEvent): void {
-    const watched = this.watched.get(event.table_id);
-    if (!watched) return;
-    heardAt(event.at);
+  private tableEvent(event: TableEvent): void {
+    const subscription = this.subscriptions.get(event.table_id);
+    if (!subscription) return;
+    observeServerTime(event.at);
     const seq = Number(event.seq);
-    // A gap would be a fault of the platform: everything is asked for anew.
-    if (!event.table_taken && watched.seen !== null && seq !== watched.seen + 1) {
-      if (seq <= watched.seen) return;
-      watched.seen = null;
-      void this.subscribe(event.table_id, watched);
+    // A gap in the sequence would be a fault of the platform: the snapshot is read again.
+    if (!event.snapshot_published && subscription.seq !== null && seq !== subscription.seq + 1) {
+      if (seq <= subscription.seq) return;
+      subscription.seq = null;
+      void this.subscribe(event.table_id, subscription);
       return;
     }
-    watched.seen = seq;
-    watched.listener.happened(event);
+    subscription.seq = seq;
+    subscription.listener.event(event);
   }
 
-  private pictured({ table_id, table }: { table_id: string; table: TableSnapshot }): void {
-    const watched = this.watched.get(table_id);
-    if (!watched) return;
-    watched.seen = Number(table.seq);
-    heardAt(table.at);
-    watched.listener.picture(table, null);
+  private tableSnapshot({ table_id, table }: { table_id: string; table: TableSnapshot }): void {
+    const subscription = this.subscriptions.get(table_id);
+    if (!subscription) return;
+    subscription.seq = Number(table.seq);
+    observeServerTime(table.at);
+    subscription.listener.snapshot(table, null);
   }
 
-  private noticed(notice: Notice): void {
-    if (notice.kind === "token_expires") void this.refresh();
-    else if (notice.kind === "draining") this.pause_ms = notice.reconnect_after_ms ?? FIRST_PAUSE_MS;
-    else if (notice.kind === "facts_missed") for (const listener of this.afresh) listener();
+  private gatewayNotice(notice: Notice): void {
+    if (notice.kind === "token_expires") void this.renewToken();
+    else if (notice.kind === "draining") this.retry_ms = notice.reconnect_after_ms ?? FIRST_RETRY_MS;
+    else if (notice.kind === "facts_missed") for (const listener of this.resyncListeners) listener();
     else if (notice.kind === "unsubscribed" && notice.table_id) {
-      const watched = this.watched.get(notice.table_id);
-      if (watched) setTimeout(() => this.again(notice.table_id as string, watched), FIRST_PAUSE_MS);
+      const subscription = this.subscriptions.get(notice.table_id);
+      if (subscription) setTimeout(() => this.resubscribe(notice.table_id as string, subscription), FIRST_RETRY_MS);
     }
   }
 
-  private async refresh(): Promise<void> {
-    const token = await this.bearer.token(true);
-    if (token && this.state.value === "open") await this.now("refresh", { token }).catch(() => undefined);
+  private async renewToken(): Promise<void> {
+    const token = await this.credentials.token(true);
+    if (token && this.state.value === "open") await this.requestOnce("refresh", { token }).catch(() => undefined);
   }
 }
 
-interface Failure {
+interface CallError {
   code: number;
   message: string;
   data?: { reason?: string; facts?: Record<string, string>; trace_id?: string; status?: number };
@@ -347,13 +350,13 @@ interface Notice {
   reconnect_after_ms?: number;
 }
 
-type Told = TableEvent | PlayerFact | Notice | { table_id: string; table: TableSnapshot };
+type NotificationParams = TableEvent | PlayerFact | Notice | { table_id: string; table: TableSnapshot };
 
 interface Answer {
   method?: undefined;
   id: number;
   result?: unknown;
-  error?: Failure;
+  error?: CallError;
 }
 
-type Said = { method: string; params: Told } | Answer;
+type Message = { method: string; params: NotificationParams } | Answer;

@@ -15,7 +15,7 @@ export type Complaint = Schemas["wallet.v1.Complaint"];
 export type ComplaintState = Schemas["wallet.v1.ComplaintState"];
 export type Transaction = Schemas["wallet.v1.Transaction"];
 
-export type Words = Schemas["table.v1.Words"];
+export type LocalizedText = Schemas["table.v1.LocalizedText"];
 export type Phase = Schemas["table.v1.Phase"];
 export type TableConfiguration = Schemas["table.v1.TableConfiguration"];
 export type TableSummary = Schemas["table.v1.TableSummary"];
@@ -30,12 +30,12 @@ export type PastOutcome = Schemas["table.v1.PastOutcome"];
 export type TableRound = Schemas["table.v1.TableRound"];
 export type PlayerRound = Schemas["table.v1.PlayerRound"];
 
-/** What a game alone understands: `@type` says which message it is, its fields lie beside it. */
+/** A message of one game: `@type` names it, its fields lie beside it. */
 export interface Any {
   "@type"?: string;
 }
 
-/** What the methods that the front-end uses take and answer, under their names on the WebSocket. */
+/** Parameters and results of the methods that the frame calls, by their names on the WebSocket. Games add their own. */
 export interface Methods {
   "GatewayService.EnterDemo": [Record<string, never>, Schemas["gateway.v1.EnterDemoResponse"]];
   "GatewayService.Logout": [Record<string, never>, Schemas["gateway.v1.LogoutResponse"]];
@@ -49,26 +49,8 @@ export interface Methods {
   ];
   "TableService.ListTableRounds": [{ table_id: string } & Page, Schemas["table.v1.ListTableRoundsResponse"]];
   "TableService.ListPlayerRounds": [
-    { game: string; player_id: string; table_id?: string; incomplete_only?: boolean } & Page,
+    { game: string; player_id: string; table_id?: string; in_progress_only?: boolean } & Page,
     Schemas["table.v1.ListPlayerRoundsResponse"],
-  ];
-
-  "RouletteService.GetLayout": [{ table_id: string }, Schemas["roulette.v1.GetLayoutResponse"]];
-  "RouletteService.PlaceBets": [
-    Command<Schemas["roulette.v1.PlaceBetsRequest.Sent"]> & { table_id: string },
-    Schemas["roulette.v1.PlaceBetsResponse"],
-  ];
-  "RouletteService.RepeatBets": [
-    Command<Schemas["roulette.v1.RepeatBetsRequest.Sent"]> & { table_id: string },
-    Schemas["roulette.v1.RepeatBetsResponse"],
-  ];
-  "RouletteService.TakeBackBets": [
-    Command<Schemas["roulette.v1.TakeBackBetsRequest.Sent"]> & { table_id: string },
-    Schemas["roulette.v1.TakeBackBetsResponse"],
-  ];
-  "RouletteService.Spin": [
-    Schemas["roulette.v1.SpinRequest.Sent"] & { table_id: string },
-    Schemas["roulette.v1.SpinResponse"],
   ];
 
   "WalletService.FindAccount": [{ player_id: string; mode: Mode }, Schemas["wallet.v1.FindAccountResponse"]];
@@ -97,8 +79,8 @@ export interface Methods {
   ];
 }
 
-/** A command acts once under its name, however often it is sent. */
-type Command<Fields> = NonNullable<Fields> & { request_id: string };
+/** A command acts once per `request_id`, however often it is sent. */
+export type Command<Fields> = NonNullable<Fields> & { request_id: string };
 
 interface Page {
   page_size?: number;

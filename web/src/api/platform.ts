@@ -1,11 +1,11 @@
-// The platform as this page sees it: who plays, the one connection, and his money.
+// The platform as this page sees it: who plays, the one connection, and the player's balances.
 import { computed, signal } from "@preact/signals";
-import { recall, remember } from "../memory";
-import { Connection, type LineState, type TableListener } from "./connection";
+import { readStored, writeStored } from "../browser/storage";
+import { Connection, type ConnectionState, type TableListener } from "./connection";
 import type { Balance, MethodName, Mode, Params, PlayerFact, Result } from "./messages";
 import { Refusal } from "./refusal";
 
-/** Where the operator's own pages are: `/front-end.json`. An empty address is a page that he does not have. */
+/** The operator's own pages, from `/front-end.json`; an empty address means that there is no such page. */
 interface Operator {
   environment: string;
   login_url: string;
@@ -14,47 +14,47 @@ interface Operator {
   cashier_url: string;
 }
 
-interface Pass {
+interface Login {
   token: string;
   player_id: string;
   expires_at: string;
 }
 
-export type Who = { kind: "nobody" } | { kind: "guest" | "player"; playerId: string };
+export type Identity = { kind: "nobody" } | { kind: "guest" | "player"; playerId: string };
 
-const NOWHERE: Operator = { environment: "", login_url: "", token_url: "", logout_url: "", cashier_url: "" };
-// A token is not used in its last moments.
-const SPARE_MS = 20_000;
-// Who has done nothing for this long has to log in anew (GLI-19 2.5.4): his token is not renewed behind his back.
+const NO_PAGES: Operator = { environment: "", login_url: "", token_url: "", logout_url: "", cashier_url: "" };
+// Tokens are renewed a little before they expire.
+const RENEW_BEFORE_MS = 20_000;
+// After so long without activity the player has to log in again (GLI-19 2.5.4): the token is not renewed silently.
 const IDLE_MS = 30 * 60_000;
 
-export const operator = signal<Operator>(NOWHERE);
-/** Who plays here: nobody yet, a guest with credits, or a player of the operator's. */
-export const who = signal<Who>({ kind: "nobody" });
-/** Why he was shut out, until he is in again. */
-export const shutOut = signal("");
-/** Nobody plays any more, and it was a guest who did. */
-export const guestBefore = signal(false);
+export const operator = signal<Operator>(NO_PAGES);
+/** Who plays: nobody yet, a guest with credits, or one of the operator's players. */
+export const identity = signal<Identity>({ kind: "nobody" });
+/** Why the login ended, until the player logs in again or dismisses it. */
+export const loginEndedReason = signal("");
+/** Nobody plays any more, and the last one was a guest. */
+export const wasGuest = signal(false);
 export const balances = signal<Partial<Record<Mode, Balance>>>({});
-export const lineState = computed<LineState>(() => line.value?.state.value ?? "connecting");
+export const connectionState = computed<ConnectionState>(() => current.value?.state.value ?? "connecting");
 /** The page knows who plays, and can be shown. */
 export const ready = signal(false);
 
-const line = signal<Connection | null>(null);
-let pass: Pass | null = null;
-let touched_ms = performance.now();
+const current = signal<Connection | null>(null);
+let login: Login | null = null;
+let lastActive_ms = performance.now();
 const factListeners = new Set<(fact: PlayerFact) => void>();
-const afreshListeners = new Set<() => void>();
+const resyncListeners = new Set<() => void>();
 
-/** Ask the platform. */
+/** Calls a method of the platform. */
 export async function call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
-  if (!line.value) throw new Refusal("UNAVAILABLE", {}, "", "The page is not connected yet.");
-  return line.value.call(method, params);
+  if (!current.value) throw new Refusal("UNAVAILABLE", {}, "", "The page is not connected yet.");
+  return current.value.call(method, params);
 }
 
-/** Watch a table on whatever connection there is. */
+/** Subscribes to a table on the current connection. */
 export function watch(tableId: string, listener: TableListener): () => void {
-  return line.value?.watch(tableId, listener) ?? (() => undefined);
+  return current.value?.watch(tableId, listener) ?? (() => undefined);
 }
 
 export function onFact(listener: (fact: PlayerFact) => void): () => void {
@@ -62,158 +62,158 @@ export function onFact(listener: (fact: PlayerFact) => void): () => void {
   return () => factListeners.delete(listener);
 }
 
-/** Something should have been heard by now: the line may be dead. */
-export function doubtLine(): void {
-  line.value?.doubt();
+/** Checks that the connection is alive, because something expected has not arrived. */
+export function checkConnection(): void {
+  current.value?.checkAlive();
 }
 
-/** Private facts may have been missed: read again what they told. */
-export function onAfresh(listener: () => void): () => void {
-  afreshListeners.add(listener);
-  return () => afreshListeners.delete(listener);
+/** Calls the listener when private facts may have been missed: what they said has to be read again. */
+export function onResync(listener: () => void): () => void {
+  resyncListeners.add(listener);
+  return () => resyncListeners.delete(listener);
 }
 
-/** A name for a command, so that it acts once. */
+/** A new id for a command, so that it acts once. */
 export function requestId(): string {
   return crypto.randomUUID();
 }
 
-/** Begin: find out who plays here, and connect. */
-export async function begin(): Promise<void> {
-  for (const doing of ["pointerdown", "keydown"]) addEventListener(doing, touched, { passive: true });
-  operator.value = await settings();
-  const guest = rememberedGuest();
-  if (await fetchPass()) become("player");
+/** Finds out who plays, and connects. */
+export async function startPlatform(): Promise<void> {
+  for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, noteActivity, { passive: true });
+  operator.value = await fetchOperator();
+  const guest = storedGuest();
+  if (await fetchLogin()) setIdentity("player");
   else if (guest) {
-    pass = guest;
-    become("guest");
+    login = guest;
+    setIdentity("guest");
   } else connect();
   ready.value = true;
 }
 
-/** Anybody may try, for credits. */
+/** Starts a demonstration: anybody may play for credits. */
 export async function enterAsGuest(): Promise<void> {
-  if (who.value.kind !== "nobody") return;
+  if (identity.value.kind !== "nobody") return;
   const entered = await call("GatewayService.EnterDemo", {});
-  pass = { token: entered.token, player_id: entered.player_id, expires_at: String(entered.expires_at) };
-  remember("guest", JSON.stringify(pass));
-  become("guest");
+  login = { token: entered.token, player_id: entered.player_id, expires_at: String(entered.expires_at) };
+  writeStored("guest", JSON.stringify(login));
+  setIdentity("guest");
 }
 
-/** To the operator's own login, and back to where one was. */
+/** Goes to the operator's login page, which leads back here. */
 export function logIn(): void {
   const address = new URL(operator.value.login_url);
   address.searchParams.set("return_to", location.href);
   location.assign(address);
 }
 
-/** To the operator's cashier, and back. */
-export function toCashier(): void {
+/** Goes to the operator's cashier, which leads back here. */
+export function goToCashier(): void {
   const address = new URL(operator.value.cashier_url);
   address.searchParams.set("return_to", location.href);
   location.assign(address);
 }
 
-/** All sessions end, and the token opens nothing any more. */
+/** Logs out: all sessions end, and the token becomes invalid. */
 export async function logOut(): Promise<void> {
-  const wasPlayer = who.value.kind === "player";
+  const wasPlayer = identity.value.kind === "player";
   await call("GatewayService.Logout", {}).catch(() => undefined);
   if (wasPlayer && operator.value.logout_url) {
     await fetch(operator.value.logout_url, { method: "POST", credentials: "include" }).catch(() => undefined);
   }
-  leave("");
+  clearIdentity("");
 }
 
-/** Read what he has. */
+/** Reads the player's balance. */
 export async function readBalance(mode: Mode): Promise<void> {
-  if (who.value.kind === "nobody") return;
+  if (identity.value.kind === "nobody") return;
   try {
-    const found = await call("WalletService.FindAccount", { player_id: who.value.playerId, mode });
-    if (found.balance) newer(found.balance);
+    const found = await call("WalletService.FindAccount", { player_id: identity.value.playerId, mode });
+    if (found.balance) updateBalance(found.balance);
   } catch (error) {
-    // No account yet: one gets credits, and an account for them, by entering a table.
+    // There is no account yet: entering a demonstration table opens one, with credits.
     if (!(error instanceof Refusal)) throw error;
   }
 }
 
-/** A balance was told; the newer one counts. */
-export function newer(balance: Balance): void {
+/** Takes a balance over unless a newer one is known. */
+export function updateBalance(balance: Balance): void {
   const known = balances.value[balance.mode];
   if (known && known.account_id === balance.account_id && Number(known.version) >= Number(balance.version)) return;
   balances.value = { ...balances.value, [balance.mode]: balance };
 }
 
-async function settings(): Promise<Operator> {
+async function fetchOperator(): Promise<Operator> {
   try {
     const answer = await fetch("/front-end.json");
-    return answer.ok ? { ...NOWHERE, ...(await answer.json()) } : NOWHERE;
+    return answer.ok ? { ...NO_PAGES, ...(await answer.json()) } : NO_PAGES;
   } catch {
-    return NOWHERE;
+    return NO_PAGES;
   }
 }
 
-async function fetchPass(): Promise<boolean> {
+async function fetchLogin(): Promise<boolean> {
   if (!operator.value.token_url) return false;
   try {
     const answer = await fetch(operator.value.token_url, { credentials: "include" });
     if (!answer.ok) return false;
-    pass = await answer.json();
+    login = await answer.json();
     return true;
   } catch {
     return false;
   }
 }
 
-function rememberedGuest(): Pass | null {
+function storedGuest(): Login | null {
   try {
-    const kept = JSON.parse(recall("guest") ?? "null") as Pass | null;
-    return kept && Date.parse(kept.expires_at) > Date.now() + SPARE_MS ? kept : null;
+    const stored = JSON.parse(readStored("guest") ?? "null") as Login | null;
+    return stored && Date.parse(stored.expires_at) > Date.now() + RENEW_BEFORE_MS ? stored : null;
   } catch {
     return null;
   }
 }
 
-function become(kind: "guest" | "player"): void {
-  who.value = { kind, playerId: pass?.player_id ?? "" };
-  shutOut.value = "";
+function setIdentity(kind: "guest" | "player"): void {
+  identity.value = { kind, playerId: login?.player_id ?? "" };
+  loginEndedReason.value = "";
   balances.value = {};
   connect();
 }
 
-function leave(reason: string): void {
-  const wasSomebody = who.value.kind !== "nobody";
-  if (wasSomebody) guestBefore.value = who.value.kind === "guest";
-  pass = null;
-  remember("guest", "null");
-  who.value = { kind: "nobody" };
+function clearIdentity(reason: string): void {
+  const wasSomebody = identity.value.kind !== "nobody";
+  if (wasSomebody) wasGuest.value = identity.value.kind === "guest";
+  login = null;
+  writeStored("guest", "null");
+  identity.value = { kind: "nobody" };
   balances.value = {};
-  shutOut.value = reason;
+  loginEndedReason.value = reason;
   if (wasSomebody) connect();
 }
 
 function connect(): void {
-  line.value?.close();
+  current.value?.close();
   const address = `${location.origin.replace(/^http/, "ws")}/v1/ws`;
-  const connection = new Connection(address, { token, shutOut: leave });
+  const connection = new Connection(address, { token: currentToken, rejected: clearIdentity });
   connection.onFact((fact) => {
-    if (fact.balance_changed?.balance) newer(fact.balance_changed.balance);
+    if (fact.balance_changed?.balance) updateBalance(fact.balance_changed.balance);
     for (const listener of factListeners) listener(fact);
   });
-  connection.onAfresh(() => {
-    void readBalance(who.value.kind === "guest" ? "MODE_DEMO" : "MODE_REAL").catch(() => undefined);
-    for (const listener of afreshListeners) listener();
+  connection.onResync(() => {
+    void readBalance(identity.value.kind === "guest" ? "MODE_DEMO" : "MODE_REAL").catch(() => undefined);
+    for (const listener of resyncListeners) listener();
   });
-  line.value = connection;
+  current.value = connection;
 }
 
-function touched(): void {
-  touched_ms = performance.now();
+function noteActivity(): void {
+  lastActive_ms = performance.now();
 }
 
-async function token(anew: boolean): Promise<string | null> {
-  if (who.value.kind === "nobody") return null;
-  const stale = anew || !pass || Date.parse(pass.expires_at) < Date.now() + SPARE_MS;
-  const idle = performance.now() - touched_ms > IDLE_MS;
-  if (stale && !idle && who.value.kind === "player") await fetchPass();
-  return pass?.token ?? null;
+async function currentToken(renew: boolean): Promise<string | null> {
+  if (identity.value.kind === "nobody") return null;
+  const stale = renew || !login || Date.parse(login.expires_at) < Date.now() + RENEW_BEFORE_MS;
+  const idle = performance.now() - lastActive_ms > IDLE_MS;
+  if (stale && !idle && identity.value.kind === "player") await fetchLogin();
+  return login?.token ?? null;
 }

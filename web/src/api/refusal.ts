@@ -1,4 +1,4 @@
-// The platform said no, and why: `reason` belongs to a closed set (see /problems), `facts` hold what is needed to go on.
+// A refusal by the platform: `reason` is from a closed set (see /problems), `facts` hold what is needed to go on.
 
 export class Refusal extends Error {
   constructor(
@@ -12,16 +12,11 @@ export class Refusal extends Error {
   }
 }
 
-/** The connection was given up, by ourselves: nobody waits for this answer any more. */
-export class Abandoned extends Error {}
+/** The page itself closed the connection; nothing waits for this answer any more. */
+export class CallAbandoned extends Error {}
 
-/** What a failed call came to. Whatever is not a refusal is a fault of ours or of the network. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Refusal ? error.reason : "";
-}
-
-/** The operator may have been told, or not: the same command has to be sent again, under the same name. */
-export const UNSURE: ReadonlySet<string> = new Set([
+/** The command may have acted or not: it has to be sent again with the same `request_id`. */
+export const OUTCOME_UNKNOWN: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
   "TABLE_ELSEWHERE",
   "OVERLOADED",

@@ -1,58 +1,58 @@
-// The platform's time. The clock of the player's device is used for nothing but the passing of seconds.
+// The platform's time. The device's clock is used for nothing but the passing of seconds.
 
-const FORGOTTEN_MS_PER_S = 0.5;
+const DRIFT_MS_PER_S = 0.5;
 
 class PlatformClock {
-  private ahead_ms: number | null = null;
-  private heard_ms = 0;
+  private offset_ms: number | null = null;
+  private observed_ms = 0;
 
   get known(): boolean {
-    return this.ahead_ms !== null;
+    return this.offset_ms !== null;
   }
 
-  /** A message is always late, never early: the largest difference seen is the nearest to the truth. It is forgotten
-   * slowly, for clocks of devices are set. */
-  heard(at: string | undefined): void {
+  /** Messages arrive late, never early, so the largest offset is the nearest to the truth. It decays slowly, because
+   * device clocks drift. */
+  observe(at: string | undefined): void {
     if (!at) return;
-    const said = Date.parse(at);
-    if (Number.isNaN(said)) return;
+    const server_ms = Date.parse(at);
+    if (Number.isNaN(server_ms)) return;
     const now = performance.now();
-    const difference = said - now;
-    const kept =
-      this.ahead_ms === null
+    const difference = server_ms - now;
+    const decayed =
+      this.offset_ms === null
         ? Number.NEGATIVE_INFINITY
-        : this.ahead_ms - ((now - this.heard_ms) / 1000) * FORGOTTEN_MS_PER_S;
-    if (difference > kept) {
-      this.ahead_ms = difference;
-      this.heard_ms = now;
+        : this.offset_ms - ((now - this.observed_ms) / 1000) * DRIFT_MS_PER_S;
+    if (difference > decayed) {
+      this.offset_ms = difference;
+      this.observed_ms = now;
     }
   }
 
   now(): number {
-    return this.ahead_ms === null ? Date.now() : performance.now() + this.ahead_ms;
+    return this.offset_ms === null ? Date.now() : performance.now() + this.offset_ms;
   }
 }
 
-const machines = new PlatformClock();
-// Sessions live by a clock that development can move ahead; elsewhere it shows the same.
-const sessions = new PlatformClock();
+const serverClock = new PlatformClock();
+// Sessions follow a clock of their own, which a development platform can move ahead.
+const sessionClock = new PlatformClock();
 
-/** Something from the platform said when it was. */
-export function heardAt(at: string | undefined): void {
-  machines.heard(at);
+/** Learns the platform's time from a message. */
+export function observeServerTime(at: string | undefined): void {
+  serverClock.observe(at);
 }
 
-/** News of a session said when it was. */
-export function sessionHeardAt(at: string | undefined): void {
-  sessions.heard(at);
+/** Learns the session clock's time from a session's fact. */
+export function observeSessionTime(at: string | undefined): void {
+  sessionClock.observe(at);
 }
 
-/** What the platform's clock shows, in milliseconds since 1970. */
+/** The platform's time, in milliseconds since 1970. */
 export function serverNow(): number {
-  return machines.now();
+  return serverClock.now();
 }
 
-/** What the clock of sessions shows: for how long somebody has played, and how long he may still wait. */
+/** The session clock's time: how long a player has played, and how long remains to answer a warning. */
 export function sessionNow(): number {
-  return sessions.known ? sessions.now() : machines.now();
+  return sessionClock.known ? sessionClock.now() : serverClock.now();
 }

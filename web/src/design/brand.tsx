@@ -1,6 +1,9 @@
-// The mark and the name: the way back to the lobby, on every page.
-import { address } from "../routes";
+// The mark and the name, which link to the lobby from every page.
+import { addressOf } from "../browser/routes";
+import { dictionary } from "../words/language";
 import "./brand.css";
+
+const brandWords = dictionary({ toLobby: "ir para as mesas" }, { toLobby: "to the tables" });
 
 export function Mark() {
   return (
@@ -13,13 +16,14 @@ export function Mark() {
   );
 }
 
-export function Brand({ label, short }: { label: string; short?: boolean }) {
+export function Brand({ short }: { short?: boolean }) {
+  const { toLobby } = brandWords();
   return (
     <a
       class="brand"
-      href={address({ page: "lobby" })}
-      aria-label={`Feltro: ${label}`}
-      title={label}
+      href={addressOf({ page: "lobby" })}
+      aria-label={`Feltro: ${toLobby}`}
+      title={toLobby}
       data-testid="to-lobby"
     >
       <Mark />

@@ -1,4 +1,4 @@
-// Where there is nothing to show: says so, and what to do about it.
+// Fills a page or a part of it that has nothing to show: says so, and offers what to do about it.
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "./icon";
 import "./empty.css";
@@ -8,7 +8,7 @@ interface Props {
   title: string;
   children?: ComponentChildren;
   actions?: ComponentChildren;
-  /** The title is the page's own. */
+  /** The title is the page's main heading. */
   page?: boolean;
   testId?: string;
 }

@@ -1,4 +1,4 @@
-// The few pictograms, drawn on a grid of 24.
+// The frame's pictograms, drawn on a grid of 24.
 
 const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
@@ -10,15 +10,13 @@ const PATHS = {
   undo: "M8 5L4 9l4 4M4 9h9a6 6 0 0 1 0 12h-3",
   clear: "M5 7h14M9.5 7V4.5h5V7M7 7l1 13h8l1-13",
   repeat: "M5 12a6 6 0 0 1 6-6h8M16 3l3 3-3 3M19 12a6 6 0 0 1-6 6H5M8 21l-3-3 3-3",
-  double: "M5 8h6M8 5v6M13 16h6M13 19h6",
   leave: "M14 4H5v16h9M10 12h10M17 8.5l3.5 3.5-3.5 3.5",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 20.5c1-4 4-6 7.5-6s6.500 2 7.500 6",
   clock: "M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17zM12 8v4.500l3 1.800",
   warning: "M12 4l9.500 16.500h-19zM12 10v5M12 17.500v.5",
   complaint: "M4 5h16v11H9l-5 4zM12 8v3.500M12 13.200v.3",
   back: "M15 5l-7 7 7 7",
-  wheel: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v5M12 16v5M3 12h5M16 12h5",
-  board: "M3 6h18v12H3zM9 6v12M15 6v12M3 12h18",
+  table: "M3 6h18v12H3zM9 6v12M15 6v12M3 12h18",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   menu: "M4.500 7h15M4.500 12h15M4.500 17h15",
   check: "M5 12.5l4.500 4.500L19 7.500",
@@ -31,8 +29,13 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Always beside words, or within a control that has a name: it says nothing by itself. */
+/** A pictogram beside words, or within a control that has a name: it says nothing by itself. */
 export function Icon({ name }: { name: IconName }) {
+  return <Pictogram path={PATHS[name]} />;
+}
+
+/** A pictogram that is not one of the frame's own. */
+export function Pictogram({ path }: { path: string }) {
   return (
     <svg
       viewBox="0 0 24 24"
@@ -43,7 +46,7 @@ export function Icon({ name }: { name: IconName }) {
       stroke-linejoin="round"
       aria-hidden="true"
     >
-      <path d={PATHS[name]} />
+      <path d={path} />
     </svg>
   );
 }

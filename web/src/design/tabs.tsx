@@ -1,4 +1,4 @@
-// A few views of one thing, of which one is shown: arrow keys go from one to the next, as people expect of tabs.
+// Tabs of which one is shown; arrow keys move between them.
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 import "./tabs.css";

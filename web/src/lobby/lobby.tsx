@@ -1,32 +1,33 @@
-// Before one plays: what this is, what is one's own, and the tables.
+// The lobby: a welcome, the player's own sessions, and the tables.
 import { useState } from "preact/hooks";
 import type { Mode, TableSummary } from "../api/messages";
-import { logIn, operator, who } from "../api/platform";
+import { identity, logIn, operator } from "../api/platform";
 import { serverNow } from "../api/server_clock";
 import { Empty } from "../design/empty";
-import { RulesSheet } from "../table/rules";
-import { said } from "../words/language";
-import { goodTable } from "./choice";
+import { gameName } from "../game_interface/registered_games";
+import { RulesSheet } from "../rules/rules_sheet";
+import { listedId, listedTables } from "../tables/tables";
+import { useTables } from "../tables/use_tables";
+import { inLanguage } from "../words/language";
 import { Hero } from "./hero";
 import { useLiveTables } from "./live_tables";
-import { useOwn } from "./own";
-import { PlayerLine } from "./player_line";
+import { usePlayerOverview } from "./player_overview";
+import { PlayerPanel } from "./player_panel";
+import { recommendedTable } from "./recommended_table";
 import { TableCard } from "./table_card";
-import { listedId, tables } from "./tables";
-import { useTables } from "./use_tables";
 import { lobbyWords } from "./words";
 import "./lobby.css";
 
 export function Lobby() {
   const words = lobbyWords();
-  const [chosen, choose] = useState<Mode | null>(null);
-  const [rulesOf, showRules] = useState<TableSummary | null>(null);
+  const [chosen, setChosen] = useState<Mode | null>(null);
+  const [rulesOf, setRulesOf] = useState<TableSummary | null>(null);
   const { failed, read } = useTables();
-  const own = useOwn();
-  const all = tables.value ?? [];
-  // What is one's own and the tables come together: nothing that can be clicked moves.
-  const reading = !failed && (tables.value === null || !own.known);
-  const mode = chosen ?? (who.value.kind === "player" ? "MODE_REAL" : "MODE_DEMO");
+  const own = usePlayerOverview();
+  const all = listedTables.value ?? [];
+  // The player's panel and the tables appear together, so that nothing clickable moves.
+  const reading = !failed && (listedTables.value === null || !own.known);
+  const mode = chosen ?? (identity.value.kind === "player" ? "MODE_REAL" : "MODE_DEMO");
   const many = all.filter(({ enabled, configuration }) => enabled && configuration?.play !== "PLAY_INDIVIDUAL");
   const shown = all.filter(({ configuration }) => configuration?.mode === mode);
   const watched = many.filter(
@@ -37,13 +38,13 @@ export function Lobby() {
   const games = [...new Set(shown.map(({ configuration }) => configuration?.game ?? ""))];
   return (
     <div class="lobby">
-      <Hero good={goodTable(all, live, serverNow())} reading={reading} />
+      <Hero good={recommendedTable(all, live, serverNow())} reading={reading} />
       {reading ? (
-        <Waiting />
+        <WaitingCards />
       ) : (
         <>
-          <PlayerLine own={own} />
-          {tables.value === null ? (
+          <PlayerPanel own={own} />
+          {listedTables.value === null ? (
             <Empty
               icon="warning"
               title={words.failed}
@@ -56,9 +57,9 @@ export function Lobby() {
           ) : (
             <>
               <div class="lobby-modes">
-                <ModeSwitch mode={mode} choose={choose} />
+                <ModeSwitch mode={mode} choose={setChosen} />
                 <p class="quiet">{hintOf(mode)}</p>
-                {mode === "MODE_REAL" && who.value.kind !== "player" && operator.value.login_url && (
+                {mode === "MODE_REAL" && identity.value.kind !== "player" && operator.value.login_url && (
                   <button type="button" class="button" onClick={logIn}>
                     {words.logIn}
                   </button>
@@ -66,7 +67,7 @@ export function Lobby() {
               </div>
               {games.map((game) => (
                 <section key={game} class="lobby-game" aria-labelledby={`game-${game}`}>
-                  <h2 id={`game-${game}`}>{words.games[game] ?? game}</h2>
+                  <h2 id={`game-${game}`}>{gameName(game)}</h2>
                   <div class="lobby-tables">
                     {shown
                       .filter(({ configuration }) => configuration?.game === game)
@@ -77,14 +78,14 @@ export function Lobby() {
                           table={table}
                           live={live[table.table_id]}
                           sits={sits.has(table.table_id)}
-                          onRules={() => showRules(table)}
+                          onRules={() => setRulesOf(table)}
                         />
                       ))}
                   </div>
                 </section>
               ))}
               {shown.length === 0 && (
-                <Empty icon="board" title={words.noTables}>
+                <Empty icon="table" title={words.noTables}>
                   <p>{words.noTablesHint}</p>
                 </Empty>
               )}
@@ -95,8 +96,8 @@ export function Lobby() {
       {rulesOf && (
         <RulesSheet
           tableId={rulesOf.table_id}
-          name={said(rulesOf.configuration?.name)}
-          onClose={() => showRules(null)}
+          name={inLanguage(rulesOf.configuration?.name)}
+          onClose={() => setRulesOf(null)}
         />
       )}
     </div>
@@ -105,8 +106,8 @@ export function Lobby() {
 
 const CARDS_WAITING = 6;
 
-/** The places of what is being read. */
-function Waiting() {
+/** Placeholders while the tables are being read. */
+function WaitingCards() {
   return (
     <>
       <p class="unseen" role="status">
@@ -126,7 +127,7 @@ function Waiting() {
 function hintOf(mode: Mode): string {
   const words = lobbyWords();
   if (mode === "MODE_DEMO") return words.creditsHint;
-  return who.value.kind === "player" ? words.moneyHint : words.moneyLogIn;
+  return identity.value.kind === "player" ? words.moneyHint : words.moneyLogIn;
 }
 
 function manyFirst(one: TableSummary, other: TableSummary): number {

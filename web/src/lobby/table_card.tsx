@@ -1,18 +1,18 @@
-// A table in the lobby: what it is, its limits, who sits there, what it is doing, and its last numbers.
+// A table in the lobby: name, limits, players, state, and latest outcomes.
 import type { TableSnapshot, TableSummary } from "../api/messages";
+import { addressOf } from "../browser/routes";
 import { Icon } from "../design/icon";
-import { gameOf } from "../loaded_games";
-import { address } from "../routes";
-import { useServerNow } from "../table/ticking";
-import { language, said } from "../words/language";
-import { reasonWords } from "../words/reasons";
+import { useServerNow } from "../design/use_clock";
+import { gameEntry, loadedGame } from "../game_interface/registered_games";
+import { inLanguage, language } from "../words/language";
+import { reasonText } from "../words/reasons";
 import { lobbyWords } from "./words";
 import "./table_card.css";
 
 interface Props {
   table: TableSummary;
   live: TableSnapshot | undefined;
-  /** He has a session there. */
+  /** The player has a session there. */
   sits: boolean;
   onRules: () => void;
 }
@@ -20,9 +20,9 @@ interface Props {
 export function TableCard({ table, live, sits, onRules }: Props) {
   const words = lobbyWords();
   const { configuration } = table;
-  const game = gameOf(configuration?.game);
+  const game = loadedGame(configuration?.game);
   if (!configuration) return null;
-  const name = said(configuration.name);
+  const name = inLanguage(configuration.name);
   const individual = configuration.play === "PLAY_INDIVIDUAL";
   const off = !table.enabled || live?.phase === "PHASE_DISABLED";
   const count = new Intl.NumberFormat(language.value);
@@ -32,7 +32,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
       data-testid="table-card"
       data-table={table.table_id}
     >
-      <div class="table-card-picture">{game && <game.Picture configuration={configuration} />}</div>
+      <div class="table-card-picture">{game && <game.LobbyPicture configuration={configuration} />}</div>
       <div class="table-card-what">
         <h3>{name}</h3>
         <p class="row table-card-tags">
@@ -54,11 +54,11 @@ export function TableCard({ table, live, sits, onRules }: Props) {
           <p class="table-card-live">
             <Icon name="warning" />
             <span>
-              <strong>{words.off}</strong> {reasonWords(live?.disabled_reason ?? "") || words.offHint}
+              <strong>{words.off}</strong> {reasonText(live?.disabled_reason ?? "") || words.offHint}
             </span>
           </p>
         ) : individual ? (
-          <p class="table-card-live">{words.individualHint}</p>
+          <p class="table-card-live">{gameEntry(configuration.game)?.texts().individualHint}</p>
         ) : (
           <>
             <p class="table-card-live table-card-state">
@@ -67,7 +67,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
                 {live ? words.seats(count.format(live.seated), count.format(configuration.seats)) : "\u00a0"}
               </span>
             </p>
-            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past} />}</div>
+            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past_outcomes} />}</div>
           </>
         )}
       </div>
@@ -85,7 +85,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
         {!off && (
           <a
             class="button first"
-            href={address({ page: "table", tableId: table.table_id })}
+            href={addressOf({ page: "table", tableId: table.table_id })}
             aria-label={words.goTo(sits ? words.goOn : words.sit, name)}
             data-testid="sit"
           >
@@ -108,9 +108,11 @@ function LivePhase({ live }: { live: TableSnapshot }) {
       <strong class="live-phase live-phase-bets figures">{left === null ? words.bets : words.betsFor(left)}</strong>
     );
   }
-  const resting = live.phase === "PHASE_RESTING" || live.phase === "PHASE_UNSPECIFIED";
+  const resting = live.phase === "PHASE_IDLE" || live.phase === "PHASE_UNSPECIFIED";
   if (resting) return <strong class="live-phase">{words.resting}</strong>;
   return (
-    <strong class="live-phase live-phase-busy">{live.phase === "PHASE_SHOWN" ? words.shown : words.closed}</strong>
+    <strong class="live-phase live-phase-busy">
+      {live.phase === "PHASE_RESULT_SHOWN" ? words.shown : words.closed}
+    </strong>
   );
 }

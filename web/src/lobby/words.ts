@@ -4,13 +4,10 @@ import { dictionary } from "../words/language";
 export const lobbyWords = dictionary(
   {
     heroTitle: "A mesa está posta.",
-    heroText: "Roleta pelas regras da lei portuguesa: com outros à mesma mesa, ou ao seu ritmo, numa mesa só para si.",
     heroNow: "Jogar já, com créditos",
     heroHint: "Sem conta e sem dinheiro. Um clique, e está à mesa.",
-    heroHintAlone: "Sem conta e sem dinheiro. Um clique, e está à mesa: aposta, e lança a bola quando quiser.",
     logIn: "Entrar para jogar a dinheiro",
 
-    games: { roulette: "Roleta" } as Record<string, string>,
     modes: "O que se joga",
     credits: "Demonstração",
     creditsHint: "Joga-se com créditos, que não valem dinheiro: as mesmas regras e as mesmas probabilidades.",
@@ -24,7 +21,6 @@ export const lobbyWords = dictionary(
     again: "Tentar de novo",
 
     individual: "Só para si",
-    individualHint: "É o jogador quem lança a bola, quando quiser",
     many: "Para vários",
     limits: "Apostas",
     seats: (taken: string, all: string) => `${taken} de ${all} lugares ocupados`,
@@ -56,14 +52,10 @@ export const lobbyWords = dictionary(
   },
   {
     heroTitle: "The table is laid.",
-    heroText:
-      "Roulette by the rules of Portuguese law: with others at one table, or at your own pace, at a table of your own.",
     heroNow: "Play now, for credits",
     heroHint: "No account, no money. One click, and you are at the table.",
-    heroHintAlone: "No account, no money. One click, and you are at the table: bet, and launch the ball when you like.",
     logIn: "Log in to play for money",
 
-    games: { roulette: "Roulette" } as Record<string, string>,
     modes: "What is played for",
     credits: "Demonstration",
     creditsHint: "Played for credits that are worth no money: the same rules and the same chances.",
@@ -77,7 +69,6 @@ export const lobbyWords = dictionary(
     again: "Try again",
 
     individual: "Yours alone",
-    individualHint: "You launch the ball yourself, whenever you like",
     many: "For many",
     limits: "Bets",
     seats: (taken: string, all: string) => `${taken} of ${all} seats taken`,

@@ -1,13 +1,13 @@
-// What is heard is made by the browser itself. Nothing sounds before the player has touched the page (browsers would not
-// let it), and nothing when it is muted, from that moment on.
+// The page's sound output: synthesised by the browser. Silent before the player's first gesture, which browsers demand, and
+// while muted.
 import { effect, signal } from "@preact/signals";
-import { recall, remember } from "../memory";
+import { readStored, writeStored } from "../browser/storage";
 
-export const muted = signal(recall("muted") === "yes");
+export const muted = signal(readStored("muted") === "yes");
 
 const VOLUME = 1.8;
 
-/** Where sounds go to. */
+/** Where sounds are played. */
 export interface Speaker {
   context: AudioContext;
   out: AudioNode;
@@ -15,13 +15,13 @@ export interface Speaker {
 
 let speaker: (Speaker & { out: GainNode }) | null = null;
 
-/** Where to sound now; null if nothing may be heard. */
-export function audible(): Speaker | null {
+/** The output to play on now; null if nothing may be heard. */
+export function activeSpeaker(): Speaker | null {
   return muted.value ? null : speaker;
 }
 
-/** From now on it may be heard, if the player likes: he has touched the page. */
-function awake(): void {
+/** Starts the output, after the player's first gesture. */
+function wake(): void {
   if (typeof AudioContext === "undefined") return;
   if (!speaker) {
     const context = new AudioContext({ latencyHint: "interactive" });
@@ -34,13 +34,13 @@ function awake(): void {
 }
 
 effect(() => {
-  remember("muted", muted.value ? "yes" : "no");
+  writeStored("muted", muted.value ? "yes" : "no");
   if (!speaker) return;
-  // At once, whatever is sounding.
+  // Takes effect at once, for sounds that are playing too.
   speaker.out.gain.cancelScheduledValues(0);
   speaker.out.gain.value = muted.value ? 0 : VOLUME;
 });
 
 if (typeof addEventListener === "function") {
-  for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, awake, { capture: true, passive: true });
+  for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wake, { capture: true, passive: true });
 }

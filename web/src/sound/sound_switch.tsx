@@ -3,10 +3,13 @@ import { Icon } from "../design/icon";
 import { dictionary } from "../words/language";
 import { muted } from "./sound";
 
-const words = dictionary({ mute: "Desligar o som", unmute: "Ligar o som" }, { mute: "Mute", unmute: "Unmute" });
+const soundSwitchWords = dictionary(
+  { mute: "Desligar o som", unmute: "Ligar o som" },
+  { mute: "Mute", unmute: "Unmute" },
+);
 
 export function SoundSwitch() {
-  const name = muted.value ? words().unmute : words().mute;
+  const name = muted.value ? soundSwitchWords().unmute : soundSwitchWords().mute;
   return (
     <button
       type="button"

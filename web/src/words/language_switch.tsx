@@ -1,4 +1,4 @@
-// Portuguese or English, at any moment.
+// Switches between Portuguese and English.
 import { type Language, language } from "./language";
 import "./language_switch.css";
 
@@ -8,7 +8,7 @@ const LANGUAGES: readonly { code: Language; name: string }[] = [
 ];
 
 interface Props {
-  /** What is chosen, if it is not the language of the whole page. */
+  /** The selected language, where it is not that of the whole page. */
   chosen?: Language;
   choose?: (language: Language) => void;
 }

@@ -1,10 +1,10 @@
-// Amounts: euro cents on the wire and here, words only where they are shown.
+// Amounts: euro cents on the wire and in code, formatted only where they are shown.
 import type { Mode } from "../api/messages";
 import { language } from "./language";
 
 export type Cents = number;
 
-/** 64-bit numbers come as text. Beyond 2^53 cents no account of ours goes. */
+/** Parses a 64-bit number, which JSON carries as text. No account reaches 2^53 cents. */
 export function cents(text: string | number | undefined): Cents {
   return Number(text ?? 0);
 }
@@ -26,7 +26,7 @@ function plain(locale: string) {
   return new Intl.NumberFormat(locale, { minimumFractionDigits: 0, maximumFractionDigits: 2 });
 }
 
-/** Such as `1 234,50 €`; demonstration credits are no money and do not look like it: `1 234,5 créditos`. */
+/** Such as `1 234,50 €`. Demonstration credits are no money and look different: `1 234,5 créditos`. */
 export function amount(value: Cents, mode: Mode): string {
   const { euro, plain } = formats[language.value];
   if (mode !== "MODE_DEMO") return euro.format(value / 100);
@@ -35,23 +35,23 @@ export function amount(value: Cents, mode: Mode): string {
   return `${plain.format(value / 100)} ${unit}`;
 }
 
-/** The same without its unit, for chips and tight places: `5`, `2,50`. */
-export function short(value: Cents): string {
+/** Without its unit, for tight places: `5`, `2,50`. */
+export function shortAmount(value: Cents): string {
   return formats[language.value].plain.format(value / 100);
 }
 
-/** Without its unit, for a table that says it once: `1 234,50`; of credits `1 234,5`. */
-export function bare(value: Cents, mode: Mode): string {
+/** Without its unit, for a list that names the unit once: `1 234,50`; of credits `1 234,5`. */
+export function bareAmount(value: Cents, mode: Mode): string {
   const { full, plain } = formats[language.value];
   return (mode === "MODE_DEMO" ? plain : full).format(value / 100);
 }
 
-/** Before a larger one whose unit holds for both: the `16,00` of `16,00 a 22,00 €`. */
-export function leading(value: Cents, mode: Mode): string {
-  return language.value === "en" && mode !== "MODE_DEMO" ? amount(value, mode) : bare(value, mode);
+/** The lower end of a range whose unit follows the upper end: the `16,00` of `16,00 a 22,00 €`. */
+export function rangeStart(value: Cents, mode: Mode): string {
+  return language.value === "en" && mode !== "MODE_DEMO" ? amount(value, mode) : bareAmount(value, mode);
 }
 
-/** With its sign, for what was won or lost. */
-export function signed(value: Cents, mode: Mode, written = amount): string {
+/** With its sign, for gains and losses. */
+export function signedAmount(value: Cents, mode: Mode, written = amount): string {
   return (value > 0 ? "+" : value < 0 ? "−" : "") + written(Math.abs(value), mode);
 }

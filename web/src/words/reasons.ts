@@ -1,19 +1,19 @@
-// The reasons that the platform itself gives, in the player's language. All others are an operator's own words, and stay.
-import type { Words } from "../api/messages";
-import { said } from "./language";
+// The platform's own reasons in the player's language. Any other reason is in an operator's words, and stays as it is.
+import type { LocalizedText } from "../api/messages";
+import { inLanguage } from "./language";
 
-/** As the platform writes them; the words of one may go on with what a program reported. */
+/** As the platform writes them; some are followed by what a program reported. */
 const FAULT = "a fault of the platform";
 const SOURCE_FAILED = "the source of randomness failed its health test";
 const EMPTIED = "every bet was taken back";
-const NOT_KNOWN = "It is not known yet whether all games are switched off.";
+const SWITCH_UNKNOWN = "It is not known yet whether all games are switched off.";
 
-const GIVEN: readonly [begins: string, words: Words][] = [
+const PLATFORM_REASONS: readonly [begins: string, words: LocalizedText][] = [
   [FAULT, { pt: "falha técnica da plataforma", en: FAULT }],
   [SOURCE_FAILED, { pt: "o gerador de números aleatórios não passou o seu teste de funcionamento", en: SOURCE_FAILED }],
   [EMPTIED, { pt: "todas as apostas foram retiradas", en: EMPTIED }],
   [
-    NOT_KNOWN,
+    SWITCH_UNKNOWN,
     {
       pt: "ainda não sabemos se todos os jogos estão encerrados",
       en: "it is not known yet whether all games are closed",
@@ -21,17 +21,15 @@ const GIVEN: readonly [begins: string, words: Words][] = [
   ],
 ];
 
-const NOTHING_LEFT: Words = {
-  pt: "A bola não foi lançada: as apostas desta jogada foram todas retiradas.",
-  en: "The ball was not launched: every bet of this round was taken back.",
-};
-
-export function reasonWords(reason: string): string {
-  const given = GIVEN.find(([begins]) => reason.startsWith(begins));
-  return given ? said(given[1]) : reason;
+export function reasonText(reason: string): string {
+  const given = PLATFORM_REASONS.find(([begins]) => reason.startsWith(begins));
+  return given ? inLanguage(given[1]) : reason;
 }
 
-/** Why a round is void: no error where only nothing was left to play for. */
-export function voidWords({ reason, words }: { reason: string; words?: Words | undefined }): Words | undefined {
-  return reason === EMPTIED ? NOTHING_LEFT : words;
+/** Why a round is void; a round whose bets were all taken back is no error, and has its game's own words. */
+export function voidText(
+  { reason, phrase }: { reason: string; phrase?: LocalizedText | undefined },
+  emptied: LocalizedText | undefined,
+): LocalizedText | undefined {
+  return reason === EMPTIED ? emptied : phrase;
 }

@@ -1,14 +1,14 @@
-// The line to the platform: comes back, sends again, goes on where it stood.
+// The connection reconnects, repeats unanswered calls, and resumes subscriptions.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Connection, type TableListener } from "../../src/api/connection";
 import type { TableEvent, TableSnapshot } from "../../src/api/messages";
-import { Abandoned, Refusal } from "../../src/api/refusal";
+import { CallAbandoned, Refusal } from "../../src/api/refusal";
 import { FakeSocket, settled } from "./socket";
 
 const AT = "2026-01-05T20:00:00Z";
-let line: Connection;
+let connection: Connection;
 let token: string | null;
-let shutOut: string[];
+let rejections: string[];
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -18,30 +18,30 @@ beforeEach(() => {
   vi.stubGlobal("removeEventListener", () => undefined);
   vi.stubGlobal("document", { addEventListener: () => undefined, removeEventListener: () => undefined });
   token = null;
-  shutOut = [];
-  line = new Connection("ws://here/v1/ws", {
+  rejections = [];
+  connection = new Connection("ws://here/v1/ws", {
     token: async () => token,
-    shutOut: (reason) => shutOut.push(reason),
+    rejected: (reason) => rejections.push(reason),
   });
 });
 
 afterEach(() => {
-  line.close();
+  connection.close();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-const picture = (seq: number) => ({ table_id: "french", seq: String(seq), at: AT, past: [], bets: [] });
-const event = (seq: number, what: object = { table_resting: {} }) =>
+const snapshot = (seq: number) => ({ table_id: "french", seq: String(seq), at: AT, past: [], bets: [] });
+const event = (seq: number, what: object = { table_idle: {} }) =>
   ({ table_id: "french", seq: String(seq), at: AT, ...what }) as unknown as TableEvent;
 
-function listening(): { seen: string[]; listener: TableListener } {
+function recorder(): { seen: string[]; listener: TableListener } {
   const seen: string[] = [];
   return {
     seen,
     listener: {
-      picture: (table: TableSnapshot) => seen.push(`picture ${table.seq}`),
-      happened: (one: TableEvent) => seen.push(`event ${one.seq}`),
+      snapshot: (table: TableSnapshot) => seen.push(`snapshot ${table.seq}`),
+      event: (one: TableEvent) => seen.push(`event ${one.seq}`),
       refused: (refusal: Refusal) => seen.push(`refused ${refusal.reason}`),
     },
   };
@@ -59,7 +59,7 @@ async function back(): Promise<FakeSocket> {
   return opened();
 }
 
-/** Time in which the far end answers whenever it is asked whether it is there. */
+/** Lets time pass while the platform answers every ping. */
 async function passes(socket: FakeSocket, ms: number): Promise<void> {
   for (const until = Date.now() + ms; Date.now() < until; ) {
     vi.advanceTimersByTime(Math.min(1000, until - Date.now()));
@@ -67,11 +67,11 @@ async function passes(socket: FakeSocket, ms: number): Promise<void> {
   }
 }
 
-const bet = { request_id: "one", table_id: "french", round_id: "french.1", bets: [] };
+const command = { request_id: "one", table_id: "french", device: { kind: "test", agent: "" } };
 
-test("a token is shown before anything is asked", async () => {
+test("authenticates before any call", async () => {
   token = "ana's";
-  const answer = line.call("TableService.ListTables", { game: "roulette" });
+  const answer = connection.call("TableService.ListTables", { game: "roulette" });
   await FakeSocket.last.opens();
   expect(FakeSocket.last.sent.map((one) => one.method)).toEqual(["authenticate"]);
   await FakeSocket.last.answers("authenticate", {});
@@ -79,89 +79,89 @@ test("a token is shown before anything is asked", async () => {
   expect(await answer).toEqual({ tables: [] });
 });
 
-test("a command without an answer is sent again on the next connection, under the same name", async () => {
-  const answer = line.call("RouletteService.PlaceBets", bet);
+test("repeats an unanswered command on the next connection, with the same request id", async () => {
+  const answer = connection.call("TableService.EnterTable", command);
   (await opened()).breaks(1006);
-  expect(line.state.value).toBe("lost");
+  expect(connection.state.value).toBe("lost");
   const next = await back();
-  expect(next.asked("RouletteService.PlaceBets").params).toEqual(bet);
-  await next.answers("RouletteService.PlaceBets", { stake: { stake_id: "s" } });
-  expect(await answer).toEqual({ stake: { stake_id: "s" } });
+  expect(next.asked("TableService.EnterTable").params).toEqual(command);
+  await next.answers("TableService.EnterTable", { previous_session_id: "s" });
+  expect(await answer).toEqual({ previous_session_id: "s" });
 });
 
-test("a connection that is about to end is told nothing any more", async () => {
+test("sends nothing on a closing socket", async () => {
   const socket = await opened();
   socket.readyState = 2;
-  const answer = line.call("RouletteService.PlaceBets", bet);
+  const answer = connection.call("TableService.EnterTable", command);
   expect(socket.sent).toEqual([]);
   socket.readyState = 1;
   socket.breaks(1006);
-  await (await back()).answers("RouletteService.PlaceBets", {});
+  await (await back()).answers("TableService.EnterTable", {});
   expect(await answer).toEqual({});
 });
 
-test("a refusal comes with its reason and facts, and is not sent again", async () => {
-  const answer = line.call("RouletteService.PlaceBets", bet).catch((error: unknown) => error);
+test("a refusal has its reason and facts, and is not repeated", async () => {
+  const answer = connection.call("TableService.EnterTable", command).catch((error: unknown) => error);
   const socket = await opened();
-  await socket.refuses("RouletteService.PlaceBets", "INSUFFICIENT_FUNDS", { free_cents: "40" });
+  await socket.refuses("TableService.EnterTable", "INSUFFICIENT_FUNDS", { free_cents: "40" });
   const refusal = await answer;
   expect(refusal).toBeInstanceOf(Refusal);
   expect(refusal).toMatchObject({ reason: "INSUFFICIENT_FUNDS", facts: { free_cents: "40" }, traceId: "t" });
   vi.advanceTimersByTime(5000);
-  expect(socket.all("RouletteService.PlaceBets")).toHaveLength(1);
+  expect(socket.all("TableService.EnterTable")).toHaveLength(1);
 });
 
-test("while it is not known whether a command acted it is sent again, with growing pauses, and then given up", async () => {
-  const answer = line.call("RouletteService.PlaceBets", bet).catch((error: unknown) => error);
+test("repeats a command whose outcome is unknown with growing pauses, then gives up", async () => {
+  const answer = connection.call("TableService.EnterTable", command).catch((error: unknown) => error);
   const socket = await opened();
   for (let tries = 1; tries < 6; tries++) {
-    expect(socket.all("RouletteService.PlaceBets")).toHaveLength(tries);
-    await socket.refuses("RouletteService.PlaceBets", "UNAVAILABLE");
+    expect(socket.all("TableService.EnterTable")).toHaveLength(tries);
+    await socket.refuses("TableService.EnterTable", "UNAVAILABLE");
     await passes(socket, 400 * 2 ** (tries - 1));
   }
-  await socket.refuses("RouletteService.PlaceBets", "UNAVAILABLE");
+  await socket.refuses("TableService.EnterTable", "UNAVAILABLE");
   expect(await answer).toMatchObject({ reason: "UNAVAILABLE" });
 });
 
-test("a table is seen as a picture, then event by event, and goes on where it stood", async () => {
-  const { seen, listener } = listening();
-  line.watch("french", listener);
+test("a subscription starts with a snapshot, continues with events, and resumes after a reconnect", async () => {
+  const { seen, listener } = recorder();
+  connection.watch("french", listener);
   const socket = await opened();
   expect(socket.asked("subscribe").params).toEqual({ table_id: "french" });
-  await socket.answers("subscribe", { resumed: false, table: picture(7) });
+  await socket.answers("subscribe", { resumed: false, table: snapshot(7) });
   await socket.says({ method: "table", params: event(8) });
   socket.breaks(1006);
   const next = await back();
   expect(next.asked("subscribe").params).toEqual({ table_id: "french", from_seq: 8 });
   await next.answers("subscribe", { resumed: true });
   await next.says({ method: "table", params: event(9) });
-  expect(seen).toEqual(["picture 7", "event 8", "event 9"]);
+  expect(seen).toEqual(["snapshot 7", "event 8", "event 9"]);
 });
 
-test("a gap is never passed over: everything is asked for anew", async () => {
-  const { seen, listener } = listening();
-  line.watch("french", listener);
+test("a gap in the sequence causes a new snapshot", async () => {
+  const { seen, listener } = recorder();
+  connection.watch("french", listener);
   const socket = await opened();
-  await socket.answers("subscribe", { resumed: false, table: picture(7) });
+  await socket.answers("subscribe", { resumed: false, table: snapshot(7) });
   await socket.says({ method: "table", params: event(9) });
   expect(socket.asked("subscribe").params).toEqual({ table_id: "french" });
-  await socket.answers("subscribe", { resumed: false, table: picture(12) });
+  await socket.answers("subscribe", { resumed: false, table: snapshot(12) });
   await socket.says({ method: "table", params: event(12) });
   await socket.says({ method: "table", params: event(13) });
-  expect(seen).toEqual(["picture 7", "picture 12", "event 13"]);
+  expect(seen).toEqual(["snapshot 7", "snapshot 12", "event 13"]);
 });
 
-test("another owner's picture is believed whatever its number", async () => {
-  const { seen, listener } = listening();
-  line.watch("french", listener);
+test("a new owner's snapshot counts whatever its sequence number", async () => {
+  const { seen, listener } = recorder();
+  connection.watch("french", listener);
   const socket = await opened();
-  await socket.answers("subscribe", { resumed: false, table: picture(7) });
-  await socket.says({ method: "table", params: event(5, { table_taken: { snapshot: picture(5) } }) });
+  await socket.answers("subscribe", { resumed: false, table: snapshot(7) });
+  await socket.says({ method: "table", params: event(5, { snapshot_published: { snapshot: snapshot(5) } }) });
   await socket.says({ method: "table", params: event(6) });
-  expect(seen).toEqual(["picture 7", "event 5", "event 6"]);
+  expect(seen).toEqual(["snapshot 7", "event 5", "event 6"]);
 });
 
-test("before a token ends a newer one is shown, and the connection stays", async () => {
+test("renews a token before it expires, on the same connection", async () => {
   token = "first";
   const socket = await opened();
   token = "second";
@@ -170,13 +170,13 @@ test("before a token ends a newer one is shown, and the connection stays", async
   expect(FakeSocket.made).toHaveLength(1);
 });
 
-test("one who has to log in anew is told, once", async () => {
+test("reports once that a new login is needed", async () => {
   token = "ana's";
   (await opened()).breaks(4402);
-  expect(shutOut).toEqual(["LOGIN_NEEDED"]);
+  expect(rejections).toEqual(["LOGIN_NEEDED"]);
 });
 
-test("a gateway that stops says when to come back", async () => {
+test("reconnects when a stopping gateway says so", async () => {
   const socket = await opened();
   await socket.says({ method: "notice", params: { kind: "draining", reconnect_after_ms: 3_000 } });
   socket.breaks(1012);
@@ -186,27 +186,27 @@ test("a gateway that stops says when to come back", async () => {
   expect(FakeSocket.made).toHaveLength(2);
 });
 
-test("whenever private facts may have been missed, their listeners read anew", async () => {
+test("asks for a resync whenever private facts may have been missed", async () => {
   const read: string[] = [];
-  line.onAfresh(() => read.push("afresh"));
+  connection.onResync(() => read.push("afresh"));
   const socket = await opened();
   await socket.says({ method: "notice", params: { kind: "facts_missed" } });
   expect(read).toEqual(["afresh", "afresh"]);
 });
 
-test("hanging up leaves nobody waiting", async () => {
-  const answer = line.call("TableService.ListTables", { game: "roulette" }).catch((error: unknown) => error);
-  line.close();
+test("closing the connection rejects waiting calls", async () => {
+  const answer = connection.call("TableService.ListTables", { game: "roulette" }).catch((error: unknown) => error);
+  connection.close();
   await settled();
-  expect(await answer).toBeInstanceOf(Abandoned);
+  expect(await answer).toBeInstanceOf(CallAbandoned);
 });
 
-test("nothing is said on a line that was hung up", async () => {
+test("sends nothing after it was closed", async () => {
   const socket = await opened();
-  const unwatch = line.watch("french", { picture: () => {}, happened: () => {}, refused: () => {} });
-  line.close();
+  const unwatch = connection.watch("french", { snapshot: () => {}, event: () => {}, refused: () => {} });
+  connection.close();
   const { length } = socket.sent;
   unwatch();
-  await expect(line.call("TableService.ListTables", { game: "roulette" })).rejects.toBeInstanceOf(Abandoned);
+  await expect(connection.call("TableService.ListTables", { game: "roulette" })).rejects.toBeInstanceOf(CallAbandoned);
   expect(socket.sent).toHaveLength(length);
 });

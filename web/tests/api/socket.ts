@@ -1,4 +1,4 @@
-// Stands for the far end of the line: what the page sends is kept, and the test says what it hears.
+// A fake WebSocket: it records what the page sends, and the test decides what the page receives.
 
 export class FakeSocket {
   static made: FakeSocket[] = [];
@@ -64,7 +64,7 @@ export class FakeSocket {
   }
 }
 
-/** Everything that waits for promises has gone on. */
+/** Waits until all pending promises have continued. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }

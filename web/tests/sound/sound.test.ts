@@ -1,4 +1,4 @@
-// Silent until the player touches the page; mute holds at once, for what sounds already too, and is remembered.
+// Silent before the first gesture; muting takes effect at once, for playing sounds too, and is remembered.
 import { beforeEach, expect, test, vi } from "vitest";
 
 type Sound = typeof import("../../src/sound/sound");
@@ -46,29 +46,29 @@ beforeEach(() => {
 
 const load = (): Promise<Sound> => import("../../src/sound/sound");
 
-test("before the first gesture nothing can sound, and nothing is set up", async () => {
+test("before the first gesture nothing sounds, and no audio context exists", async () => {
   const sound = await load();
   expect(sound.muted.value).toBe(false);
-  expect(sound.audible()).toBeNull();
+  expect(sound.activeSpeaker()).toBeNull();
   expect(contexts).toHaveLength(0);
 });
 
-test("a gesture wakes it, once", async () => {
+test("a gesture creates the audio context, once", async () => {
   const sound = await load();
   gestures.get("pointerdown")?.();
   gestures.get("keydown")?.();
   expect(contexts).toHaveLength(1);
   expect(contexts[0]?.state).toBe("running");
-  expect(sound.audible()?.context).toBe(contexts[0]);
+  expect(sound.activeSpeaker()?.context).toBe(contexts[0]);
 });
 
-test("mute holds at once, also for what sounds already, and is remembered", async () => {
+test("muting takes effect at once, for playing sounds too, and is remembered", async () => {
   const sound = await load();
   gestures.get("pointerdown")?.();
   const out = contexts[0]?.made[0];
   sound.muted.value = true;
   expect(out?.gain.value).toBe(0);
-  expect(sound.audible()).toBeNull();
+  expect(sound.activeSpeaker()).toBeNull();
   vi.resetModules();
   const again = await load();
   expect(again.muted.value).toBe(true);
@@ -76,5 +76,5 @@ test("mute holds at once, also for what sounds already, and is remembered", asyn
   expect(contexts[1]?.made[0]?.gain.value).toBe(0);
   again.muted.value = false;
   expect(contexts[1]?.made[0]?.gain.value).toBeGreaterThan(0);
-  expect(again.audible()).not.toBeNull();
+  expect(again.activeSpeaker()).not.toBeNull();
 });

@@ -1,14 +1,20 @@
-// What the platform gives as a reason is told in the player's language; an operator's words are told as they are.
-import { readFileSync } from "node:fs";
+// The platform's reasons appear in the player's language, an operator's words as they are.
+import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
-// Where the platform writes each of them.
-const WRITTEN: readonly [file: string, reason: string][] = [
-  ["live_table.py", "a fault of the platform"],
-  ["live_table.py", "the source of randomness failed its health test"],
-  ["closing.py", "every bet was taken back"],
-  ["platform_switch.py", "It is not known yet whether all games are switched off."],
+const REASONS = [
+  "a fault of the platform",
+  "the source of randomness failed its health test",
+  "every bet was taken back",
+  "It is not known yet whether all games are switched off.",
 ];
+const KIT = new URL("../../../services/kit/", import.meta.url);
+
+/** All that the table runtime's sources say, wherever in it a reason is written. */
+const sources = readdirSync(KIT, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".py"))
+  .map((file) => readFileSync(new URL(file, KIT), "utf8"))
+  .join("\n");
 
 describe("a reason", () => {
   let reasons: typeof import("../../src/words/reasons");
@@ -20,31 +26,31 @@ describe("a reason", () => {
     ({ language } = await import("../../src/words/language"));
   });
 
-  it.each(WRITTEN)("of %s has Portuguese words: «%s»", (file, reason) => {
-    const source = readFileSync(new URL(`../../../services/kit/table/${file}`, import.meta.url), "utf8");
-    expect(source).toContain(`"${reason}"`);
+  it.each(REASONS)("that the platform writes has Portuguese words: «%s»", (reason) => {
+    expect(sources).toContain(`"${reason}"`);
     language.value = "pt";
-    const told = reasons.reasonWords(reason);
-    expect(told).not.toBe(reason);
+    const portuguese = reasons.reasonText(reason);
+    expect(portuguese).not.toBe(reason);
     language.value = "en";
-    expect(reasons.reasonWords(reason)).not.toBe(told);
+    expect(reasons.reasonText(reason)).not.toBe(portuguese);
   });
 
-  it("is told without what a program reported", () => {
+  it("appears without what a program reported", () => {
     language.value = "pt";
-    expect(reasons.reasonWords("the source of randomness failed its health test: repetition count")).toBe(
+    expect(reasons.reasonText("the source of randomness failed its health test: repetition count")).toBe(
       "o gerador de números aleatórios não passou o seu teste de funcionamento",
     );
   });
 
-  it("that an operator wrote stays", () => {
-    expect(reasons.reasonWords("Manutenção até às 18 h")).toBe("Manutenção até às 18 h");
-    expect(reasons.reasonWords("")).toBe("");
+  it("that an operator wrote stays as it is", () => {
+    expect(reasons.reasonText("Manutenção até às 18 h")).toBe("Manutenção até às 18 h");
+    expect(reasons.reasonText("")).toBe("");
   });
 
-  it("of a round that nobody has a bet in any more speaks of no error", () => {
-    const words = { pt: "Ocorreu um erro", en: "An error" };
-    expect(reasons.voidWords({ reason: "a fault of the platform", words })).toBe(words);
-    expect(reasons.voidWords({ reason: "every bet was taken back", words })?.pt).toContain("retiradas");
+  it("of a round whose bets were all taken back mentions no error", () => {
+    const phrase = { pt: "Ocorreu um erro", en: "An error" };
+    const emptied = { pt: "Tudo foi retirado", en: "Everything was taken back" };
+    expect(reasons.voidText({ reason: "a fault of the platform", phrase }, emptied)).toBe(phrase);
+    expect(reasons.voidText({ reason: "every bet was taken back", phrase }, emptied)).toBe(emptied);
   });
 });

@@ -37,33 +37,37 @@ def request_for(
     )
 
 
-async def enter_rules(room: RouletteDriver, request: table_pb2.ConfigureTableRequest) -> types_pb2.ConfigurationVersion:
-    return (await room.roulette.tables.ConfigureTable(request, metadata=room.roulette.operator)).version
+async def enter_rules(
+    driver: RouletteDriver, request: table_pb2.ConfigureTableRequest
+) -> types_pb2.ConfigurationVersion:
+    return (await driver.roulette.tables.ConfigureTable(request, metadata=driver.roulette.operator)).version
 
 
 @pytest.mark.rule("804/2015:P.3", "807/2015:P.3")
 @pytest.mark.parametrize("approval", ["", "   "])
 @pytest.mark.guarantee("G12")
 async def test_without_the_regulators_approval_no_rules_take_effect(
-    room: RouletteDriver, regulation: str, approval: str
+    driver: RouletteDriver, regulation: str, approval: str
 ) -> None:
     fresh, standing = (
-        room.unique_name("table"),
-        await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL),
+        driver.unique_name("table"),
+        await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL),
     )
     changed = rules_of(regulation, play=INDIVIDUAL, minimum_cents=200)
 
     refused = [
-        await refusal(enter_rules(room, request_for(table_id, changed, approval=approval)))
+        await refusal(enter_rules(driver, request_for(table_id, changed, approval=approval)))
         for table_id in (fresh, standing)
     ]
 
     for each in refused:
         assert each.reason == "RULE_VIOLATED"
         assert (each.facts["field"], each.facts["rule"]) == ("approval_reference", f"{regulation}/2015:P.3")
-    assert await room.open_refusal(fresh) == "TABLE_UNKNOWN"
-    guest = await room.seat_new_player(standing)
-    assert (await room.bet(guest, await room.wait_for_open_round(guest), {"red": 100})).stake.amount_cents == 100
+    assert await driver.open_refusal(fresh) == "TABLE_UNKNOWN"
+    seated_player = await driver.seat_new_player(standing)
+    assert (
+        await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
+    ).stake.amount_cents == 100
 
 
 Change = Callable[[types_pb2.TableConfiguration], object]
@@ -108,27 +112,27 @@ def pleno(times: int) -> roulette_pb2.KindMaximum:
     ],
 )
 async def test_beyond_its_powers_the_operator_sets_nothing(
-    room: RouletteDriver, regulation: str, change: Change, field: str, bound: str, rules: tuple[str, str]
+    driver: RouletteDriver, regulation: str, change: Change, field: str, bound: str, rules: tuple[str, str]
 ) -> None:
-    table_id, made = room.unique_name("table"), rules_of(regulation)
+    table_id, made = driver.unique_name("table"), rules_of(regulation)
     change(made)
 
-    refused = await refusal(enter_rules(room, request_for(table_id, made)))
+    refused = await refusal(enter_rules(driver, request_for(table_id, made)))
 
     assert refused.reason == "RULE_VIOLATED"
     assert refused.facts == {"field": field, "bound": bound, "rule": rules[regulation == "807"]}
-    assert await room.open_refusal(table_id) == "TABLE_UNKNOWN"
+    assert await driver.open_refusal(table_id) == "TABLE_UNKNOWN"
 
 
 @pytest.mark.rule("804/2015:6.a", "807/2015:6.a", "807/2015:8")
-async def test_each_regulation_has_its_own_wheel_and_bets(room: RouletteDriver) -> None:
+async def test_each_regulation_has_its_own_wheel_and_bets(driver: RouletteDriver) -> None:
     french = rules_of("804")
     specific(wheel=roulette_pb2.WHEEL_FRENCH)(french)
     calling = rules_of("804")
     specific(call_bets=True)(calling)
 
-    wheel = await refusal(enter_rules(room, request_for(room.unique_name("table"), french)))
-    call_bets = await refusal(enter_rules(room, request_for(room.unique_name("table"), calling)))
+    wheel = await refusal(enter_rules(driver, request_for(driver.unique_name("table"), french)))
+    call_bets = await refusal(enter_rules(driver, request_for(driver.unique_name("table"), calling)))
 
     assert (wheel.reason, wheel.facts["field"], wheel.facts["rule"]) == ("RULE_VIOLATED", "wheel", "804/2015:6.a")
     assert (call_bets.reason, call_bets.facts["field"]) == ("RULE_VIOLATED", "call_bets")
@@ -143,34 +147,34 @@ async def test_each_regulation_has_its_own_wheel_and_bets(room: RouletteDriver) 
         (general(game="poker"), "game"),
     ],
 )
-async def test_what_a_table_is_never_changes(room: RouletteDriver, change: Change, field: str) -> None:
-    table_id, made = await room.new_table(window_ms=LONG_WINDOW_MS), rules_of("807", window_ms=LONG_WINDOW_MS)
+async def test_what_a_table_is_never_changes(driver: RouletteDriver, change: Change, field: str) -> None:
+    table_id, made = await driver.new_table(window_ms=LONG_WINDOW_MS), rules_of("807", window_ms=LONG_WINDOW_MS)
     change(made)
 
-    refused = await refusal(enter_rules(room, request_for(table_id, made)))
+    refused = await refusal(enter_rules(driver, request_for(table_id, made)))
 
     assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
 
 
 @pytest.mark.rule("903-B/2015:6.1.5")
-async def test_a_new_version_holds_from_the_next_round_on(room: RouletteDriver) -> None:
-    await asyncio.gather(*(_changed_during_a_round(room, regulation) for regulation in WHEEL_BY_REGULATION))
+async def test_a_new_version_holds_from_the_next_round_on(driver: RouletteDriver) -> None:
+    await asyncio.gather(*(_changed_during_a_round(driver, regulation) for regulation in WHEEL_BY_REGULATION))
 
 
-async def _changed_during_a_round(room: RouletteDriver, regulation: str) -> None:
+async def _changed_during_a_round(driver: RouletteDriver, regulation: str) -> None:
     # A round that goes on for as long as it is needed.
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], window_ms=LONG_WINDOW_MS)
-    guest = await room.seat_new_player(table_id)
-    watch = await room.watch(table_id)
-    first = await room.wait_for_open_round(guest)
-    await room.bet(guest, first, {"red": 100})
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], window_ms=LONG_WINDOW_MS)
+    seated_player = await driver.seat_new_player(table_id)
+    watch = await driver.watch(table_id)
+    first = await driver.wait_for_open_round(seated_player)
+    await driver.bet(seated_player, first, {"red": 100})
 
     shorter = LONG_WINDOW_MS // 2
-    version = await room.roulette.configure(table_id, rules_of(regulation, minimum_cents=200, window_ms=shorter))
-    during = await room.bet(guest, first, {"red": 100})
-    await room.void(table_id, first)
+    version = await driver.roulette.configure(table_id, rules_of(regulation, minimum_cents=200, window_ms=shorter))
+    during = await driver.bet(seated_player, first, {"red": 100})
+    await driver.void(table_id, first)
     opened = (await watch.wait_for("round_opened", after=(await watch.wait_for("round_void", first)).seq)).round_opened
-    refused = await refusal(room.bet(guest, await room.wait_for_open_round(guest), {"black": 100}))
+    refused = await refusal(driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"black": 100}))
     window = opened.round.closes_at.ToDatetime(UTC) - opened.round.opened_at.ToDatetime(UTC)
 
     assert version.version == 2
@@ -178,68 +182,70 @@ async def _changed_during_a_round(room: RouletteDriver, regulation: str) -> None
     assert (refused.reason, refused.facts["minimum_cents"]) == ("BELOW_MINIMUM", "200")
     assert opened.round.configuration_version == 2
     assert timedelta(milliseconds=shorter) <= window < timedelta(milliseconds=LONG_WINDOW_MS)
-    (lived,) = await room.rounds(guest)
+    (lived,) = await driver.rounds(seated_player)
     assert lived.round.configuration_version == 1
-    assert (await room.get_table(guest)).table.configuration_version == 2
+    assert (await driver.get_table(seated_player)).table.configuration_version == 2
 
 
 @pytest.mark.rule("903-B/2015:6.1.5")
-async def test_at_an_individual_table_a_round_with_a_bet_keeps_its_rules(room: RouletteDriver, regulation: str) -> None:
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-    betting, looking = await room.seat_new_players(table_id, 2)
-    first, idle = await room.wait_for_open_round(betting), await room.wait_for_open_round(looking)
-    await room.bet(betting, first, {"red": 100})
+async def test_at_an_individual_table_a_round_with_a_bet_keeps_its_rules(
+    driver: RouletteDriver, regulation: str
+) -> None:
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    betting, looking = await driver.seat_new_players(table_id, 2)
+    first, idle = await driver.wait_for_open_round(betting), await driver.wait_for_open_round(looking)
+    await driver.bet(betting, first, {"red": 100})
 
-    await room.roulette.configure(table_id, rules_of(regulation, play=INDIVIDUAL, minimum_cents=200))
-    watch = await room.watch(looking.table_id)
+    await driver.roulette.configure(table_id, rules_of(regulation, play=INDIVIDUAL, minimum_cents=200))
+    watch = await driver.watch(looking.table_id)
     opened = await watch.wait_for("round_opened")
     await watch.wait_for("round_opened", after=opened.seq)
 
-    assert amounts_by_place((await room.bet(betting, first, {"red": 100})).on_felt) == {"red": 200}
-    await room.spin(betting, first)
-    assert (await room.rounds(betting))[0].round.configuration_version == 1
+    assert amounts_by_place((await driver.bet(betting, first, {"red": 100})).on_felt) == {"red": 200}
+    await driver.spin(betting, first)
+    assert (await driver.rounds(betting))[0].round.configuration_version == 1
     assert (
-        await refusal(room.bet(betting, await room.wait_for_open_round(betting), {"red": 100}))
+        await refusal(driver.bet(betting, await driver.wait_for_open_round(betting), {"red": 100}))
     ).reason == "BELOW_MINIMUM"
     # Where nobody had bet the round opens anew.
     assert (
-        await refusal(room.bet(looking, await room.wait_for_open_round(looking), {"red": 100}))
+        await refusal(driver.bet(looking, await driver.wait_for_open_round(looking), {"red": 100}))
     ).reason == "BELOW_MINIMUM"
-    assert (await room.get_table(looking)).table.round.round_id == idle
+    assert (await driver.get_table(looking)).table.round.round_id == idle
 
 
-async def test_rules_may_be_entered_for_later(room: RouletteDriver, regulation: str) -> None:
+async def test_rules_may_be_entered_for_later(driver: RouletteDriver, regulation: str) -> None:
     # A machine that is too busy to play a round before then is given more time.
     for seconds in (1.5, 10, 60):
-        if await _entered_for_later(room, regulation, timedelta(seconds=seconds)):
+        if await _entered_for_later(driver, regulation, timedelta(seconds=seconds)):
             return
     raise AssertionError("no round is played in a minute")
 
 
-async def _entered_for_later(room: RouletteDriver, regulation: str, reserve: timedelta) -> bool:
+async def _entered_for_later(driver: RouletteDriver, regulation: str, reserve: timedelta) -> bool:
     """Whether a round could be played, and the next one opened, before the new rules held."""
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-    guest = await room.seat_new_player(table_id)
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    seated_player = await driver.seat_new_player(table_id)
     request = request_for(table_id, rules_of(regulation, play=INDIVIDUAL, minimum_cents=200))
     later = datetime.now(UTC) + reserve
     request.effective_at.FromDatetime(later)
 
     try:
-        await enter_rules(room, request)
-        spun = await room.play(guest, {"red": 100})
+        await enter_rules(driver, request)
+        spun = await driver.play(seated_player, {"red": 100})
     except grpc.aio.AioRpcError:
         if datetime.now(UTC) < later:
             raise
         return False
     if datetime.now(UTC) >= later:
         return False
-    watch = await room.watch(guest.table_id)
+    watch = await driver.watch(seated_player.table_id)
     before = opened = await watch.wait_for("round_opened")
     while opened.round_opened.round.configuration_version == 1:
         before, opened = opened, await watch.wait_for("round_opened", after=opened.seq)
     past = request_for(table_id, rules_of(regulation, play=INDIVIDUAL))
     past.effective_at.FromDatetime(datetime.now(UTC) - timedelta(seconds=1))
-    refused = await refusal(enter_rules(room, past))
+    refused = await refusal(enter_rules(driver, past))
 
     assert opened.round_opened.round.configuration_version == 2
     assert before.at.ToDatetime(UTC) < later <= opened.at.ToDatetime(UTC)
@@ -252,21 +258,21 @@ async def _entered_for_later(room: RouletteDriver, regulation: str, reserve: tim
 @pytest.mark.rule("903-B/2015:6.3.6.6")
 @pytest.mark.guarantee("G3")
 async def test_every_version_is_kept_with_who_entered_it_and_by_which_approval(
-    room: RouletteDriver, regulation: str
+    driver: RouletteDriver, regulation: str
 ) -> None:
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
     second = request_for(
         table_id,
         rules_of(regulation, play=INDIVIDUAL, minimum_cents=200),
-        request_id=room.unique_name("r"),
+        request_id=driver.unique_name("r"),
         approval="SRIJ/2",
     )
 
-    entered = [await enter_rules(room, second) for _ in range(3)]
+    entered = [await enter_rules(driver, second) for _ in range(3)]
     other = request_for(table_id, rules_of(regulation, play=INDIVIDUAL), request_id=second.request_id)
-    refused = await refusal(enter_rules(room, other))
-    listed = await room.roulette.tables.ListConfigurations(
-        table_pb2.ListConfigurationsRequest(table_id=table_id), metadata=room.roulette.operator
+    refused = await refusal(enter_rules(driver, other))
+    listed = await driver.roulette.tables.ListConfigurations(
+        table_pb2.ListConfigurationsRequest(table_id=table_id), metadata=driver.roulette.operator
     )
 
     assert entered[0] == entered[1] == entered[2]
@@ -279,18 +285,18 @@ async def test_every_version_is_kept_with_who_entered_it_and_by_which_approval(
 
 
 @pytest.mark.rule("804/2015:12", "807/2015:13")
-async def test_the_operator_may_leave_doubles_out_and_cap_a_round(room: RouletteDriver, regulation: str) -> None:
+async def test_the_operator_may_leave_doubles_out_and_cap_a_round(driver: RouletteDriver, regulation: str) -> None:
     made = rules_of(regulation, play=INDIVIDUAL)
     specific(without_doubles=True, total_maximum_cents=1_000, maxima=[pleno(3)])(made)
-    guest = await room.seat_new_player(await room.configure_table(room.unique_name("table"), made))
-    round_id = await room.wait_for_open_round(guest)
-    await room.bet(guest, round_id, {"red": 800})
+    seated_player = await driver.seat_new_player(await driver.configure_table(driver.unique_name("table"), made))
+    round_id = await driver.wait_for_open_round(seated_player)
+    await driver.bet(seated_player, round_id, {"red": 800})
 
-    double = await refusal(room.bet(guest, round_id, {"double-dozen-1-2": 100}))
-    total = await refusal(room.bet(guest, round_id, {"black": 300}))
-    highest = await refusal(room.bet(guest, round_id, {"17": 302}))
+    double = await refusal(driver.bet(seated_player, round_id, {"double-dozen-1-2": 100}))
+    total = await refusal(driver.bet(seated_player, round_id, {"black": 300}))
+    highest = await refusal(driver.bet(seated_player, round_id, {"17": 302}))
 
     assert (double.reason, double.facts["place"]) == ("BET_NOT_OFFERED", "double-dozen-1-2")
     assert (total.reason, total.facts["amount_cents"], total.facts["maximum_cents"]) == ("ABOVE_TOTAL", "1100", "1000")
     assert highest.reason in {"ABOVE_TOTAL", "ABOVE_MAXIMUM"}
-    assert await room.balance(guest) == (99_200, 800)
+    assert await driver.balance(seated_player) == (99_200, 800)

@@ -18,19 +18,19 @@ from tests.service.roulette.platform import (
 WHEELS = {"804": "AMERICAN_38", "807": "FRENCH"}
 
 
-async def rules(room: RouletteDriver, table_id: str, language: str = "") -> table_pb2.GetRulesResponse:
+async def rules(driver: RouletteDriver, table_id: str, language: str = "") -> table_pb2.GetRulesResponse:
     request = table_pb2.GetRulesRequest(table_id=table_id, language=language)
     # Whoever reads the rules need not be anybody.
-    return await room.roulette.tables.GetRules(request)
+    return await driver.roulette.tables.GetRules(request)
 
 
 @pytest.mark.rule("804/2015:P.4", "804/2015:25", "807/2015:P.4", "807/2015:27", "903-B/2015:6.1.6")
 async def test_the_rules_are_there_for_everybody_in_portuguese_and_english(
-    room: RouletteDriver, regulation: str
+    driver: RouletteDriver, regulation: str
 ) -> None:
     portuguese, english = (
-        await rules(room, INDIVIDUAL_TABLES[regulation], "pt"),
-        await rules(room, INDIVIDUAL_TABLES[regulation], "en"),
+        await rules(driver, INDIVIDUAL_TABLES[regulation], "pt"),
+        await rules(driver, INDIVIDUAL_TABLES[regulation], "en"),
     )
 
     assert (portuguese.language, english.language) == ("pt", "en")
@@ -44,25 +44,25 @@ async def test_the_rules_are_there_for_everybody_in_portuguese_and_english(
 
 
 @pytest.mark.rule("903-B/2015:6.1.6")
-async def test_portuguese_comes_first(room: RouletteDriver, regulation: str) -> None:
+async def test_portuguese_comes_first(driver: RouletteDriver, regulation: str) -> None:
     for language in ("", "fr"):
-        assert await rules(room, INDIVIDUAL_TABLES[regulation], language) == await rules(
-            room, INDIVIDUAL_TABLES[regulation], "pt"
+        assert await rules(driver, INDIVIDUAL_TABLES[regulation], language) == await rules(
+            driver, INDIVIDUAL_TABLES[regulation], "pt"
         )
 
 
 async def test_a_players_own_table_has_the_rules_of_its_house(
-    room: RouletteDriver, guest: SeatedPlayer, regulation: str
+    driver: RouletteDriver, seated_player: SeatedPlayer, regulation: str
 ) -> None:
-    assert await rules(room, guest.table_id) == await rules(room, INDIVIDUAL_TABLES[regulation])
+    assert await rules(driver, seated_player.table_id) == await rules(driver, INDIVIDUAL_TABLES[regulation])
 
 
 @pytest.mark.rule("804/2015:4", "807/2015:4")
-async def test_tables_for_one_and_for_many_are_listed(room: RouletteDriver, regulation: str) -> None:
-    many = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+async def test_tables_for_one_and_for_many_are_listed(driver: RouletteDriver, regulation: str) -> None:
+    many = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
     request = table_pb2.ListTablesRequest(game="roulette")
 
-    listed = (await room.roulette.tables.ListTables(request)).tables
+    listed = (await driver.roulette.tables.ListTables(request)).tables
 
     by_id = {table.table_id: table for table in listed}
     assert list(by_id) == sorted(by_id)
@@ -75,10 +75,12 @@ async def test_tables_for_one_and_for_many_are_listed(room: RouletteDriver, regu
 
 
 @pytest.mark.rule("903-B/2015:6.2.2")
-async def test_the_board_tells_limits_and_prizes(room: RouletteDriver, guest: SeatedPlayer, regulation: str) -> None:
-    request = roulette_pb2.GetLayoutRequest(table_id=guest.table_id)
-    board = await room.roulette.roulette.GetLayout(request, metadata=room.metadata_of(guest))
-    before_entering = await room.roulette.roulette.GetLayout(
+async def test_the_board_tells_limits_and_prizes(
+    driver: RouletteDriver, seated_player: SeatedPlayer, regulation: str
+) -> None:
+    request = roulette_pb2.GetLayoutRequest(table_id=seated_player.table_id)
+    board = await driver.roulette.roulette.GetLayout(request, metadata=driver.metadata_of(seated_player))
+    before_entering = await driver.roulette.roulette.GetLayout(
         roulette_pb2.GetLayoutRequest(table_id=INDIVIDUAL_TABLES[regulation])
     )
 
@@ -98,7 +100,7 @@ async def test_the_board_tells_limits_and_prizes(room: RouletteDriver, guest: Se
 
 
 @pytest.mark.rule("903-B/2015:6.1.6")
-async def test_the_tables_name_is_there_when_one_bets(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    seen = (await room.get_table(guest)).table
+async def test_the_tables_name_is_there_when_one_bets(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+    seen = (await driver.get_table(seated_player)).table
     assert seen.configuration.name == types_pb2.LocalizedText(pt="Mesa", en="Table")
     assert seen.configuration.game == "roulette"

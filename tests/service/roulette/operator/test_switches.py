@@ -24,7 +24,7 @@ TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
 
 async def switch(
-    room: RouletteDriver, table_id: str, *, enabled: bool, reason: str = "the felt is torn", request_id: str = ""
+    driver: RouletteDriver, table_id: str, *, enabled: bool, reason: str = "the felt is torn", request_id: str = ""
 ) -> types_pb2.Switch:
     """One table, or the game if none is named."""
     request = table_pb2.SetSwitchRequest(
@@ -35,145 +35,145 @@ async def switch(
         enabled=enabled,
         reason=reason,
     )
-    return (await room.roulette.tables.SetSwitch(request, metadata=room.roulette.operator)).switch
+    return (await driver.roulette.tables.SetSwitch(request, metadata=driver.roulette.operator)).switch
 
 
 @pytest.fixture
-async def game_stays_on(room: RouletteDriver) -> AsyncIterator[None]:
+async def game_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
     """Whatever becomes of the test, others may play after it."""
     yield
-    await switch(room, "", enabled=True, reason="the test is over")
+    await switch(driver, "", enabled=True, reason="the test is over")
 
 
-async def enabled(room: RouletteDriver, table_id: str) -> bool:
-    listed = (await room.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
+async def enabled(driver: RouletteDriver, table_id: str) -> bool:
+    listed = (await driver.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
     return next(table.enabled for table in listed if table.table_id == table_id)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
-async def test_a_table_of_many_that_is_switched_off_finishes_its_round(room: RouletteDriver) -> None:
-    await asyncio.gather(*(_off_during_a_round(room, regulation) for regulation in WHEEL_BY_REGULATION))
+async def test_a_table_of_many_that_is_switched_off_finishes_its_round(driver: RouletteDriver) -> None:
+    await asyncio.gather(*(_off_during_a_round(driver, regulation) for regulation in WHEEL_BY_REGULATION))
 
 
-async def _off_during_a_round(room: RouletteDriver, regulation: str) -> None:
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation])
-    guest = await room.seat_new_player(table_id)
-    watch = await room.watch(table_id)
-    round_id = await room.bet_in_open_round(guest, {"red": 100})
+async def _off_during_a_round(driver: RouletteDriver, regulation: str) -> None:
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+    seated_player = await driver.seat_new_player(table_id)
+    watch = await driver.watch(table_id)
+    round_id = await driver.bet_in_open_round(seated_player, {"red": 100})
 
-    await switch(room, table_id, enabled=False)
-    bet_again = await room.try_bet(guest, round_id, {"black": 100})
-    refused = await refusal(room.roulette.enter(await room.new_player(), table_id))
+    await switch(driver, table_id, enabled=False)
+    bet_again = await driver.try_bet(seated_player, round_id, {"black": 100})
+    refused = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
     settled = await watch.wait_for("round_settled", round_id)
     off = await watch.wait_for("table_switched", after=settled.seq)
-    seen = (await room.get_table(guest)).table
-    was_enabled = await enabled(room, table_id)
-    await switch(room, table_id, enabled=True, reason="mended")
+    seen = (await driver.get_table(seated_player)).table
+    was_enabled = await enabled(driver, table_id)
+    await switch(driver, table_id, enabled=True, reason="mended")
     on = await watch.wait_for("table_switched", after=off.seq)
     again = await watch.wait_for("round_opened", after=on.seq)
 
     assert (refused.reason, refused.facts) == ("TABLE_DISABLED", {"table_id": table_id, "why": "the felt is torn"})
     assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the felt is torn")
     assert (seen.phase, seen.disabled_reason) == (types_pb2.PHASE_DISABLED, "the felt is torn")
-    assert (was_enabled, await enabled(room, table_id)) == (False, True)
+    assert (was_enabled, await enabled(driver, table_id)) == (False, True)
     assert on.table_switched.enabled
     assert again.round_opened.round.round_id != round_id
-    (lived,) = await room.rounds(guest)
+    (lived,) = await driver.rounds(seated_player)
     assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 200 if bet_again else 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
 async def test_at_an_individual_table_a_bet_is_played_and_no_other_is_taken(
-    room: RouletteDriver, regulation: str
+    driver: RouletteDriver, regulation: str
 ) -> None:
-    house = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-    betting, looking = await room.seat_new_players(house, 2)
-    round_id, empty = await room.wait_for_open_round(betting), await room.wait_for_open_round(looking)
-    await room.bet(betting, round_id, {"red": 100})
-    watch = await room.watch(looking.table_id)
+    house = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    betting, looking = await driver.seat_new_players(house, 2)
+    round_id, empty = await driver.wait_for_open_round(betting), await driver.wait_for_open_round(looking)
+    await driver.bet(betting, round_id, {"red": 100})
+    watch = await driver.watch(looking.table_id)
 
-    await switch(room, house, enabled=False)
+    await switch(driver, house, enabled=False)
     await watch.wait_for("table_switched")
-    nothing_begun = await refusal(room.bet(looking, empty, {"red": 100}))
-    spun = await room.spin(betting, round_id)
-    nothing_more = await refusal(room.bet(betting, spun.next_round_id, {"red": 100}))
-    entering = await refusal(room.roulette.enter(await room.new_player(), house))
+    nothing_begun = await refusal(driver.bet(looking, empty, {"red": 100}))
+    spun = await driver.spin(betting, round_id)
+    nothing_more = await refusal(driver.bet(betting, spun.next_round_id, {"red": 100}))
+    entering = await refusal(driver.roulette.enter(await driver.new_player(), house))
 
     assert nothing_begun.reason == nothing_more.reason == "BETTING_CLOSED"
     assert spun.HasField("outcome")
     assert (entering.reason, entering.facts["why"]) == ("TABLE_DISABLED", "the felt is torn")
     # Whoever sits there may still come back to it from another device.
-    assert (await room.roulette.enter(betting.player_id, house)).own_seat.session_id == betting.session_id
+    assert (await driver.roulette.enter(betting.player_id, house)).own_seat.session_id == betting.session_id
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
 async def test_the_whole_game_is_switched_off_and_on(
-    room: RouletteDriver, game_stays_on: None, guest: SeatedPlayer, regulation: str
+    driver: RouletteDriver, game_stays_on: None, seated_player: SeatedPlayer, regulation: str
 ) -> None:
-    watch = await room.watch(guest.table_id)
-    await room.wait_for_open_round(guest)
+    watch = await driver.watch(seated_player.table_id)
+    await driver.wait_for_open_round(seated_player)
 
-    await switch(room, "", enabled=False, reason="the regulator asks for it")
+    await switch(driver, "", enabled=False, reason="the regulator asks for it")
     off = await watch.wait_for("table_switched")
     refused = [
-        await refusal(room.roulette.enter(await room.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+        await refusal(driver.roulette.enter(await driver.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
     ]
-    shown = [await enabled(room, house) for house in INDIVIDUAL_TABLES.values()]
+    shown = [await enabled(driver, house) for house in INDIVIDUAL_TABLES.values()]
     # A table's own switch does not outdo the game's.
-    await switch(room, INDIVIDUAL_TABLES[regulation], enabled=True, reason="but I want to")
-    still = await refusal(room.roulette.enter(await room.new_player(), INDIVIDUAL_TABLES[regulation]))
-    await switch(room, "", enabled=True, reason="the regulator is content")
+    await switch(driver, INDIVIDUAL_TABLES[regulation], enabled=True, reason="but I want to")
+    still = await refusal(driver.roulette.enter(await driver.new_player(), INDIVIDUAL_TABLES[regulation]))
+    await switch(driver, "", enabled=True, reason="the regulator is content")
     await watch.wait_for("round_opened", after=off.seq)
 
     assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
         ("TABLE_DISABLED", "the regulator asks for it")
     }
     assert shown == [False, False]
-    assert [await enabled(room, house) for house in INDIVIDUAL_TABLES.values()] == [True, True]
-    await room.play(guest, {"red": 100})
+    assert [await enabled(driver, house) for house in INDIVIDUAL_TABLES.values()] == [True, True]
+    await driver.play(seated_player, {"red": 100})
 
 
-async def switch_all_games(room: RouletteDriver, *, enabled: bool, reason: str) -> None:
+async def switch_all_games(driver: RouletteDriver, *, enabled: bool, reason: str) -> None:
     request = platform_pb2.SetPlatformSwitchRequest(request_id=str(uuid4()), enabled=enabled, reason=reason)
-    await room.wallet.platform.SetPlatformSwitch(request, metadata=room.wallet.operator)
+    await driver.wallet.platform.SetPlatformSwitch(request, metadata=driver.wallet.operator)
 
 
 @pytest.fixture
-async def platform_stays_on(room: RouletteDriver) -> AsyncIterator[None]:
+async def platform_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
     """Whatever becomes of the test, others may play after it."""
     yield
-    await switch_all_games(room, enabled=True, reason="the test is over")
+    await switch_all_games(driver, enabled=True, reason="the test is over")
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
 async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
-    room: RouletteDriver, game_stays_on: None, platform_stays_on: None, regulation: str
+    driver: RouletteDriver, game_stays_on: None, platform_stays_on: None, regulation: str
 ) -> None:
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation])
-    guest = await room.seat_new_player(table_id)
-    watch = await room.watch(table_id)
-    round_id = await room.bet_in_open_round(guest, {"red": 100})
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+    seated_player = await driver.seat_new_player(table_id)
+    watch = await driver.watch(table_id)
+    round_id = await driver.bet_in_open_round(seated_player, {"red": 100})
 
-    await switch_all_games(room, enabled=False, reason="the regulator asks for it")
+    await switch_all_games(driver, enabled=False, reason="the regulator asks for it")
     settled = await watch.wait_for("round_settled", round_id)
     off = await watch.wait_for("table_switched", after=settled.seq)
     refused = [
-        await refusal(room.roulette.enter(await room.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+        await refusal(driver.roulette.enter(await driver.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
     ]
     # Neither the game's own switch nor the table's outdoes the platform's.
-    await switch(room, "", enabled=True, reason="but I want to")
-    await switch(room, table_id, enabled=True, reason="but I want to")
-    still = await refusal(room.roulette.enter(await room.new_player(), table_id))
-    shown = await enabled(room, table_id)
+    await switch(driver, "", enabled=True, reason="but I want to")
+    await switch(driver, table_id, enabled=True, reason="but I want to")
+    still = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
+    shown = await enabled(driver, table_id)
     # And the platform's does not undo the game's.
-    await switch(room, "", enabled=False, reason="the wheels are cleaned")
-    await switch_all_games(room, enabled=True, reason="the regulator is content")
+    await switch(driver, "", enabled=False, reason="the wheels are cleaned")
+    await switch_all_games(driver, enabled=True, reason="the regulator is content")
     async with asyncio.timeout(TIMEOUT_S):
-        while (cleaned := await refusal(room.roulette.enter(await room.new_player(), table_id))).facts["why"] != (
+        while (cleaned := await refusal(driver.roulette.enter(await driver.new_player(), table_id))).facts["why"] != (
             "the wheels are cleaned"
         ):
             await asyncio.sleep(0.02)
-    await switch(room, "", enabled=True, reason="they are clean")
+    await switch(driver, "", enabled=True, reason="they are clean")
     await watch.wait_for("round_opened", after=off.seq)
 
     assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the regulator asks for it")
@@ -182,27 +182,27 @@ async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
     }
     assert not shown
     assert cleaned.reason == "TABLE_DISABLED"
-    (lived,) = await room.rounds(guest)
+    (lived,) = await driver.rounds(seated_player)
     assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")
 @pytest.mark.guarantee("G3")
-async def test_every_switch_is_logged_with_who_and_why(room: RouletteDriver) -> None:
-    table_id = await room.new_table(play=INDIVIDUAL)
+async def test_every_switch_is_logged_with_who_and_why(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table(play=INDIVIDUAL)
     click = str(uuid4())
 
-    off = [await switch(room, table_id, enabled=False, request_id=click) for _ in range(2)]
-    on = await switch(room, table_id, enabled=True, reason="mended")
-    refused = await refusal(switch(room, table_id, enabled=True, request_id=click))
-    without_why = await refusal(switch(room, table_id, enabled=False, reason=" "))
-    without_table = await refusal(switch(room, "nowhere", enabled=False))
-    first = await room.roulette.tables.ListSwitches(
-        table_pb2.ListSwitchesRequest(game="roulette", page_size=1), metadata=room.roulette.operator
+    off = [await switch(driver, table_id, enabled=False, request_id=click) for _ in range(2)]
+    on = await switch(driver, table_id, enabled=True, reason="mended")
+    refused = await refusal(switch(driver, table_id, enabled=True, request_id=click))
+    without_why = await refusal(switch(driver, table_id, enabled=False, reason=" "))
+    without_table = await refusal(switch(driver, "nowhere", enabled=False))
+    first = await driver.roulette.tables.ListSwitches(
+        table_pb2.ListSwitchesRequest(game="roulette", page_size=1), metadata=driver.roulette.operator
     )
-    second = await room.roulette.tables.ListSwitches(
+    second = await driver.roulette.tables.ListSwitches(
         table_pb2.ListSwitchesRequest(game="roulette", page_size=1, page_token=first.next_page_token),
-        metadata=room.roulette.operator,
+        metadata=driver.roulette.operator,
     )
 
     assert off[0] == off[1]

@@ -25,12 +25,12 @@ SETTLED = types_pb2.ROUND_STATE_SETTLED
 
 
 @pytest.fixture(scope="module")
-def evening(casino: RoulettePlatform) -> dict[str, CrowdedTable]:
+def evening(platform: RoulettePlatform) -> dict[str, CrowdedTable]:
     """Played once; once more with more time where the machine was too busy for it."""
     late: list[str] = []
     for window_ms in evenings.WINDOWS_MS:
         try:
-            return asyncio.run(evenings.play_rounds(casino, window_ms))
+            return asyncio.run(evenings.play_rounds(platform, window_ms))
         except evenings.BetMissed as said:
             late.append(str(said))
     pytest.fail(f"no evening went as it was to go: {late}")
@@ -158,7 +158,7 @@ def test_the_last_numbers_are_shown_with_their_colours(table: CrowdedTable) -> N
 @pytest.mark.guarantee("G7")
 def test_others_are_known_by_their_seats_alone(table: CrowdedTable) -> None:
     secrets = {player.seated.player_id for player in table.players} | {
-        guest.player_id for guest in table.inactivity_cases()
+        seated_player.player_id for seated_player in table.inactivity_cases()
     }
     secrets |= {player.seated.account_id for player in table.players}
     secrets |= {player.seated.session_id for player in table.players}
@@ -215,10 +215,10 @@ def test_a6_who_loses_his_connection_after_betting_is_paid_all_the_same(table: C
 
 @pytest.mark.guarantee("G10")
 async def test_every_round_comes_to_the_same_when_it_is_computed_again(
-    room: RouletteDriver, table: CrowdedTable
+    driver: RouletteDriver, table: CrowdedTable
 ) -> None:
     for round_id in table.rounds:
-        replayed = await room.roulette.replay(round_id)
+        replayed = await driver.roulette.replay(round_id)
         assert list(replayed.differences) == []
         paid = {stake.stake_id: stake.ledger_payout_cents for stake in replayed.stakes}
         assert paid == {stake.stake_id: stake.computed_payout_cents for stake in replayed.stakes}

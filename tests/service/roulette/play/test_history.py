@@ -22,20 +22,24 @@ BETS = {"17": 100, "red": 500}
 
 @pytest.mark.rule("804/2015:24", "807/2015:26", "903-B/2015:6.3.4")
 async def test_t16_the_last_round_is_the_last_in_which_this_player_took_part(
-    room: RouletteDriver, guest: SeatedPlayer, regulation: str
+    driver: RouletteDriver, seated_player: SeatedPlayer, regulation: str
 ) -> None:
-    round_id = await room.wait_for_open_round(guest)
-    first = await room.bet(guest, round_id, BETS)
-    second = await room.bet(guest, round_id, {"dozen-1": 200})
-    spun = await room.spin(guest, round_id)
+    round_id = await driver.wait_for_open_round(seated_player)
+    first = await driver.bet(seated_player, round_id, BETS)
+    second = await driver.bet(seated_player, round_id, {"dozen-1": 200})
+    spun = await driver.spin(seated_player, round_id)
     # Rounds of others, and a round that he only looks at, are none of his.
-    other = await room.seat_new_player(INDIVIDUAL_TABLES[regulation])
-    await room.play(other, {"black": 100})
-    await room.wait_for_open_round(guest)
+    other = await driver.seat_new_player(INDIVIDUAL_TABLES[regulation])
+    await driver.play(other, {"black": 100})
+    await driver.wait_for_open_round(seated_player)
 
-    (lived,) = await room.rounds(guest, page_size=1)
+    (lived,) = await driver.rounds(seated_player, page_size=1)
 
-    assert (lived.round.round_id, lived.table_id, lived.session_id) == (round_id, guest.table_id, guest.session_id)
+    assert (lived.round.round_id, lived.table_id, lived.session_id) == (
+        round_id,
+        seated_player.table_id,
+        seated_player.session_id,
+    )
     assert lived.regulation == f"{regulation}/2015"
     assert lived.round.state == types_pb2.ROUND_STATE_SETTLED
     assert unpack_outcome(lived.round.outcome) == spun.outcome
@@ -56,13 +60,15 @@ async def test_t16_the_last_round_is_the_last_in_which_this_player_took_part(
     assert [at.ToNanoseconds() for at in moments] == sorted(at.ToNanoseconds() for at in moments)
 
 
-async def test_his_rounds_come_page_after_page_newest_first(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    played = [(await room.play(guest, {"red": 100})).round_id for _ in range(5)]
+async def test_his_rounds_come_page_after_page_newest_first(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    played = [(await driver.play(seated_player, {"red": 100})).round_id for _ in range(5)]
 
     found: list[str] = []
     token, pages = "", 0
     while token or not pages:
-        page = await room.roulette.rounds(guest.player_id, page_size=2, page_token=token)
+        page = await driver.roulette.rounds(seated_player.player_id, page_size=2, page_token=token)
         found += [lived.round.round_id for lived in page.rounds]
         token, pages = page.next_page_token, pages + 1
 
@@ -71,18 +77,18 @@ async def test_his_rounds_come_page_after_page_newest_first(room: RouletteDriver
 
 
 async def test_a_tables_rounds_come_page_after_page_without_its_players(
-    room: RouletteDriver, guest: SeatedPlayer
+    driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
-    played = [await room.play(guest, {"red": 100}) for _ in range(3)]
-    void = await room.wait_for_open_round(guest)
-    await room.bet(guest, void, {"red": 100})
-    await room.void(guest.table_id, void, "the wheel stands still")
+    played = [await driver.play(seated_player, {"red": 100}) for _ in range(3)]
+    void = await driver.wait_for_open_round(seated_player)
+    await driver.bet(seated_player, void, {"red": 100})
+    await driver.void(seated_player.table_id, void, "the wheel stands still")
 
     found: list[table_pb2.TableRound] = []
     token, pages = "", 0
     while token or not pages:
-        request = table_pb2.ListTableRoundsRequest(table_id=guest.table_id, page_size=2, page_token=token)
-        page = await room.roulette.tables.ListTableRounds(request, metadata=room.metadata_of(guest))
+        request = table_pb2.ListTableRoundsRequest(table_id=seated_player.table_id, page_size=2, page_token=token)
+        page = await driver.roulette.tables.ListTableRounds(request, metadata=driver.metadata_of(seated_player))
         found += page.rounds
         token, pages = page.next_page_token, pages + 1
 
@@ -92,31 +98,33 @@ async def test_a_tables_rounds_come_page_after_page_without_its_players(
     assert {round_.configuration_version for round_ in found} == {1}
 
 
-async def test_a_round_that_takes_bets_is_not_yet_his_last_round(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    await room.bet(guest, await room.wait_for_open_round(guest), {"red": 100})
+async def test_a_round_that_takes_bets_is_not_yet_his_last_round(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
     # It is on the felt, and in the wallet as what is locked (903-B/2015:6.3.2).
-    assert await room.rounds(guest) == []
-    assert await room.rounds(guest, in_progress_only=True) == []
-    assert (await room.get_table(guest)).own_seat.stakes[0].amount_cents == 100
+    assert await driver.rounds(seated_player) == []
+    assert await driver.rounds(seated_player, in_progress_only=True) == []
+    assert (await driver.get_table(seated_player)).own_seat.stakes[0].amount_cents == 100
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.2", "903-B/2015:6.3.6.4")
 async def test_a_round_in_progress_is_told_from_the_first_bet_that_counts(
-    room: RouletteDriver, guest: SeatedPlayer
+    driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
-    before = await room.play(guest, BETS)
-    round_id = await room.wait_for_open_round(guest)
-    assert await _with_open(room, guest) == [before.round_id]
-    first = await room.bet(guest, round_id, BETS)
-    second = await room.bet(guest, round_id, {"dozen-1": 200})
-    await room.cancel_bets(guest, round_id, {"dozen-1": 200})
+    before = await driver.play(seated_player, BETS)
+    round_id = await driver.wait_for_open_round(seated_player)
+    assert await _with_open(driver, seated_player) == [before.round_id]
+    first = await driver.bet(seated_player, round_id, BETS)
+    second = await driver.bet(seated_player, round_id, {"dozen-1": 200})
+    await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
 
-    (open_now, ended) = await room.rounds(guest, include_open=True)
+    (open_now, ended) = await driver.rounds(seated_player, include_open=True)
 
     assert ended.round.round_id == before.round_id
-    assert (open_now.round.round_id, open_now.table_id) == (round_id, guest.table_id)
+    assert (open_now.round.round_id, open_now.table_id) == (round_id, seated_player.table_id)
     assert open_now.round.state == types_pb2.ROUND_STATE_IN_PROGRESS
-    assert (open_now.session_id, open_now.staked_cents, open_now.payout_cents) == (guest.session_id, 600, 0)
+    assert (open_now.session_id, open_now.staked_cents, open_now.payout_cents) == (seated_player.session_id, 600, 0)
     (stake,) = open_now.stakes
     assert (stake.stake_id, stake.placed_at) == (first.stake.stake_id, first.stake.placed_at)
     assert unpack_bets(stake.bets) == BETS
@@ -124,35 +132,37 @@ async def test_a_round_in_progress_is_told_from_the_first_bet_that_counts(
         assert not open_now.round.HasField(absent)
     assert not open_now.HasField("balance_before_cents")
     # It is in front of the first page and on no other, where it is asked for, and nobody else's.
-    page = await room.roulette.rounds(guest.player_id, include_open=True, page_size=1)
+    page = await driver.roulette.rounds(seated_player.player_id, include_open=True, page_size=1)
     assert [lived.round.round_id for lived in page.rounds] == [round_id, before.round_id]
-    assert await _with_open(room, guest, table_id=guest.table_id) == [round_id, before.round_id]
-    assert await _with_open(room, guest, table_id="another") == []
-    assert await _with_open(room, guest, in_progress_only=True) == [round_id]
+    assert await _with_open(driver, seated_player, table_id=seated_player.table_id) == [round_id, before.round_id]
+    assert await _with_open(driver, seated_player, table_id="another") == []
+    assert await _with_open(driver, seated_player, in_progress_only=True) == [round_id]
 
-    spun = await room.spin(guest, round_id)
-    (lived, _) = await room.rounds(guest, include_open=True)
+    spun = await driver.spin(seated_player, round_id)
+    (lived, _) = await driver.rounds(seated_player, include_open=True)
     assert (lived.round.round_id, lived.round.state) == (round_id, types_pb2.ROUND_STATE_SETTLED)
     assert lived.payout_cents == spun.payout_cents
     assert [taken.stake_id for taken in lived.cancelled_stakes] == [second.stake.stake_id]
 
 
-async def _with_open(room: RouletteDriver, guest: SeatedPlayer, **more: object) -> list[str]:
-    return [lived.round.round_id for lived in await room.rounds(guest, include_open=True, **more)]
+async def _with_open(driver: RouletteDriver, seated_player: SeatedPlayer, **more: object) -> list[str]:
+    return [lived.round.round_id for lived in await driver.rounds(seated_player, include_open=True, **more)]
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
-async def test_a_round_has_its_phases_and_every_choice_with_its_time(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    round_id = await room.wait_for_open_round(guest)
-    stays = await room.bet(guest, round_id, BETS)
-    goes = await room.bet(guest, round_id, {"dozen-1": 200, "odd": 100})
-    await room.cancel_bets(guest, round_id, {"dozen-1": 200})
-    await room.spin(guest, round_id)
+async def test_a_round_has_its_phases_and_every_choice_with_its_time(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    round_id = await driver.wait_for_open_round(seated_player)
+    stays = await driver.bet(seated_player, round_id, BETS)
+    goes = await driver.bet(seated_player, round_id, {"dozen-1": 200, "odd": 100})
+    await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
+    await driver.spin(seated_player, round_id)
 
-    (lived,) = await room.rounds(guest)
+    (lived,) = await driver.rounds(seated_player)
 
     (taken,) = lived.cancelled_stakes
-    assert (taken.stake_id, taken.player_id, taken.amount_cents) == (goes.stake.stake_id, guest.player_id, 300)
+    assert (taken.stake_id, taken.player_id, taken.amount_cents) == (goes.stake.stake_id, seated_player.player_id, 300)
     assert (taken.placed_at, unpack_bets(taken.bets)) == (goes.stake.placed_at, {"dozen-1": 200, "odd": 100})
     # What was to stay of it was put down again.
     assert [unpack_bets(stake.bets) for stake in lived.stakes] == [BETS, {"odd": 100}]
@@ -169,21 +179,23 @@ async def test_a_round_has_its_phases_and_every_choice_with_its_time(room: Roule
     said = [moment.ToNanoseconds() for moment in moments]
     assert said == sorted(said)
     assert said[0] > 0
-    replayed = await room.roulette.replay(round_id)
+    replayed = await driver.roulette.replay(round_id)
     assert not replayed.differences
     assert replayed.cancelled_stakes == lived.cancelled_stakes
     assert (replayed.round.closed_at, replayed.round.draw_trigger) == (lived.round.closed_at, lived.round.draw_trigger)
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
-async def test_of_a_void_round_everything_is_told_but_a_number(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    round_id = await room.wait_for_open_round(guest)
-    await room.bet(guest, round_id, BETS)
-    await room.bet(guest, round_id, {"dozen-1": 200})
-    await room.cancel_bets(guest, round_id, {"dozen-1": 200})
-    await room.void(guest.table_id, round_id, "the wheel stands still")
+async def test_of_a_void_round_everything_is_told_but_a_number(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    round_id = await driver.wait_for_open_round(seated_player)
+    await driver.bet(seated_player, round_id, BETS)
+    await driver.bet(seated_player, round_id, {"dozen-1": 200})
+    await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
+    await driver.void(seated_player.table_id, round_id, "the wheel stands still")
 
-    (lived,) = await room.rounds(guest)
+    (lived,) = await driver.rounds(seated_player)
 
     assert (lived.round.state, lived.round.void_reason) == (types_pb2.ROUND_STATE_VOID, "the wheel stands still")
     assert lived.round.draw_trigger == types_pb2.DRAW_TRIGGER_UNSPECIFIED
@@ -193,43 +205,45 @@ async def test_of_a_void_round_everything_is_told_but_a_number(room: RouletteDri
     said = [moment.ToNanoseconds() for moment in moments]
     assert said == sorted(said)
     assert said[0] > 0
-    assert not (await room.roulette.replay(round_id)).differences
+    assert not (await driver.roulette.replay(round_id)).differences
 
 
-async def test_a_page_that_was_never_given_out_is_refused(room: RouletteDriver, guest: SeatedPlayer) -> None:
+async def test_a_page_that_was_never_given_out_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     made_up = "from the moon"
-    token = await refusal(room.rounds(guest, page_token=made_up))
-    size = await refusal(room.rounds(guest, page_size=501))
+    token = await refusal(driver.rounds(seated_player, page_token=made_up))
+    size = await refusal(driver.rounds(seated_player, page_size=501))
     assert (token.reason, token.facts) == ("INVALID", {"field": "page_token"})
     assert (size.reason, size.facts) == ("INVALID", {"field": "page_size"})
 
 
 @pytest.mark.guarantee("G10")
-async def test_a_round_is_computed_again_from_the_journal(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    spun = await room.play(guest, BETS)
+async def test_a_round_is_computed_again_from_the_journal(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+    spun = await driver.play(seated_player, BETS)
 
-    replayed = await room.roulette.replay(spun.round_id)
+    replayed = await driver.roulette.replay(spun.round_id)
 
     assert list(replayed.differences) == []
     assert unpack_outcome(replayed.computed_outcome) == unpack_outcome(replayed.round.outcome) == spun.outcome
     assert replayed.entropy
     (stake,) = replayed.stakes
-    assert (stake.player_id, stake.amount_cents) == (guest.player_id, 600)
+    assert (stake.player_id, stake.amount_cents) == (seated_player.player_id, 600)
     paid = spun.payout_cents
     assert (stake.computed_payout_cents, stake.journal_payout_cents, stake.ledger_payout_cents) == (paid,) * 3
     assert replayed.configuration.version == 1
 
 
-async def test_a_round_that_never_was_cannot_be_computed(room: RouletteDriver) -> None:
-    refused = await refusal(room.roulette.replay("never"))
+async def test_a_round_that_never_was_cannot_be_computed(driver: RouletteDriver) -> None:
+    refused = await refusal(driver.roulette.replay("never"))
     assert (refused.reason, refused.facts) == ("ROUND_UNKNOWN", {"round_id": "never"})
 
 
 @pytest.mark.rule("804/2015:6.e", "807/2015:6.e")
-async def test_the_table_shows_its_last_numbers_with_their_colours(room: RouletteDriver, guest: SeatedPlayer) -> None:
-    played = [await room.play(guest, {"red": 100}) for _ in range(23)]
+async def test_the_table_shows_its_last_numbers_with_their_colours(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    played = [await driver.play(seated_player, {"red": 100}) for _ in range(23)]
 
-    past = (await room.get_table(guest)).table.past_outcomes
+    past = (await driver.get_table(seated_player)).table.past_outcomes
 
     assert [each.round_id for each in past] == [each.round_id for each in played[:-21:-1]]
     assert [unpack_outcome(each.outcome) for each in past] == [each.outcome for each in played[:-21:-1]]
@@ -245,16 +259,16 @@ async def test_the_table_shows_its_last_numbers_with_their_colours(room: Roulett
 
 @pytest.mark.rule("804/2015:26", "807/2015:28")
 async def test_a12_at_the_end_he_learns_what_he_bet_and_what_it_came_to(
-    room: RouletteDriver, guest: SeatedPlayer
+    driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
-    played = [await room.play(guest, bets) for bets in ({"17": 100}, {"red": 1500}, {"18": 300})]
-    round_id = await room.wait_for_open_round(guest)
-    await room.bet(guest, round_id, {"17": 700})
-    await room.cancel_bets(guest, round_id)
+    played = [await driver.play(seated_player, bets) for bets in ({"17": 100}, {"red": 1500}, {"18": 300})]
+    round_id = await driver.wait_for_open_round(seated_player)
+    await driver.bet(seated_player, round_id, {"17": 700})
+    await driver.cancel_bets(seated_player, round_id)
 
-    summary = (await room.leave(guest)).summary
+    summary = (await driver.leave(seated_player)).summary
 
     won = sum(each.payout_cents for each in played)
     assert (summary.staked_cents, summary.won_cents, summary.net_cents) == (1900, won, won - 1900)
     assert summary.rounds == 3
-    assert await room.balance(guest) == (CENTS - 1900 + won, 0)
+    assert await driver.balance(seated_player) == (CENTS - 1900 + won, 0)

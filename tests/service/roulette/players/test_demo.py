@@ -28,42 +28,45 @@ ROUNDS_LIMIT = 2_000
 
 
 @pytest.fixture
-async def demo_table(room: RouletteDriver, regulation: str) -> str:
-    return await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, mode=DEMO, minimum_cents=1_000)
+async def demo_table(driver: RouletteDriver, regulation: str) -> str:
+    return await driver.new_table(
+        wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, mode=DEMO, minimum_cents=1_000
+    )
 
 
 @pytest.fixture
-async def visitor(room: RouletteDriver, demo_table: str) -> SeatedPlayer:
+async def visitor(driver: RouletteDriver, demo_table: str) -> SeatedPlayer:
     """Somebody without any account."""
-    return await room.seat(room.unique_name("visitor"), demo_table)
+    return await driver.seat(driver.unique_name("visitor"), demo_table)
 
 
 @pytest.mark.rule("804/2015:30", "807/2015:32", "903-B/2015:6.1.3")
-async def test_whoever_has_no_account_plays_for_credits(room: RouletteDriver, visitor: SeatedPlayer) -> None:
-    assert await room.balance(visitor) == (CREDITS, 0)
+async def test_whoever_has_no_account_plays_for_credits(driver: RouletteDriver, visitor: SeatedPlayer) -> None:
+    assert await driver.balance(visitor) == (CREDITS, 0)
 
-    spun = await room.play(visitor, {"red": 2_000, "17": 1_000})
+    spun = await driver.play(visitor, {"red": 2_000, "17": 1_000})
 
     assert spun.payout_cents == reference.payout({"red": 2_000, "17": 1_000}, spun.outcome.number)
-    assert await room.balance(visitor) == (CREDITS - 3_000 + spun.payout_cents, 0)
-    assert (await room.wallet.balance(visitor.account_id)).mode == DEMO
+    assert await driver.balance(visitor) == (CREDITS - 3_000 + spun.payout_cents, 0)
+    assert (await driver.wallet.balance(visitor.account_id)).mode == DEMO
 
 
 @pytest.mark.rule("804/2015:30", "807/2015:32", "903-B/2015:6.1.3")
 async def test_the_demonstration_has_the_board_and_the_rules_of_the_real_table(
-    room: RouletteDriver, regulation: str, visitor: SeatedPlayer
+    driver: RouletteDriver, regulation: str, visitor: SeatedPlayer
 ) -> None:
-    real = await room.seat_new_player(
-        await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, minimum_cents=1_000)
+    real = await driver.seat_new_player(
+        await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, minimum_cents=1_000)
     )
     boards = [
-        await room.roulette.roulette.GetLayout(
-            roulette_pb2.GetLayoutRequest(table_id=guest.table_id), metadata=room.metadata_of(guest)
+        await driver.roulette.roulette.GetLayout(
+            roulette_pb2.GetLayoutRequest(table_id=seated_player.table_id), metadata=driver.metadata_of(seated_player)
         )
-        for guest in (real, visitor)
+        for seated_player in (real, visitor)
     ]
     refused = [
-        await refusal(room.bet(guest, await room.wait_for_open_round(guest), {"red": 999})) for guest in (real, visitor)
+        await refusal(driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 999}))
+        for seated_player in (real, visitor)
     ]
 
     assert boards[0] == boards[1]
@@ -71,43 +74,46 @@ async def test_the_demonstration_has_the_board_and_the_rules_of_the_real_table(
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
-async def test_who_has_lost_everything_gets_new_credits(room: RouletteDriver, visitor: SeatedPlayer) -> None:
-    spun = await room.play(visitor, ALL_OR_NOTHING)
+async def test_who_has_lost_everything_gets_new_credits(driver: RouletteDriver, visitor: SeatedPlayer) -> None:
+    spun = await driver.play(visitor, ALL_OR_NOTHING)
     for _ in range(ROUNDS_LIMIT):
         if not spun.balance.free_cents:
             break
-        assert await room.balance(visitor) == (CREDITS, 0)
-        spun = await room.play(visitor, ALL_OR_NOTHING)
+        assert await driver.balance(visitor) == (CREDITS, 0)
+        spun = await driver.play(visitor, ALL_OR_NOTHING)
     assert spun.balance.free_cents == 0
     # The next round opens when the credits are there.
-    await room.wait_for_open_round(visitor)
-    assert await room.balance(visitor) == (CREDITS, 0)
+    await driver.wait_for_open_round(visitor)
+    assert await driver.balance(visitor) == (CREDITS, 0)
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
-async def test_credits_are_never_paid_out(room: RouletteDriver, visitor: SeatedPlayer) -> None:
-    await room.play(visitor, {"red": 2_000})
+async def test_credits_are_never_paid_out(driver: RouletteDriver, visitor: SeatedPlayer) -> None:
+    await driver.play(visitor, {"red": 2_000})
     request = wallet_pb2.WithdrawRequest(request_id=str(uuid4()), account_id=visitor.account_id, amount_cents=1)
 
-    refused = await refusal(room.wallet.wallet.Withdraw(request, metadata=room.wallet.operator))
+    refused = await refusal(driver.wallet.wallet.Withdraw(request, metadata=driver.wallet.operator))
 
     assert (refused.reason, refused.facts["account_mode"]) == ("MODE_MISMATCH", "DEMO")
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
-async def test_credits_and_money_never_meet(room: RouletteDriver, regulation: str, demo_table: str) -> None:
-    player_id = await room.new_player(50_000)
+async def test_credits_and_money_never_meet(driver: RouletteDriver, regulation: str, demo_table: str) -> None:
+    player_id = await driver.new_player(50_000)
 
-    visitor, guest = await room.seat(player_id, demo_table), await room.seat(player_id, INDIVIDUAL_TABLES[regulation])
-    await room.play(visitor, {"red": 2_000})
+    visitor, seated_player = (
+        await driver.seat(player_id, demo_table),
+        await driver.seat(player_id, INDIVIDUAL_TABLES[regulation]),
+    )
+    await driver.play(visitor, {"red": 2_000})
 
-    assert visitor.account_id != guest.account_id
-    assert await room.balance(guest) == (50_000, 0)
+    assert visitor.account_id != seated_player.account_id
+    assert await driver.balance(seated_player) == (50_000, 0)
 
 
-async def test_demonstrations_are_listed_apart(room: RouletteDriver, demo_table: str, regulation: str) -> None:
+async def test_demonstrations_are_listed_apart(driver: RouletteDriver, demo_table: str, regulation: str) -> None:
     request = table_pb2.ListTablesRequest(game="roulette", mode=DEMO)
-    listed = (await room.roulette.tables.ListTables(request, metadata=room.roulette.player("somebody"))).tables
+    listed = (await driver.roulette.tables.ListTables(request, metadata=driver.roulette.player("somebody"))).tables
     ids = {table.table_id for table in listed}
     assert demo_table in ids
     assert INDIVIDUAL_TABLES[regulation] not in ids

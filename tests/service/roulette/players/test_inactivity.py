@@ -29,10 +29,10 @@ LOOKED_S = 1.2
 RULES = {"804": ("804/2015:28.a", "804/2015:29"), "807": ("807/2015:30.a", "807/2015:31")}
 
 
-async def advance(room: RouletteDriver, seconds: int) -> None:
+async def advance(driver: RouletteDriver, seconds: int) -> None:
     """The session clock alone moves: nobody waits three minutes for a test."""
     request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
-    await room.wallet.sessions.AdvanceSessionClock(request, metadata=room.wallet.operator)
+    await driver.wallet.sessions.AdvanceSessionClock(request, metadata=driver.wallet.operator)
 
 
 async def heard(facts: Facts) -> wallet_events.PlayerFact:
@@ -43,44 +43,49 @@ async def heard(facts: Facts) -> wallet_events.PlayerFact:
     return fact
 
 
-async def states(room: RouletteDriver, guests: Iterable[SeatedPlayer]) -> set[session_pb2.SessionState.ValueType]:
-    return {(await room.session(guest)).session.state for guest in guests}
+async def states(driver: RouletteDriver, guests: Iterable[SeatedPlayer]) -> set[session_pb2.SessionState.ValueType]:
+    return {(await driver.session(seated_player)).session.state for seated_player in guests}
 
 
 @pytest.fixture
-async def guests(room: RouletteDriver) -> dict[str, SeatedPlayer]:
+async def guests(driver: RouletteDriver) -> dict[str, SeatedPlayer]:
     """One for each regulation: they share the clock, so they are tested together."""
-    return {regulation: await room.seat_new_player(house) for regulation, house in INDIVIDUAL_TABLES.items()}
+    return {regulation: await driver.seat_new_player(house) for regulation, house in INDIVIDUAL_TABLES.items()}
 
 
-async def told(room: RouletteDriver, guests: Iterable[SeatedPlayer]) -> list[Facts]:
-    return [await room.private_facts(guest) for guest in guests]
+async def told(driver: RouletteDriver, guests: Iterable[SeatedPlayer]) -> list[Facts]:
+    return [await driver.private_facts(seated_player) for seated_player in guests]
 
 
 @pytest.mark.rule("804/2015:28", "804/2015:28.a", "804/2015:29", "807/2015:30", "807/2015:30.a", "807/2015:31")
 @pytest.mark.rule("804/2015:26", "807/2015:28")
 async def test_a9_a10_invited_warned_and_ended_with_a_summary(
-    room: RouletteDriver, guests: dict[str, SeatedPlayer]
+    driver: RouletteDriver, guests: dict[str, SeatedPlayer]
 ) -> None:
-    all_facts = await told(room, guests.values())
-    played = {regulation: await room.play(guest, {"red": 100}) for regulation, guest in guests.items()}
-    last_bets = [(await room.session(guest)).session.last_activity_at.ToDatetime(UTC) for guest in guests.values()]
+    all_facts = await told(driver, guests.values())
+    played = {
+        regulation: await driver.play(seated_player, {"red": 100}) for regulation, seated_player in guests.items()
+    }
+    last_bets = [
+        (await driver.session(seated_player)).session.last_activity_at.ToDatetime(UTC)
+        for seated_player in guests.values()
+    ]
 
-    await advance(room, 120)
+    await advance(driver, 120)
     # The wallet looks every second; what it does not say here would be among what it says next.
     await asyncio.sleep(LOOKED_S)
-    assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
-    await advance(room, 61)
+    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
+    await advance(driver, 61)
     invitations = [await heard(facts) for facts in all_facts]
-    await advance(room, 21)
+    await advance(driver, 21)
     warnings = [await heard(facts) for facts in all_facts]
-    await advance(room, 10)
+    await advance(driver, 10)
     await asyncio.sleep(LOOKED_S)
-    assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_WARNED}
-    await advance(room, 50)
+    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_WARNED}
+    await advance(driver, 50)
     ends = [(await heard(facts)).session_ended for facts in all_facts]
 
-    for (regulation, guest), bet_at, invitation, warning, ended in zip(
+    for (regulation, seated_player), bet_at, invitation, warning, ended in zip(
         guests.items(), last_bets, invitations, warnings, ends, strict=True
     ):
         assert (invitation.session_notice.kind, warning.session_notice.kind) == (INVITATION, WARNING)
@@ -92,45 +97,45 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(
         assert ended.session.end_cause == session_pb2.END_CAUSE_INACTIVITY
         won = played[regulation].payout_cents
         assert (ended.summary.staked_cents, ended.summary.won_cents, ended.summary.net_cents) == (100, won, won - 100)
-        left = await (await room.watch(guest.table_id)).wait_for("seat_left")
-        assert left.seat_left.seat == guest.seat
-        refused = await refusal(room.bet(guest, played[regulation].next_round_id, {"red": 100}))
+        left = await (await driver.watch(seated_player.table_id)).wait_for("seat_left")
+        assert left.seat_left.seat == seated_player.seat
+        refused = await refusal(driver.bet(seated_player, played[regulation].next_round_id, {"red": 100}))
         assert refused.reason in {"NOT_SEATED", "BETTING_CLOSED"}
 
 
 @pytest.mark.rule("804/2015:27", "804/2015:29", "807/2015:29", "807/2015:31")
 async def test_a10_a_bet_before_the_end_withdraws_the_warning(
-    room: RouletteDriver, guests: dict[str, SeatedPlayer]
+    driver: RouletteDriver, guests: dict[str, SeatedPlayer]
 ) -> None:
-    all_facts = await told(room, guests.values())
+    all_facts = await told(driver, guests.values())
     for seconds, kind in ((181, INVITATION), (21, WARNING)):
-        await advance(room, seconds)
+        await advance(driver, seconds)
         assert {(await heard(facts)).session_notice.kind for facts in all_facts} == {kind}
-        for guest in guests.values():
+        for seated_player in guests.values():
             # To look is not to bet, and to be told is not to be sent away.
-            assert (await room.get_table(guest)).own_seat.session_id == guest.session_id
+            assert (await driver.get_table(seated_player)).own_seat.session_id == seated_player.session_id
     # The clock goes on by itself, too.
-    await advance(room, 10)
+    await advance(driver, 10)
 
-    for guest in guests.values():
-        await room.bet(guest, await room.wait_for_open_round(guest), {"red": 100})
+    for seated_player in guests.values():
+        await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
 
     assert {(await heard(facts)).session_notice.kind for facts in all_facts} == {WITHDRAWN}
-    await advance(room, 60)
+    await advance(driver, 60)
     await asyncio.sleep(LOOKED_S)
-    assert await states(room, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
+    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
 
 
 @pytest.mark.rule("804/2015:28", "807/2015:30")
-async def test_later_than_the_regulation_is_the_operators_choice(room: RouletteDriver) -> None:
+async def test_later_than_the_regulation_is_the_operators_choice(driver: RouletteDriver) -> None:
     patient = session_pb2.InactivityPolicy(invite=True, idle_seconds=600)
-    table_id = await room.new_table(play=INDIVIDUAL, inactivity=patient)
-    guest = await room.seat_new_player(table_id)
-    await room.wait_for_open_round(guest)
-    facts = await room.private_facts(guest)
+    table_id = await driver.new_table(play=INDIVIDUAL, inactivity=patient)
+    seated_player = await driver.seat_new_player(table_id)
+    await driver.wait_for_open_round(seated_player)
+    facts = await driver.private_facts(seated_player)
 
-    await advance(room, 500)
+    await advance(driver, 500)
     await asyncio.sleep(LOOKED_S)
-    assert (await room.session(guest)).session.state == session_pb2.SESSION_STATE_ACTIVE
-    await advance(room, 101)
+    assert (await driver.session(seated_player)).session.state == session_pb2.SESSION_STATE_ACTIVE
+    await advance(driver, 101)
     assert (await heard(facts)).session_notice.kind == INVITATION

@@ -35,17 +35,17 @@ HOLDS_S = 3.0
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_an_expired_token_never_loses_a_win(room: RouletteDriver) -> None:
-    table_id = await room.new_table()
-    guest = await room.seat_new_player(table_id, 100_000)
-    watch = await room.watch(table_id)
+async def test_g12_an_expired_token_never_loses_a_win(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table()
+    seated_player = await driver.seat_new_player(table_id, 100_000)
+    watch = await driver.watch(table_id)
     # One of them wins, whichever it is.
     bets = {str(number): 100 for number in range(37)}
-    round_id, ending = await _bet_while_it_holds(room, guest, watch, bets)
+    round_id, ending = await _bet_while_it_holds(driver, seated_player, watch, bets)
 
     async def expired() -> bool:
         try:
-            await room.roulette.tables.GetTable(table_pb2.GetTableRequest(table_id=table_id), metadata=ending)
+            await driver.roulette.tables.GetTable(table_pb2.GetTableRequest(table_id=table_id), metadata=ending)
         except grpc.aio.AioRpcError as refused:
             return refusal_of(refused).reason == "TOKEN_EXPIRED"
         return False
@@ -58,23 +58,23 @@ async def test_g12_an_expired_token_never_loses_a_win(room: RouletteDriver) -> N
     payout = int(reference.payout(bets, unpack_outcome(drawn.outcome).number))
     assert payout == 3_600
     assert settled.seq
-    assert await room.balance(guest) == (100_000 - 3_700 + payout, 0)
+    assert await driver.balance(seated_player) == (100_000 - 3_700 + payout, 0)
 
 
 async def _bet_while_it_holds(
-    room: RouletteDriver, guest: SeatedPlayer, watch: TableWatcher, bets: Mapping[str, int]
+    driver: RouletteDriver, seated_player: SeatedPlayer, watch: TableWatcher, bets: Mapping[str, int]
 ) -> tuple[str, Metadata]:
     """Bets in a round that has just opened, with a token that is about to end; the round, and the token."""
-    seen = await room.wait_for_open_round(guest)
+    seen = await driver.wait_for_open_round(seated_player)
     while True:
         # Where the machine was too busy for the round or for the token it is the next round's turn.
         seen = await watch.next_round(after=(await watch.wait_for("round_settled", seen)).seq)
-        ending = room.roulette.bearer("player", guest.player_id, (HOLDS_S - CLOCK_SKEW_S) / 60)
+        ending = driver.roulette.bearer("player", seated_player.player_id, (HOLDS_S - CLOCK_SKEW_S) / 60)
         request = roulette_pb2.PlaceBetsRequest(
-            request_id=str(uuid4()), table_id=guest.table_id, round_id=seen, bets=bet_messages(bets)
+            request_id=str(uuid4()), table_id=seated_player.table_id, round_id=seen, bets=bet_messages(bets)
         )
         try:
-            await room.roulette.roulette.PlaceBets(request, metadata=ending)
+            await driver.roulette.roulette.PlaceBets(request, metadata=ending)
         except grpc.aio.AioRpcError as refused:
             if refusal_of(refused).reason not in {"BETTING_CLOSED", "TOKEN_EXPIRED"}:
                 raise
@@ -84,29 +84,29 @@ async def _bet_while_it_holds(
 
 @pytest.mark.rule("804/2015:30", "804/2015:31", "807/2015:32", "807/2015:33", "903-B/2015:6.1.3")
 async def test_a_visitor_plays_for_credits_and_never_where_there_is_money(
-    room: RouletteDriver, regulation: str
+    driver: RouletteDriver, regulation: str
 ) -> None:
-    key = SigningKey.read(room.platform.roulette.issuer.demo_keys.key_file)
+    key = SigningKey.read(driver.platform.roulette.issuer.demo_keys.key_file)
     visitor = DemoTokenIssuer(key, AUDIENCE).issue()
     bearer = (("authorization", f"Bearer {visitor.token}"),)
-    demo_table = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, mode=DEMO)
+    demo_table = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, mode=DEMO)
 
     def enter(table_id: str) -> Awaitable[table_pb2.EnterTableResponse]:
         request = table_pb2.EnterTableRequest(request_id=str(uuid4()), table_id=table_id)
-        return room.roulette.tables.EnterTable(request, metadata=bearer)
+        return driver.roulette.tables.EnterTable(request, metadata=bearer)
 
     assert (await refusal(enter(INDIVIDUAL_TABLES[regulation]))).reason == "ACCOUNT_UNKNOWN"
     entered = await enter(demo_table)
     own = entered.own_seat
-    guest = SeatedPlayer(visitor.player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
+    seated_player = SeatedPlayer(visitor.player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
     request = roulette_pb2.PlaceBetsRequest(
         request_id=str(uuid4()),
-        table_id=guest.table_id,
-        round_id=await room.wait_for_open_round(guest),
+        table_id=seated_player.table_id,
+        round_id=await driver.wait_for_open_round(seated_player),
         bets=bet_messages({"red": 100}),
     )
-    placed = await room.roulette.roulette.PlaceBets(request, metadata=bearer)
+    placed = await driver.roulette.roulette.PlaceBets(request, metadata=bearer)
     assert placed.stake.amount_cents == 100
-    spin = roulette_pb2.SpinRequest(table_id=guest.table_id, round_id=request.round_id)
-    assert (await room.roulette.roulette.Spin(spin, metadata=bearer)).staked_cents == 100
-    await room.leave(guest)
+    spin = roulette_pb2.SpinRequest(table_id=seated_player.table_id, round_id=request.round_id)
+    assert (await driver.roulette.roulette.Spin(spin, metadata=bearer)).staked_cents == 100
+    await driver.leave(seated_player)

@@ -155,7 +155,7 @@ FAULTS = [
     ),
     Fault(
         "a version of its own",
-        "UPDATE accounts SET version = 7 WHERE account_no = {demo.books_no}",
+        "UPDATE accounts SET version = 7 WHERE account_no = {demo.operator_account_no}",
         "balances",
         "says free -500, locked 0, version 7; its entries come to free -500, locked 0, version 1.",
     ),

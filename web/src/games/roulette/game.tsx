@@ -1,16 +1,18 @@
-// Roulette, as the front-end knows it (see `src/games.ts`).
-import type { Game } from "../../games";
-import { LastNumbers } from "./last_numbers";
-import { LobbyPicture } from "./lobby_picture";
-import { limits, outcome } from "./outcome_words";
-import { RouletteTable } from "./roulette_table";
-import { RoundTold } from "./round_told";
+// Roulette's part of the page, fetched when it is needed.
+import "./layout/colours.css";
+import type { Game } from "../../game_interface/game";
+import { PastRound } from "./history/past_round";
+import { LastNumbers } from "./result/last_numbers";
+import { RouletteTable } from "./table/roulette_table";
+import { LobbyPicture } from "./wheel/lobby_picture";
+import { limitsText } from "./words/limits";
+import { outcomeLabel } from "./words/outcomes";
 
 export const game: Game = {
   Table: RouletteTable,
-  RoundTold,
-  Picture: LobbyPicture,
+  PastRound,
+  LobbyPicture,
   LastOutcomes: LastNumbers,
-  limits,
-  outcome,
+  limits: limitsText,
+  outcome: outcomeLabel,
 };

@@ -1,6 +1,7 @@
-// What GetLayout answers for the three wheels, as the platform said it, written down in short.
-import type { Layout } from "../../../src/games/roulette/bets";
-import { colourOf } from "../../../src/games/roulette/pockets";
+// The answers of GetLayout for the three wheels, recorded from the platform in a short form.
+
+import type { Layout } from "../../../src/games/roulette/layout/messages";
+import { colourOf } from "../../../src/games/roulette/layout/pockets";
 import recorded from "./layouts.json";
 
 type Row<T extends unknown[]> = T;

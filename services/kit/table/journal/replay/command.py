@@ -218,7 +218,7 @@ def _moment(words: str) -> datetime:
 
 def _offer(game: str) -> GameDefinition[Any, Any]:
     """What the game's folder offers to the process that runs it."""
-    name = f"services.{game}.offer"
+    name = f"services.{game}.definition"
     try:
         found = vars(importlib.import_module(name)).values()
     except ModuleNotFoundError as missing:

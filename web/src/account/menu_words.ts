@@ -1,0 +1,41 @@
+// The words of the account menu.
+import { dictionary } from "../words/language";
+
+export const accountMenuWords = dictionary(
+  {
+    guest: "Convidado",
+    guestHint: "Joga com créditos, sem valor em dinheiro",
+    whoMenu: (name: string) => `Conta de ${name}`,
+    rounds: "As minhas jogadas",
+    sessions: "As minhas sessões",
+    money: "Movimentos",
+    complaints: "Reclamações",
+    cashier: "Depósitos e levantamentos",
+    logIn: "Entrar",
+    logOut: "Sair da conta",
+    logOutGuest: "Terminar a demonstração",
+    loggedOut: "Saiu. As suas sessões terminaram.",
+    language: "Língua",
+    sound: "Som",
+    guestOver: "A demonstração terminou. Pode começar outra.",
+    dismiss: "Fechar",
+  },
+  {
+    guest: "Guest",
+    guestHint: "You play for credits, which are worth no money",
+    whoMenu: (name: string) => `Account of ${name}`,
+    rounds: "My rounds",
+    sessions: "My sessions",
+    money: "Transactions",
+    complaints: "Complaints",
+    cashier: "Deposits and withdrawals",
+    logIn: "Log in",
+    logOut: "Log out",
+    logOutGuest: "End the demonstration",
+    loggedOut: "You are logged out. Your sessions have ended.",
+    language: "Language",
+    sound: "Sound",
+    guestOver: "The demonstration is over. You may begin another.",
+    dismiss: "Close",
+  },
+);

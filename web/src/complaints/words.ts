@@ -1,0 +1,51 @@
+// The words of the list of complaints.
+import { dictionary } from "../words/language";
+
+export const complaintWords = dictionary(
+  {
+    complaintsNone: "Não fez nenhuma reclamação.",
+    complaintsHow: "Pode reclamar de uma jogada, em «Jogadas», ou de uma sessão, em «Sessões».",
+    states: {
+      COMPLAINT_STATE_FILED: "Recebida",
+      COMPLAINT_STATE_IN_REVIEW: "Em análise",
+      COMPLAINT_STATE_ANSWERED: "Respondida",
+      COMPLAINT_STATE_CLOSED: "Encerrada",
+    } as Record<string, string>,
+    about: { round: (id: string) => `Jogada ${id}`, session: (id: string) => `Sessão ${id}` },
+    filedAt: (when: string) => `feita em ${when}`,
+    steps: "Passos",
+    you: "Da sua parte",
+    us: "Da nossa parte",
+    add: "Acrescentar à reclamação",
+    send: "Acrescentar",
+    sending: "A enviar…",
+    added: "Acrescentado à reclamação",
+    closed: "Esta reclamação está encerrada.",
+    back: "Voltar à lista",
+    choose: "Escolha uma reclamação para ver os passos.",
+    list: "Reclamações, da mais recente para a mais antiga",
+  },
+  {
+    complaintsNone: "You have made no complaint.",
+    complaintsHow: "You can complain about a round, under “Rounds”, or about a session, under “Sessions”.",
+    states: {
+      COMPLAINT_STATE_FILED: "Received",
+      COMPLAINT_STATE_IN_REVIEW: "In review",
+      COMPLAINT_STATE_ANSWERED: "Answered",
+      COMPLAINT_STATE_CLOSED: "Closed",
+    } as Record<string, string>,
+    about: { round: (id: string) => `Round ${id}`, session: (id: string) => `Session ${id}` },
+    filedAt: (when: string) => `made on ${when}`,
+    steps: "Steps",
+    you: "From you",
+    us: "From us",
+    add: "Add to the complaint",
+    send: "Add",
+    sending: "Sending…",
+    added: "Added to the complaint",
+    closed: "This complaint is closed.",
+    back: "Back to the list",
+    choose: "Choose a complaint to see its steps.",
+    list: "Complaints, newest first",
+  },
+);

@@ -1,0 +1,383 @@
+// The player's own bets in a round: placing, what the platform has accepted, taking back.
+//
+// A click shows at once as pending. One command is under way at a time; clicks meanwhile go with the next one. The platform
+// says what is accepted: first the `on_felt` of its answers, and in the end the events of the player's seat, which include
+// bets placed from another page of the same player.
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
+import type { Balance, MethodName, Params, Result } from "../../../api/messages";
+import { CallAbandoned, Refusal } from "../../../api/refusal";
+import { type Cents, cents } from "../../../words/money";
+import type { CallBet, Layout, Place } from "../layout/messages";
+import {
+  addBets,
+  betsFromMessage,
+  betsMessage,
+  callBetComponents,
+  containsBets,
+  equalBets,
+  NO_BETS,
+  type PlacedBets,
+  subtractBets,
+  sumBets,
+  totalOf,
+} from "./bets";
+
+/** What the slip needs of the page around it. */
+export interface BetSlipPorts {
+  call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>>;
+  requestId(): string;
+  updateBalance(balance: Balance): void;
+  /** The free balance and the version of the account that says so; null while it is not known. */
+  freeBalance(): { cents: Cents; version: string } | null;
+  /** Tells the player that something was refused. */
+  refused(refusal: Refusal): void;
+  after(ms: number, then: () => void): () => void;
+}
+
+/** Why an action is not possible now; null if it is. */
+export type Blocked = "closed" | "nothing" | "forbidden" | "limit" | "funds" | "no_earlier_bets" | null;
+
+// How long the events of answered commands may take before the events alone decide what is accepted.
+const EVENTS_WITHIN_MS = 1500;
+
+export class BetSlip {
+  /** Bets that the platform has accepted. */
+  readonly accepted = signal<PlacedBets>(NO_BETS);
+  /** The round that takes bets. */
+  readonly round = signal<string | null>(null);
+  readonly pending: ReadonlySignal<PlacedBets>;
+  readonly allBets: ReadonlySignal<PlacedBets>;
+  readonly undoBlocked: ReadonlySignal<Blocked>;
+  readonly repeatBlocked: ReadonlySignal<Blocked>;
+  readonly doubleBlocked: ReadonlySignal<Blocked>;
+
+  private readonly queued = signal<readonly PlacedBets[]>([]);
+  private readonly inFlight = signal<readonly PlacedBets[]>([]);
+  /** Accepted placements in their order, for undo. */
+  private readonly placements = signal<readonly PlacedBets[]>([]);
+  private readonly takeBackForbidden = signal(false);
+  /** The player has no earlier round here whose bets could be repeated. */
+  private readonly nothingToRepeat = signal(false);
+  private hasPlayed = false;
+  private readonly places: ReadonlyMap<string, Place>;
+  private readonly callBets: ReadonlyMap<string, CallBet>;
+  private readonly totalMaximum: Cents;
+
+  private eventBets: PlacedBets = NO_BETS;
+  private commandsUnderWay = 0;
+  private sentAtVersion = "";
+  private commandChain: Promise<void> = Promise.resolve();
+  private cancelReconcile: () => void = () => undefined;
+
+  constructor(
+    private readonly tableId: string,
+    layout: Layout,
+    private readonly ports: BetSlipPorts,
+  ) {
+    this.places = new Map(layout.places.map((place) => [place.place, place]));
+    this.callBets = new Map(layout.call_bets.map((bet) => [bet.place, bet]));
+    this.totalMaximum = cents(layout.total_maximum_cents);
+    this.pending = computed(() => sumBets([...this.inFlight.value, ...this.queued.value].flatMap((step) => [...step])));
+    this.allBets = computed(() => addBets(this.accepted.value, this.pending.value));
+    this.undoBlocked = computed(() => {
+      if (!this.round.value) return "closed";
+      if (this.allBets.value.size === 0) return "nothing";
+      return this.takeBackForbidden.value ? "forbidden" : null;
+    });
+    this.repeatBlocked = computed(() => {
+      if (!this.round.value) return "closed";
+      return this.nothingToRepeat.value ? "no_earlier_bets" : null;
+    });
+    this.doubleBlocked = computed(() => {
+      if (!this.round.value) return "closed";
+      if (this.allBets.value.size === 0) return "nothing";
+      const refusal = this.refusalFor(this.allBets.value);
+      if (!refusal) return null;
+      return refusal.reason === "INSUFFICIENT_FUNDS" ? "funds" : "limit";
+    });
+  }
+
+  // -- what the table says ---------------------------------------------------------------------------------------
+
+  /** Starts from a snapshot. `stakes` are the player's placements, oldest first. */
+  restore(round: string | null, onFelt: PlacedBets, stakes: readonly PlacedBets[], takeBackForbidden: boolean): void {
+    if (round !== this.round.value) this.dropQueued();
+    this.eventBets = onFelt;
+    // A round never shows the chips of the one before.
+    batch(() => {
+      this.takeBackForbidden.value = takeBackForbidden;
+      this.round.value = round;
+      this.setAccepted(onFelt, stakes);
+    });
+  }
+
+  roundOpened(round: string, takeBackForbidden: boolean): void {
+    this.restore(round, NO_BETS, [], takeBackForbidden);
+  }
+
+  /** Betting has closed; the events of all accepted bets have arrived before. */
+  bettingClosed(): void {
+    this.round.value = null;
+    if (this.eventBets.size > 0) {
+      this.hasPlayed = true;
+      this.nothingToRepeat.value = false;
+    }
+    this.dropQueued();
+    this.setAccepted(this.eventBets, []);
+  }
+
+  /** The round is void: every bet was returned. */
+  roundVoided(): void {
+    this.eventBets = NO_BETS;
+    this.setAccepted(NO_BETS, []);
+  }
+
+  /** The player has never taken part in a round here; a round played meanwhile counts. */
+  noEarlierRounds(): void {
+    this.nothingToRepeat.value = !this.hasPlayed;
+  }
+
+  betsPlaced(bets: PlacedBets): void {
+    this.eventReceived(addBets(this.eventBets, bets));
+  }
+
+  betsTakenBack(bets: PlacedBets): void {
+    this.eventReceived(subtractBets(this.eventBets, bets));
+  }
+
+  // -- what the player does --------------------------------------------------------------------------------------
+
+  /** Why these bets would be refused, as far as the page knows. */
+  refusalFor(added: PlacedBets): Refusal | null {
+    const round_id = this.round.value;
+    if (!round_id) return new Refusal("BETTING_CLOSED", {}, "", "No round takes bets.");
+    const now = this.allBets.value;
+    for (const [name, value] of added) {
+      const place = this.places.get(name);
+      if (!place) return new Refusal("BET_NOT_OFFERED", { place: name }, "", "Not offered.");
+      const { minimum_cents, maximum_cents, even_cents_only } = place;
+      const facts = { place: name, amount_cents: String(value), minimum_cents, maximum_cents };
+      if (value < cents(minimum_cents)) return new Refusal("BELOW_MINIMUM", facts, "", "Below the minimum.");
+      if (even_cents_only && value % 2) return new Refusal("ODD_CENTS", facts, "", "Odd cents.");
+      if ((now.get(name) ?? 0) + value > cents(maximum_cents)) {
+        return new Refusal("ABOVE_MAXIMUM", facts, "", "Above the maximum.");
+      }
+    }
+    const all = totalOf(now) + totalOf(added);
+    if (this.totalMaximum && all > this.totalMaximum) {
+      const facts = { amount_cents: String(all), maximum_cents: String(this.totalMaximum) };
+      return new Refusal("ABOVE_TOTAL", facts, "", "Above the total.");
+    }
+    const free = this.freeCents();
+    const needed = totalOf(added);
+    if (free !== null && needed > free) {
+      const facts = { free_cents: String(free), needed_cents: String(needed) };
+      return new Refusal("INSUFFICIENT_FUNDS", facts, "", "Not enough.");
+    }
+    return null;
+  }
+
+  /** Places a chip, or one for each unit of a call bet. */
+  placeChip(place: string, value: Cents): boolean {
+    const callBet = this.callBets.get(place);
+    return this.enqueuePlacement(callBet ? callBetComponents(callBet, value) : sumBets([[place, value]]));
+  }
+
+  double(): boolean {
+    return this.enqueuePlacement(this.allBets.value);
+  }
+
+  repeat(): void {
+    const round_id = this.round.value;
+    if (!round_id) return;
+    this.enqueue(round_id, async (request_id) => {
+      const { stake, on_felt } = await this.ports.call("RouletteService.RepeatBets", {
+        table_id: this.tableId,
+        round_id,
+        request_id,
+      });
+      if (stake?.balance) this.ports.updateBalance(stake.balance);
+      this.nothingToRepeat.value = false;
+      this.answered(round_id, betsFromMessage(on_felt), [...this.placements.value, betsFromMessage(stake?.bets)]);
+    });
+  }
+
+  /** Takes back the last click, wherever it was. */
+  undo(): void {
+    const queued = this.queued.value;
+    if (queued.length) {
+      this.queued.value = queued.slice(0, -1);
+      return;
+    }
+    this.takeBack(() => this.placements.value.at(-1));
+  }
+
+  /** Takes back the last chip of a place. */
+  takeBackFrom(place: string): void {
+    const queued = this.queued.value;
+    const at = queued.findLastIndex((step) => step.has(place));
+    if (at >= 0) {
+      const rest = subtractBets(queued[at] ?? NO_BETS, betsOn(queued[at], place));
+      this.queued.value = rest.size ? queued.with(at, rest) : queued.toSpliced(at, 1);
+      return;
+    }
+    this.takeBack(() => {
+      const step = this.placements.value.findLast((one) => one.has(place));
+      return step && betsOn(step, place);
+    });
+  }
+
+  clear(): void {
+    this.queued.value = [];
+    this.takeBack(() => this.accepted.value);
+  }
+
+  /** Launches the ball once all placements have been answered. */
+  async spin(): Promise<void> {
+    const round_id = this.round.value;
+    if (!round_id) return;
+    await this.enqueue(round_id, async () => {
+      const spun = await this.ports.call("RouletteService.Spin", { table_id: this.tableId, round_id });
+      if (spun.balance) this.ports.updateBalance(spun.balance);
+    });
+  }
+
+  // -- internals -------------------------------------------------------------------------------------------------
+
+  private enqueuePlacement(bets: PlacedBets): boolean {
+    const round_id = this.round.value;
+    const refusal = this.refusalFor(bets);
+    if (refusal || !round_id) {
+      if (refusal) this.ports.refused(refusal);
+      return false;
+    }
+    this.queued.value = [...this.queued.value, bets];
+    this.enqueue(round_id, (request_id) => this.sendQueued(round_id, request_id));
+    return true;
+  }
+
+  /** Sends all queued clicks in one command. */
+  private async sendQueued(round_id: string, request_id: string): Promise<void> {
+    const steps = this.queued.value;
+    if (steps.length === 0) return;
+    this.inFlight.value = steps;
+    this.queued.value = [];
+    this.sentAtVersion = this.ports.freeBalance()?.version ?? "";
+    try {
+      const { stake, on_felt } = await this.ports.call("RouletteService.PlaceBets", {
+        table_id: this.tableId,
+        round_id,
+        request_id,
+        bets: betsMessage(sumBets(steps.flatMap((step) => [...step]))),
+      });
+      this.inFlight.value = [];
+      if (stake?.balance) this.ports.updateBalance(stake.balance);
+      this.answered(round_id, betsFromMessage(on_felt), [...this.placements.value, ...steps]);
+    } finally {
+      this.inFlight.value = [];
+    }
+  }
+
+  private takeBack(chosen: () => PlacedBets | undefined): void {
+    const round_id = this.round.value;
+    if (!round_id || this.takeBackForbidden.value) return;
+    this.enqueue(round_id, async (request_id) => {
+      const bets = chosen();
+      if (!bets?.size) return;
+      const { on_felt, balance } = await this.ports.call("RouletteService.CancelBets", {
+        table_id: this.tableId,
+        round_id,
+        request_id,
+        bets: betsMessage(bets),
+      });
+      if (balance) this.ports.updateBalance(balance);
+      this.answered(round_id, betsFromMessage(on_felt), withoutBets(this.placements.value, bets));
+    });
+  }
+
+  /** Runs one command after the other. */
+  private enqueue(round_id: string, command: (request_id: string) => Promise<void>): Promise<void> {
+    this.commandsUnderWay += 1;
+    this.commandChain = this.commandChain.then(async () => {
+      try {
+        if (this.round.value === round_id) await command(this.ports.requestId());
+      } catch (error) {
+        this.failed(error);
+      } finally {
+        this.commandsUnderWay -= 1;
+        this.reconcileLater();
+      }
+    });
+    return this.commandChain;
+  }
+
+  private failed(error: unknown): void {
+    if (error instanceof CallAbandoned) return;
+    const refusal = error instanceof Refusal ? error : new Refusal("", {}, "", String(error));
+    if (refusal.reason === "NOTHING_TO_REPEAT") this.nothingToRepeat.value = true;
+    this.ports.refused(refusal);
+  }
+
+  private answered(round_id: string, onFelt: PlacedBets, steps: readonly PlacedBets[]): void {
+    // The events have settled a round that is over.
+    if (this.round.value !== round_id) return;
+    this.setAccepted(onFelt, steps);
+  }
+
+  private eventReceived(seen: PlacedBets): void {
+    const wasKnown = equalBets(this.eventBets, this.accepted.value);
+    this.eventBets = seen;
+    // With no command of this page's under way, the bets came from elsewhere.
+    if (this.commandsUnderWay === 0 && wasKnown) this.setAccepted(seen, this.placements.value);
+    else this.reconcileLater();
+  }
+
+  private reconcileLater(): void {
+    this.cancelReconcile();
+    if (this.commandsUnderWay > 0 || equalBets(this.eventBets, this.accepted.value)) return;
+    this.cancelReconcile = this.ports.after(EVENTS_WITHIN_MS, () => {
+      if (this.commandsUnderWay === 0) this.setAccepted(this.eventBets, this.placements.value);
+    });
+  }
+
+  private setAccepted(onFelt: PlacedBets, steps: readonly PlacedBets[]): void {
+    if (!equalBets(onFelt, this.accepted.value)) this.accepted.value = onFelt;
+    const all = sumBets(steps.flatMap((step) => [...step]));
+    this.placements.value = equalBets(all, onFelt) ? steps : [...onFelt].map((bet) => sumBets([bet]));
+  }
+
+  /** Drops clicks that were not sent before betting closed. */
+  private dropQueued(): void {
+    if (this.queued.value.length === 0) return;
+    this.queued.value = [];
+    this.ports.refused(new Refusal("BETTING_CLOSED", {}, "", "Too late."));
+  }
+
+  /** What may still be staked. Bets in flight may have been charged already: then the account has a newer version. */
+  private freeCents(): Cents | null {
+    const free = this.ports.freeBalance();
+    if (!free) return null;
+    const queued = this.queued.value.reduce((all, step) => all + totalOf(step), 0);
+    const flying = this.inFlight.value.reduce((all, step) => all + totalOf(step), 0);
+    return free.cents - queued - (free.version === this.sentAtVersion ? flying : 0);
+  }
+}
+
+function betsOn(step: PlacedBets | undefined, place: string): PlacedBets {
+  const value = step?.get(place);
+  return value ? sumBets([[place, value]]) : NO_BETS;
+}
+
+/** The placements that remain when bets are taken back, the newest first. */
+function withoutBets(steps: readonly PlacedBets[], bets: PlacedBets): readonly PlacedBets[] {
+  const last = steps.at(-1);
+  if (last && equalBets(last, bets)) return steps.slice(0, -1);
+  let gone = bets;
+  const left: PlacedBets[] = [];
+  for (const step of [...steps].reverse()) {
+    const rest = subtractBets(step, gone);
+    gone = subtractBets(gone, containsBets(gone, step) ? step : subtractBets(step, rest));
+    if (rest.size) left.unshift(rest);
+  }
+  return left;
+}

@@ -1,0 +1,36 @@
+// Applies an event to a table's snapshot.
+import type { PastOutcome, TableEvent, TableSnapshot } from "../../api/messages";
+
+// As many as the platform's own snapshots hold.
+const PAST_KEPT = 20;
+
+export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapshot {
+  const now = { ...table, seq: event.seq };
+  if (event.at) now.at = event.at;
+  if (event.round_opened?.round) {
+    return { ...now, phase: "PHASE_BETTING", round: event.round_opened.round, bets: [] };
+  }
+  if (event.betting_closed) return { ...now, phase: "PHASE_CLOSED" };
+  if (event.outcome_drawn?.outcome && table.round) {
+    const { outcome, round_id } = event.outcome_drawn;
+    const drawn: PastOutcome = { round_id, outcome, ...(event.at ? { drawn_at: event.at } : {}) };
+    return {
+      ...now,
+      phase: "PHASE_DRAWN",
+      round: { ...table.round, outcome },
+      past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
+    };
+  }
+  if (event.round_settled || event.round_void) return { ...now, phase: "PHASE_RESULT_SHOWN" };
+  if (event.table_switched) {
+    const { enabled, reason } = event.table_switched;
+    return { ...now, disabled_reason: enabled ? "" : reason, phase: enabled ? "PHASE_IDLE" : "PHASE_DISABLED" };
+  }
+  if (event.seat_taken) return { ...now, seated: table.seated + 1 };
+  if (event.seat_left) return { ...now, seated: Math.max(0, table.seated - 1) };
+  if (event.table_idle) {
+    const { round: _, ...without } = now;
+    return { ...without, phase: "PHASE_IDLE", bets: [] };
+  }
+  return now;
+}

@@ -1,0 +1,209 @@
+// One table as the page plays it: the public snapshot, the player's own seat, and the session. Independent of the game.
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import type {
+  Mode,
+  OwnSeat,
+  Session,
+  SessionEnded,
+  SessionNotice,
+  TableEvent,
+  TableSnapshot,
+} from "../../api/messages";
+import {
+  call,
+  enterAsGuest,
+  identity,
+  onFact,
+  onResync,
+  readBalance,
+  requestId,
+  updateBalance,
+  watch,
+} from "../../api/platform";
+import { Refusal } from "../../api/refusal";
+import { observeServerTime } from "../../api/server_clock";
+import { applyEvent } from "./apply_event";
+import { checkOverdueClosing } from "./closing_check";
+
+export type TableState = "entering" | "playing" | "left" | "refused";
+
+export class LiveTable {
+  /** The table that is played: at an individual table the player's own. */
+  readonly tableId = signal("");
+  readonly snapshot = signal<TableSnapshot | null>(null);
+  readonly ownSeat = signal<OwnSeat | null>(null);
+  readonly session = signal<Session | null>(null);
+  /** The player's previous session here, which has to be shown. */
+  readonly previousSession = signal<{ started_at: string; ended_at: string } | null>(null);
+  readonly state = signal<TableState>("entering");
+  readonly refusal = signal<Refusal | null>(null);
+  /** The last notice of inactivity; after a reconnect the session's state replaces it. */
+  readonly notice = signal<SessionNotice | null>(null);
+  readonly ended = signal<SessionEnded | null>(null);
+
+  readonly mode: ReadonlySignal<Mode> = computed(() => this.snapshot.value?.configuration?.mode ?? "MODE_REAL");
+  readonly individual = computed(() => this.snapshot.value?.configuration?.play === "PLAY_INDIVIDUAL");
+  /** The round that takes bets, while one does. */
+  readonly openRound = computed(() => {
+    const table = this.snapshot.value;
+    // A session that ends with this round takes no more bets.
+    const plays = this.state.value === "playing" && this.session.value?.state !== "SESSION_STATE_ENDING";
+    return table?.phase === "PHASE_BETTING" && plays ? (table.round?.round_id ?? null) : null;
+  });
+
+  private eventListeners = new Set<(event: TableEvent, table: TableSnapshot) => void>();
+  private snapshotListeners = new Set<(table: TableSnapshot, own: OwnSeat) => void>();
+  private unsubscribers: (() => void)[] = [];
+  private unwatch: () => void = () => undefined;
+  private enterRequestId = requestId();
+  private closed = false;
+
+  constructor(
+    readonly listedId: string,
+    private readonly demonstration: boolean,
+  ) {
+    this.unsubscribers.push(
+      onFact((fact) => this.takeFact(fact)),
+      onResync(() => void this.readSession()),
+      checkOverdueClosing(this.snapshot),
+    );
+    void this.enter();
+  }
+
+  /** Calls the listener with each event, after the snapshot has been updated. */
+  onEvent(listener: (event: TableEvent, table: TableSnapshot) => void): () => void {
+    this.eventListeners.add(listener);
+    return () => this.eventListeners.delete(listener);
+  }
+
+  /** Calls the listener with each whole snapshot: at the beginning, and when events were missed. */
+  onSnapshot(listener: (table: TableSnapshot, own: OwnSeat) => void): () => void {
+    this.snapshotListeners.add(listener);
+    return () => this.snapshotListeners.delete(listener);
+  }
+
+  /** Sits down, at first or again after a session ended. */
+  async enter(): Promise<void> {
+    this.state.value = "entering";
+    this.refusal.value = null;
+    this.ended.value = null;
+    this.notice.value = null;
+    try {
+      if (identity.value.kind === "nobody" && this.demonstration) await enterAsGuest();
+      const entered = await call("TableService.EnterTable", {
+        table_id: this.listedId,
+        request_id: this.enterRequestId,
+        device: { kind: "browser", agent: `feltro-web ${navigator.userAgent}`.slice(0, 200) },
+      });
+      // The same id would return the same session: the next session needs another.
+      this.enterRequestId = requestId();
+      if (!entered.table || this.closed) return;
+      observeServerTime(entered.table.at);
+      this.session.value = entered.session ?? null;
+      if (entered.previous_session_started_at) {
+        this.previousSession.value = {
+          started_at: entered.previous_session_started_at,
+          ended_at: entered.previous_session_ended_at ?? "",
+        };
+      }
+      this.tableId.value = entered.table.table_id;
+      this.state.value = "playing";
+      this.takeSnapshot(entered.table, entered.own_seat ?? null);
+      this.unwatch();
+      this.unwatch = watch(entered.table.table_id, {
+        snapshot: (table, own) => this.takeSnapshot(table, own),
+        event: (event) => this.takeEvent(event),
+        // A player who has left needs no refusal.
+        refused: (refusal) => this.state.value === "playing" && this.refuse(refusal),
+      });
+      void readBalance(this.mode.value).catch(() => undefined);
+    } catch (error) {
+      this.refuse(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
+    }
+  }
+
+  /** Ends the session; with stakes in the round it ends together with the round. */
+  async leave(): Promise<SessionEnded | null> {
+    const session_id = this.session.value?.session_id;
+    if (!session_id) return null;
+    const { session, summary } = await call("SessionService.EndSession", { session_id });
+    this.session.value = session ?? null;
+    if (session?.state === "SESSION_STATE_ENDED") this.sessionEnded(session, summary);
+    return this.ended.value;
+  }
+
+  /** Stops following the table; the session goes on. */
+  close(): void {
+    this.closed = true;
+    this.unwatch();
+    for (const end of this.unsubscribers.splice(0)) end();
+  }
+
+  private refuse(refusal: Refusal): void {
+    this.refusal.value = refusal;
+    this.state.value = "refused";
+  }
+
+  private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
+    this.snapshot.value = table;
+    if (own) this.takeSeat(table, own);
+    else void this.readOwnSeat();
+  }
+
+  private takeSeat(table: TableSnapshot, own: OwnSeat): void {
+    this.ownSeat.value = own;
+    for (const listener of this.snapshotListeners) listener(table, own);
+  }
+
+  /** Reads the player's own seat after a snapshot that holds only what is public. */
+  private async readOwnSeat(): Promise<void> {
+    const answer = await call("TableService.GetTable", { table_id: this.tableId.value }).catch(() => null);
+    const table = this.snapshot.value;
+    // The answer is void if another round has begun meanwhile.
+    if (answer?.own_seat && table && answer.table?.round?.round_id === table.round?.round_id)
+      this.takeSeat(table, answer.own_seat);
+  }
+
+  private takeEvent(event: TableEvent): void {
+    const before = this.snapshot.value;
+    if (!before) return;
+    if (event.snapshot_published?.snapshot) {
+      this.takeSnapshot(event.snapshot_published.snapshot, null);
+      return;
+    }
+    const now = applyEvent(before, event);
+    this.snapshot.value = now;
+    for (const listener of this.eventListeners) listener(event, now);
+  }
+
+  private takeFact(fact: Parameters<Parameters<typeof onFact>[0]>[0]): void {
+    const ownSessionId = this.session.value?.session_id;
+    if (fact.balance_changed?.balance) updateBalance(fact.balance_changed.balance);
+    const notice = fact.session_notice;
+    if (notice && notice.session_id === ownSessionId) {
+      this.notice.value = notice;
+    }
+    const ended = fact.session_ended;
+    if (ended?.session && ended.session.session_id === ownSessionId) this.sessionEnded(ended.session, ended.summary);
+  }
+
+  private sessionEnded(session: Session, summary: SessionEnded["summary"]): void {
+    this.session.value = session;
+    this.notice.value = null;
+    this.ended.value = summary ? { session, summary } : { session };
+    this.state.value = "left";
+  }
+
+  private async readSession(): Promise<void> {
+    const session_id = this.session.value?.session_id;
+    if (!session_id || this.state.value !== "playing") return;
+    const { session, summary } = await call("SessionService.GetSession", { session_id }).catch(() => ({
+      session: undefined,
+      summary: undefined,
+    }));
+    if (!session) return;
+    this.session.value = session;
+    this.notice.value = null;
+    if (session.state === "SESSION_STATE_ENDED") this.sessionEnded(session, summary);
+  }
+}

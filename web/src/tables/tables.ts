@@ -1,0 +1,29 @@
+// All tables of every game, as the platform lists them.
+import { signal } from "@preact/signals";
+import type { TableSummary } from "../api/messages";
+import { call } from "../api/platform";
+import { observeServerTime } from "../api/server_clock";
+import { gameIds } from "../game_interface/registered_games";
+
+/** Null until they have been read. */
+export const listedTables = signal<readonly TableSummary[] | null>(null);
+
+export async function readTables(): Promise<void> {
+  const found = await Promise.all(gameIds().map((game) => call("TableService.ListTables", { game })));
+  for (const { at } of found) observeServerTime(at);
+  listedTables.value = found.flatMap((one) => one.tables);
+}
+
+// The id of a player's individual table: the listed table's id and sixteen hexadecimal digits.
+const INDIVIDUAL_SUFFIX = /-[0-9a-f]{16}$/;
+
+/** The id of the listed table that a table belongs to: its own, unless it is one player's individual table. */
+export function listedId(tableId: string): string {
+  if (listedTables.value?.some((table) => table.table_id === tableId)) return tableId;
+  return tableId.replace(INDIVIDUAL_SUFFIX, "");
+}
+
+export function listedTable(tableId: string): TableSummary | undefined {
+  const listed = listedId(tableId);
+  return listedTables.value?.find((table) => table.table_id === listed);
+}
