@@ -10,9 +10,9 @@ from gateway.access.logins import Login, login_of
 from gateway.access.revocations import NOTES_KEPT_S, Revocations
 from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
+from services.kit.access.authorization import authenticate
 from services.kit.access.identity import CLOCK_SKEW_S, GAME, Caller, TokenVerifier
 from services.kit.refusal import Refused
-from services.kit.rpc.methods import authenticate
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.identity import CLOCK_SKEW_S, DEMO, Caller
 from services.kit.access.published_keys import BLOCKING_REFRESH_AFTER_S
-from services.kit.bus.buckets import Bucket, seconds_since_boot
+from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import BUS_FAILURES, Outage
+from services.kit.clock import seconds_since_boot
 
 BUCKET = "feltro_revocations"
 # No note is kept longer, and so no token that was issued longer ago is let in.

@@ -15,9 +15,10 @@ from nats.js.api import KeyValueConfig, StorageType
 from feltro.table.v1 import placement_pb2
 from gateway.contracts import refusals
 from gateway.contracts.methods import Method
-from services.kit.bus.buckets import Bucket, seconds_since_boot
+from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import Outage
 from services.kit.bus.subjects import HEARTBEAT_LIFETIME_S, LEASES_BUCKET, REPLICAS_BUCKET
+from services.kit.clock import seconds_since_boot
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from gateway.backends.directory import Directory, NoReplicaKnown
 from gateway.backends.upstream import Upstream
 from gateway.contracts.methods import Method
-from gateway.contracts.refusals import DOMAIN, unavailable
+from gateway.contracts.refusals import DOMAIN, code_of, unavailable
 from services.kit import trace
 from services.kit.refusal import Refused
 from services.kit.rpc.relay_connection import NoAnswer
@@ -61,10 +61,10 @@ class Dispatcher:
                     try:
                         return await self._upstream.call(address, method.path, token, payload, traceparent)
                     except Refused as refused:
-                        if refused.reason not in _ASK_ANOTHER and refused.code != grpc.StatusCode.UNIMPLEMENTED:
+                        if refused.reason not in _ASK_ANOTHER and code_of(refused) != grpc.StatusCode.UNIMPLEMENTED:
                             raise
                         problem = refused
-                if problem.reason == "TABLE_UNKNOWN" or problem.code == grpc.StatusCode.UNIMPLEMENTED:
+                if problem.reason == "TABLE_UNKNOWN" or code_of(problem) == grpc.StatusCode.UNIMPLEMENTED:
                     raise problem
             except NoReplicaKnown:
                 pass

@@ -19,6 +19,7 @@ from nats.errors import ConnectionReconnectingError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
 from prometheus_client import Counter
 
+from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 
 ANSWERED_WITHIN_S = 2.0
@@ -108,8 +109,7 @@ class StreamListener:
 
     def _connection(self) -> int:
         """Which of the connections to the bus it is."""
-        if not self._bus.is_connected:
-            raise ConnectionReconnectingError
+        require_connection(self._bus)
         return self._bus.stats["reconnects"]
 
     async def _stop(self, unsubscribing: object, name: str) -> None:

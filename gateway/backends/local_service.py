@@ -18,9 +18,9 @@ from gateway.access.rate_limiter import RateLimiter
 from gateway.access.revocations import Revocations
 from gateway.contracts import refusals
 from gateway.contracts.refusals import DOMAIN
+from services.kit.access.authorization import AccessRule, token_missing
 from services.kit.access.identity import SUBJECT_CHARACTERS_LIMIT
 from services.kit.refusal import Refused
-from services.kit.rpc.methods import AccessRule, token_missing
 
 REASON_CHARACTERS_LIMIT = 500
 

@@ -19,7 +19,7 @@ from feltro.wallet.v1 import audit_pb2
 from gateway.access.principals import Principal
 from gateway.contracts import json_codec, refusals
 from gateway.contracts.methods import Method
-from gateway.contracts.refusals import GatewayRefused
+from gateway.contracts.refusals import GatewayRefused, code_of
 from services.kit import trace
 from services.kit.access.identity import OPERATOR
 from services.kit.refusal import Refused
@@ -95,7 +95,7 @@ class OperatorAudit:
         try:
             answer = await self._desk.dispatch(method, request, visitor.token, begun.header, address)
         except Refused as refused:
-            await self._end(action_id, refused.code.name, refused.reason, visitor, begun.header)
+            await self._end(action_id, code_of(refused).name, refused.reason, visitor, begun.header)
             raise
         await self._end(action_id, STATUS_OK, "", visitor, begun.header)
         return answer

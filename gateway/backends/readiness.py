@@ -19,9 +19,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
+from services.kit.bus.connection import connect
+
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
-RECONNECT_AFTER_S = 1
 NO_ANSWER = "does not answer"
 
 _PASSWORDS = re.compile(r"[^,@]*@")
@@ -94,12 +95,12 @@ class NatsDependency:
         self._url = url
         self.client = Client()
         """For whoever speaks to the bus; it connects when the part is first looked at, and again when it is lost."""
-        self._connecting: asyncio.Task[None] | None = None
+        self._connecting: asyncio.Task[Client] | None = None
 
     async def check(self) -> str:
         """Not connected; once started, the client itself tries again for ever."""
         if self._connecting is None:
-            self._connecting = asyncio.create_task(self._connect())
+            self._connecting = asyncio.create_task(connect(self._url, "feltro gateway", client=self.client))
         return "" if self.client.is_connected else NO_ANSWER
 
     async def close(self) -> None:
@@ -110,16 +111,6 @@ class NatsDependency:
         await asyncio.gather(self._connecting, return_exceptions=True)
         with contextlib.suppress(NatsError, OSError):
             await self.client.close()
-
-    async def _connect(self) -> None:
-        await self.client.connect(
-            self._url,
-            name="feltro gateway",
-            connect_timeout=RECONNECT_AFTER_S,
-            reconnect_time_wait=RECONNECT_AFTER_S,
-            max_reconnect_attempts=-1,
-            error_cb=_say_nats_error,
-        )
 
 
 class Readiness:
@@ -169,7 +160,3 @@ def _note(part: Dependency, seen: DependencyState) -> None:
     """Once for each change: whoever operates has to know where to look."""
     said = {"part": part.name, "address": part.address, "problem": seen.problem}
     _log.log(logging.INFO if seen.is_up else logging.WARNING, "a part of the platform has changed", extra=said)
-
-
-async def _say_nats_error(error: Exception) -> None:
-    _log.warning("the connection to NATS has a problem", extra={"error": str(error) or type(error).__name__})

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import grpc
-from google.rpc import code_pb2
 
-from feltro.access.v1 import refusal_pb2
-from feltro.gateway.v1 import gateway_pb2
+from feltro.gateway.v1 import gateway_pb2  # noqa: F401 - declares the reasons
 from services.kit.refusal import Refused
+from services.kit.rpc import status
 
 DOMAIN = "gateway.feltro"
-
-_CODES = {
-    value.name.removeprefix("REFUSAL_REASON_"): grpc.StatusCode[
-        code_pb2.Code.Name(value.GetOptions().Extensions[refusal_pb2.refusal].code)
-    ]
-    for value in gateway_pb2.RefusalReason.DESCRIPTOR.values[1:]
-}
 
 
 class GatewayRefused(Refused):
@@ -25,7 +17,7 @@ class GatewayRefused(Refused):
     domain = DOMAIN
 
     def __init__(self, reason: str, sentence: str, **facts: str | int) -> None:
-        super().__init__(reason, _CODES[reason], sentence, {name: str(fact) for name, fact in facts.items()})
+        super().__init__(reason, sentence, {name: str(fact) for name, fact in facts.items()})
 
 
 def invalid(field: str, sentence: str) -> GatewayRefused:
@@ -42,3 +34,8 @@ def token_expired() -> GatewayRefused:
 
 def game_unknown(game: str) -> GatewayRefused:
     return GatewayRefused("GAME_UNKNOWN", "There is no such game.", game=game)
+
+
+def code_of(refused: Refused) -> grpc.StatusCode:
+    """The gRPC code of a refusal; a reason that all domains have is the gateway's here."""
+    return status.code_of(refused, DOMAIN)

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from gateway.contracts import json_codec
 from gateway.contracts.reasons import HTTP_ERROR_REASONS, status_of, title_of
-from gateway.contracts.refusals import DOMAIN
+from gateway.contracts.refusals import DOMAIN, code_of
 from services.kit.refusal import Refused
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
@@ -75,7 +75,7 @@ def invalid(sentence: str, field_path: str = "") -> Problem:
 
 def problem_of_refusal(refused: Refused) -> Problem:
     """A refusal, of a service or of our own."""
-    status = status_of(refused.domain, refused.reason, refused.code)
+    status = status_of(refused.domain, refused.reason, code_of(refused))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         # Whatever it says, it was not written for a client (G7).
         return Problem(status, _INTERNAL)

@@ -23,7 +23,7 @@ from gateway.backends.listener import StreamListener
 from gateway.backends.principal_dispatcher import PrincipalDispatcher
 from gateway.contracts import bounds, json_codec, refusals
 from gateway.contracts.methods import Contracts
-from gateway.contracts.refusals import GatewayRefused, unavailable
+from gateway.contracts.refusals import GatewayRefused, code_of, unavailable
 from gateway.live import feeds
 from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import EncodedEvent, notification
@@ -276,7 +276,7 @@ class Hub:
             if breaks == feed.gap_count:
                 self._show_all(feed, picture)
         except Refused as refused:
-            if refused.code not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED}:
+            if code_of(refused) not in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED}:
                 self._turn_away(feed, visitor, refused)
         except Exception:  # noqa: BLE001 - those who wait are told in time that they cannot be shown the table
             _log.exception("a table cannot be shown", extra={"table_id": feed.table_id})

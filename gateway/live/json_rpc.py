@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import grpc
 
 from gateway.contracts import json_codec
+from gateway.contracts.refusals import code_of
 from gateway.http.problems import Problem, problem_of_refusal
 from services.kit.refusal import Refused
 
@@ -58,9 +59,10 @@ def invalid_params(sentence: str, field: str = "") -> CallFailed:
 
 
 def error_of_refusal(refusal: Refused) -> CallFailed:
-    number: int = refusal.code.value[0]
+    code = code_of(refusal)
+    number: int = code.value[0]
     problem = problem_of_refusal(refusal)
-    internal = problem.status == 500 or refusal.code is grpc.StatusCode.OK
+    internal = problem.status == 500 or code is grpc.StatusCode.OK
     return CallFailed(INTERNAL_ERROR if internal else REFUSED_CODE_BASE - number, problem)
 
 

@@ -1,5 +1,6 @@
-"""Time as something that is handed in, so that tests decide what time it is."""
+"""Clocks, handed in where they are read, so that tests decide what time it is."""
 
+import time
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -15,3 +16,9 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+def seconds_since_boot() -> float:
+    """Seconds that go on while the machine sleeps, where the system can tell."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 from services.kit.table.refusals import TableRefused, invalid
 from services.roulette import board, call_bets, refusals
 from services.roulette.board import Kind

@@ -249,7 +249,7 @@ class _Terminal:
 
 
 def command(argv: list[str]) -> int:
-    """Runs the platform on this machine until Ctrl-C."""
+    """Runs the whole platform on this machine (development)."""
     description = "Run the whole platform on this machine until Ctrl-C. README.md says how to move its ports and data."
     argparse.ArgumentParser(prog="feltro run", description=description).parse_args(argv)
     return Stack(load_or_exit(StackSettings)).run()

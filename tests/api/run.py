@@ -76,7 +76,7 @@ def _tool() -> Path:
 
 def _migrate(service: str, owner_url: str) -> None:
     subprocess.run(
-        [sys.executable, "-m", "services.kit.command", "migrate", *([service] if service != "wallet" else [])],
+        [sys.executable, "-m", "services.kit.command", "migrate", service],
         env={**os.environ, f"FELTRO_{service.upper()}_OWNER_URL": owner_url},
         check=True,
         stdout=subprocess.DEVNULL,

@@ -28,6 +28,7 @@ from gateway.live.server import LiveServer
 from services.kit import background
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused
 from services.kit.table.events.publisher import EventStream, TablePublisher
 from services.wallet.outbox import facts
 from stack.servers.ephemeral import free_port
@@ -163,7 +164,7 @@ class FakeTables:
 
 
 def refused(reason: str, code: grpc.StatusCode) -> Refused:
-    refusal = Refused(reason, code, f"It is {reason}.", {"fact": "1"})
+    refusal = StatusRefused(reason, code, f"It is {reason}.", {"fact": "1"})
     refusal.domain = "table.feltro"
     return refusal
 

@@ -131,7 +131,7 @@ async def desk() -> Desk:
 
 @pytest_asyncio.fixture
 async def channel(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "test.feltro", lambda _: None)
+    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         yield channel

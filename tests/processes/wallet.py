@@ -21,7 +21,7 @@ from feltro.wallet.v1 import (
     wallet_pb2,
     wallet_pb2_grpc,
 )
-from services.kit.refusal import error_info, status_of
+from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
 from tests.processes.service import CHANNEL_OPTIONS, ServiceProcess
 

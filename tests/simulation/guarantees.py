@@ -10,7 +10,7 @@ from itertools import pairwise
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import grpc
 import pytest
 
-from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused
 from services.kit.table.journal.entries import Ending
 from services.kit.table.live.table import PLATFORM_FAULT
 from services.kit.table.wallet.table_wallet import FAULTS_LIMIT
@@ -28,7 +28,7 @@ def failing(stage: Scenario, method: str, times: int) -> Callable[[], int]:
         if asked == method:
             told += 1
             if told <= times:
-                raise Refused("", grpc.StatusCode.INTERNAL, "It is not known whether anything was done.")
+                raise StatusRefused("", grpc.StatusCode.INTERNAL, "It is not known whether anything was done.")
         return done
 
     setattr(ledger, "handle", fail)  # noqa: B010 - the method of this one ledger

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from services.kit.randomness.source import Randomness, Tape, draw
+from services.kit.randomness.source import Randomness, draw
+from services.kit.randomness.tape import Tape
 from tools.rng_report import battery, samples, table_draws
 from tools.rng_report.dieharder import Row
 from tools.rng_report.examination import Plan, SampleExaminer, Section

@@ -31,7 +31,7 @@ a restart has done the same.
 
 To draw below n the fewest whole bytes that can tell n numbers apart are read as a big-endian number; numbers from the
 largest multiple of n upwards are thrown away, of the others the remainder is taken. Packs are shuffled by Fisher and
-Yates, from the last place down. Both are in `services/kit/randomness/source.py`, and what is examined here is drawn
+Yates, from the last place down. Both are in `services/kit/randomness/tape.py`, and what is examined here is drawn
 by that code.
 """
 

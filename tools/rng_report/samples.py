@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import factorial
 
-from services.kit.randomness.source import Randomness, Tape, draw
+from services.kit.randomness.source import Randomness, draw
+from services.kit.randomness.tape import Tape
 from tools.rng_report.distributions import chi_square_tail
 
 CARDS = 52

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,15 +13,17 @@ from nats.aio.client import Client as Nats
 from nats.js.api import Header, KeyValueConfig, StreamInfo
 from nats.js.kv import KV_DEL, KV_OP, KeyValue
 
+from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
+from services.kit.bus.streams import is_sequence_conflict
+from services.kit.clock import seconds_since_boot
 
 # No question to the bus waits longer for its answer (G11).
 REQUEST_TIMEOUT_S = 0.6
 # How long a watch may see nothing before the bucket itself is asked whether there is anything to see.
 WATCH_CHECK_INTERVAL_S = 0.5
 
-# JetStream's codes for «this is not the revision you expected», and for a stream that is not there.
-_WRONG_LAST_SEQUENCE = (10071, 10164)
+# JetStream's code for a stream that does not exist.
 _NO_STREAM = 10059
 
 
@@ -32,12 +33,6 @@ class RevisionConflict(Exception):
 
 class WatchBroken(nats.errors.Error):
     """The watch does not see what is in the bucket."""
-
-
-def seconds_since_boot() -> float:
-    """Seconds that pass while the machine sleeps, too, where the system can tell."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ class Bucket:
 
     async def read(self, key: str) -> BucketEntry:
         """What is there now, whatever the watch has seen."""
-        self._expect_connection()
+        require_connection(self._bus)
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
                 message = await self._jetstream.get_last_msg(self._stream, self._subjects + key)
@@ -112,18 +107,18 @@ class Bucket:
         await self._publish(key, b"", headers)
 
     async def _publish(self, key: str, value: bytes, headers: dict[str, str]) -> int:
-        self._expect_connection()
+        require_connection(self._bus)
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
                 return (await self._jetstream.publish(self._subjects + key, value, headers=headers)).seq
         except nats.js.errors.APIError as refused:
-            if refused.err_code in _WRONG_LAST_SEQUENCE:
+            if is_sequence_conflict(refused):
                 raise RevisionConflict from refused
             raise
 
     async def watch(self) -> None:
         """Sees every change, in a bucket that is made if there is none, until that fails with an exception."""
-        self._expect_connection()
+        require_connection(self._bus)
         self._connection = self._bus.stats["reconnects"]
         bucket = await self.create_if_missing()
         start = await self._jetstream.stream_info(self._stream)
@@ -147,7 +142,7 @@ class Bucket:
 
     async def create_if_missing(self) -> KeyValue:
         """The bucket, made if there is none."""
-        self._expect_connection()
+        require_connection(self._bus)
         try:
             return await self._jetstream.create_key_value(self._config)
         except nats.js.errors.BadRequestError:
@@ -196,11 +191,6 @@ class Bucket:
 
     def _same_connection(self) -> bool:
         return bool(self._bus.stats["reconnects"] == self._connection)
-
-    def _expect_connection(self) -> None:
-        # The client would keep what it is given, and send it when it is connected again.
-        if not self._bus.is_connected:
-            raise nats.errors.ConnectionReconnectingError
 
 
 async def _next(watcher: KeyValue.KeyWatcher, within_s: float) -> KeyValue.Entry | None:

@@ -5,6 +5,7 @@ Access rules are read from the protos, refusals are told apart from faults, and 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -18,10 +19,11 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from prometheus_client import Counter, Histogram
 
-from feltro.access.v1 import access_pb2
 from services.kit import trace
-from services.kit.access.identity import ANONYMOUS, DEMO, PLAYER, Caller, KeysUnavailable, TokenInvalid, TokenVerifier
+from services.kit.access.authorization import Guard
+from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused, code_of, codes_of
 
 # A request or an answer that is larger is refused, whichever way the call came in (G11). It is as much as clients of
 # gRPC take unless they are told otherwise.
@@ -56,6 +58,22 @@ _NOT_SAID = (
 )
 
 
+async def _within(answering: Awaitable[Answer], time_limit_s: float | None) -> Answer:
+    limit = asyncio.timeout(time_limit_s)
+    try:
+        async with limit:
+            return await answering
+    except TimeoutError:
+        if limit.expired():
+            raise late() from None
+        raise
+
+
+def late() -> StatusRefused:
+    """The refusal of a call whose caller waits no longer."""
+    return StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "The time limit of the call has passed.")
+
+
 class MethodNotImplemented(Exception):
     """A service does not implement what its proto declares."""
 
@@ -64,71 +82,15 @@ def _snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class AccessRule:
-    """Who may call a method, as its proto says."""
-
-    def __init__(self, method: MethodDescriptor) -> None:
-        rule = method.GetOptions().Extensions[access_pb2.access]
-        self._scopes = frozenset(
-            access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes if scope
-        )
-        # A visitor of a demonstration is a player: his id is one that has no account for money.
-        self._accepted = self._scopes | {DEMO} if PLAYER in self._scopes else self._scopes
-        self._expired_accepted = rule.expired_token_accepted
-        self.public: bool = rule.public
-
-    def verify(self, caller: Caller, now: float) -> None:
-        """Refused if he may not."""
-        if not self._accepted & caller.scopes:
-            needed = " or ".join(sorted(self._scopes)) or "nobody"
-            sentence = f"This call needs a token of scope {needed}."
-            raise Refused("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED, sentence, {"needed": needed})
-        if not self._expired_accepted and caller.expired(now):
-            raise Refused("TOKEN_EXPIRED", grpc.StatusCode.UNAUTHENTICATED, "The token has expired: get a new one.")
-
-
-def request_too_large() -> Refused:
+def request_too_large() -> StatusRefused:
     """The refusal of a request that nobody reads."""
     sentence = f"The request has more than {CALL_BYTES_LIMIT} bytes: send less at once."
-    return Refused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence, {"limit": str(CALL_BYTES_LIMIT)})
+    return StatusRefused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence, {"limit": str(CALL_BYTES_LIMIT)})
 
 
 def _answer_too_large() -> Refused:
     sentence = f"The answer has more than {CALL_BYTES_LIMIT} bytes: ask for less at once, such as a smaller page."
-    return Refused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, {"limit": str(CALL_BYTES_LIMIT)})
-
-
-def token_missing() -> Refused:
-    """The refusal of a call that needs a token and brings none."""
-    return Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, "Send a bearer token as `authorization`.")
-
-
-async def authenticate(verifier: TokenVerifier, token: str) -> Caller:
-    """The bearer of an authentic token, or the refusal."""
-    try:
-        return await verifier.authenticate(token)
-    except TokenInvalid as invalid:
-        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, str(invalid)) from None
-    except KeysUnavailable:
-        sentence = "The keys of the tokens' issuer cannot be read: send the same request again in a moment."
-        raise Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, sentence) from None
-
-
-class _Guard:
-    """The access rule of one method, enforced."""
-
-    def __init__(self, method: MethodDescriptor, verifier: TokenVerifier) -> None:
-        self._rule = AccessRule(method)
-        self._verifier = verifier
-
-    async def admit(self, token: str) -> Caller:
-        if not token:
-            if self._rule.public:
-                return ANONYMOUS
-            raise token_missing()
-        caller = await authenticate(self._verifier, token)
-        self._rule.verify(caller, self._verifier.now())
-        return caller
+    return Refused("ANSWER_TOO_LARGE", sentence, {"limit": str(CALL_BYTES_LIMIT)})
 
 
 class Method:
@@ -148,29 +110,38 @@ class Method:
             raise MethodNotImplemented(f"{type(implementation).__name__} does not implement {method.full_name}.")
         self.path = f"{method.containing_service.full_name}/{method.name}"
         self._implemented = cast("Implementation", function)
-        self._guard = _Guard(method, verifier)
+        self._guard = Guard(method, verifier)
         self._request_class = GetMessageClass(method.input_type)
         # What can be called by GET says that it changes nothing.
-        self._reads = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
+        self.is_read = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
         self._name = method.full_name
         self._domain = domain
+        # Fails now, and not at the first refusal, where the protos declare no reasons for the domain.
+        codes_of(domain)
         self._explain = refusal_for
         self._succeeded = _CALLS.labels(method.full_name, "OK")
         self._seconds = _SECONDS.labels(method.full_name)
 
-    async def answer(self, request: bytes, token: str, traceparent: str = "") -> bytes:
-        """The answer to one call, or the refusal it got."""
+    async def answer(
+        self, request: bytes, token: str, traceparent: str = "", time_limit_s: float | None = None
+    ) -> bytes:
+        """Returns the answer to one call, or raises `Refused`.
+
+        A read ends at its time limit, for nobody waits for its answer any more; a command is carried out (G3).
+        """
         traced = trace.parse(traceparent) if traceparent else None
         if traced is None:
-            return await self._answer(request, token)
+            return await self._answer(request, token, time_limit_s)
         with traced:
-            return await self._answer(request, token)
+            return await self._answer(request, token, time_limit_s)
 
-    async def _answer(self, request: bytes, token: str) -> bytes:
+    async def _answer(self, request: bytes, token: str, time_limit_s: float | None) -> bytes:
         started = time.perf_counter()
         try:
             caller = await self._guard.admit(token)
-            answer = self._written(await self._implemented(self._read(request), caller))
+            answering = self._implemented(self._read(request), caller)
+            limited = self.is_read and time_limit_s is not None
+            answer = self._written(await (_within(answering, time_limit_s) if limited else answering))
         except Refused as refused:
             raise self._counted(refused) from None
         except Exception as failed:  # noqa: BLE001 - whatever it was, the caller is told
@@ -178,7 +149,7 @@ class Method:
             if refusal is None:
                 _log.exception("a call failed", extra={"method": self._name})
                 # What went wrong is for the log: an error may hold what nobody was to see (G7).
-                refusal = Refused("", grpc.StatusCode.INTERNAL, _FAULT)
+                refusal = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
             raise self._counted(refusal) from None
         self._succeeded.inc()
         self._seconds.observe(time.perf_counter() - started)
@@ -191,19 +162,25 @@ class Method:
             return self._request_class.FromString(request)
         except DecodeError:
             sentence = "The request is not a message of this method."
-            raise Refused("INVALID", grpc.StatusCode.INVALID_ARGUMENT, sentence) from None
+            raise Refused("INVALID", sentence) from None
 
     def _written(self, answer: Answer) -> bytes:
         written = answer if isinstance(answer, bytes) else answer.SerializeToString()
         if len(written) > CALL_BYTES_LIMIT:
             _log.error("an answer is too large to be sent", extra={"method": self._name, "bytes": len(written)})
             # A refusal only where nothing has changed (G12).
-            raise _answer_too_large() if self._reads else Refused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
+            raise _answer_too_large() if self.is_read else StatusRefused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
         return written
 
     def _counted(self, refused: Refused) -> Refused:
         if refused.domain == Refused.domain:
             # One that another service gave, passed on, keeps the domain of its reason.
             refused.domain = self._domain
-        _CALLS.labels(self._name, refused.code.name).inc()
+        try:
+            code = code_of(refused)
+        except KeyError:
+            _log.exception("a refusal has a reason that its protos do not declare", extra={"method": self._name})
+            refused = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
+            code = refused.code
+        _CALLS.labels(self._name, code.name).inc()
         return refused

@@ -9,9 +9,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.kit.access.identity import TokenVerifier
-from services.kit.refusal import STATUS_DETAILS_KEY, Refused
+from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
 from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
+from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
 
 # A message that is larger gRPC itself refuses, without a reason (G11). It is far above what a call may have, so that
 # one with more is refused with a reason, and what travels together on a relay never breaks its stream.
@@ -25,8 +26,7 @@ _Context = grpc.aio.ServicerContext[bytes, bytes]
 def _token(authorization: str) -> str:
     scheme, _, token = authorization.partition(" ")
     if authorization and scheme.lower() != "bearer":
-        sentence = "Send the token as `authorization: Bearer …`."
-        raise Refused("TOKEN_INVALID", grpc.StatusCode.UNAUTHENTICATED, sentence)
+        raise Refused("TOKEN_INVALID", "Send the token as `authorization: Bearer …`.")
     return token
 
 
@@ -38,8 +38,8 @@ def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
         except Refused as refused:
             if refused.domain == Refused.domain:
                 refused.domain = domain
-            details = ((STATUS_DETAILS_KEY, refused.status().SerializeToString()),) if refused.reason else ()
-            await context.abort(refused.code, refused.sentence, details)
+            details = ((STATUS_DETAILS_KEY, status_from(refused).SerializeToString()),) if refused.reason else ()
+            await context.abort(code_of(refused), refused.sentence, details)
             raise
 
     # Bytes in, bytes out: the method reads and writes them, as it does for calls that are relayed.

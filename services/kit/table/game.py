@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from google.protobuf.message import Message
 
 from feltro.table.v1 import types_pb2
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 
 # What a player has on the felt, and what a round comes to, in the game's own immutable types.
 Bets = TypeVar("Bets")

@@ -1,40 +1,8 @@
-"""The closed set of reasons for which a table refuses, each with its gRPC code and its facts (see types.proto)."""
-
-import grpc
+"""The closed set of reasons for which a table refuses, each with its facts (see types.proto)."""
 
 from services.kit.refusal import Refused
 
 DOMAIN = "table.feltro"
-
-_CODES = {
-    "INVALID": grpc.StatusCode.INVALID_ARGUMENT,
-    "TABLE_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "TABLE_ELSEWHERE": grpc.StatusCode.UNAVAILABLE,
-    "TABLE_DISABLED": grpc.StatusCode.FAILED_PRECONDITION,
-    "TABLE_FULL": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOT_SEATED": grpc.StatusCode.FAILED_PRECONDITION,
-    "BETTING_CLOSED": grpc.StatusCode.FAILED_PRECONDITION,
-    "BET_ILLEGAL": grpc.StatusCode.INVALID_ARGUMENT,
-    "BET_NOT_OFFERED": grpc.StatusCode.FAILED_PRECONDITION,
-    "BELOW_MINIMUM": grpc.StatusCode.INVALID_ARGUMENT,
-    "ABOVE_MAXIMUM": grpc.StatusCode.FAILED_PRECONDITION,
-    "ABOVE_TOTAL": grpc.StatusCode.FAILED_PRECONDITION,
-    "ODD_CENTS": grpc.StatusCode.INVALID_ARGUMENT,
-    "CANCEL_FORBIDDEN": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOT_ON_FELT": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOTHING_TO_REPEAT": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOTHING_STAKED": grpc.StatusCode.FAILED_PRECONDITION,
-    "REQUEST_REUSED": grpc.StatusCode.ALREADY_EXISTS,
-    "ROUND_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "ROUND_DECIDED": grpc.StatusCode.FAILED_PRECONDITION,
-    "RULE_VIOLATED": grpc.StatusCode.INVALID_ARGUMENT,
-    "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
-    "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
-    "WRONG_PLAY": grpc.StatusCode.FAILED_PRECONDITION,
-    "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
-    "TOO_MANY_BETS": grpc.StatusCode.FAILED_PRECONDITION,
-}
 
 
 class TableRefused(Refused):
@@ -43,7 +11,7 @@ class TableRefused(Refused):
     domain = DOMAIN
 
     def __init__(self, reason: str, sentence: str, **facts: str | int) -> None:
-        super().__init__(reason, _CODES[reason], sentence, {name: str(fact) for name, fact in facts.items()})
+        super().__init__(reason, sentence, {name: str(fact) for name, fact in facts.items()})
 
 
 def invalid(field: str, sentence: str) -> TableRefused:

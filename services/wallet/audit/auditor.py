@@ -172,7 +172,10 @@ class AuditSettings(ServiceSettings):
 
 
 def command(argv: list[str]) -> int:
-    """Runs `feltro audit`. Status 0: everything holds; 1: something does not; 2: it could not be checked."""
+    """Checks the ledger and names every violation.
+
+    Status 0: everything holds; 1: something does not; 2: it could not be checked.
+    """
     parser = argparse.ArgumentParser(
         prog="feltro audit",
         description="Check the ledger and name every violation. Status 0: everything holds; 1: something does not;"

@@ -3,48 +3,11 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-import grpc
-
 from services.kit.refusal import Refused
 from services.wallet.model.state import Account, Mode, Stake, Table
 
 DOMAIN = "wallet.feltro"
 
-_CODES = {
-    "INVALID": grpc.StatusCode.INVALID_ARGUMENT,
-    "INSUFFICIENT_FUNDS": grpc.StatusCode.FAILED_PRECONDITION,
-    "ROUND_ENDED": grpc.StatusCode.FAILED_PRECONDITION,
-    "STALE_EPOCH": grpc.StatusCode.ABORTED,
-    "REQUEST_REUSED": grpc.StatusCode.ALREADY_EXISTS,
-    "ACCOUNT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "ACCOUNT_BLOCKED": grpc.StatusCode.FAILED_PRECONDITION,
-    "MODE_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
-    "TABLE_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "TABLE_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
-    "ROUND_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "ROUND_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
-    "STAKE_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "CANCEL_EXCEEDS_STAKE": grpc.StatusCode.FAILED_PRECONDITION,
-    "STAKES_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
-    "SESSION_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "SESSION_ENDED": grpc.StatusCode.FAILED_PRECONDITION,
-    "SESSION_RUNNING": grpc.StatusCode.FAILED_PRECONDITION,
-    "SESSION_MISMATCH": grpc.StatusCode.FAILED_PRECONDITION,
-    "CAVE_INSUFFICIENT": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOT_BALANCED": grpc.StatusCode.INVALID_ARGUMENT,
-    "WRONG_PLAY": grpc.StatusCode.FAILED_PRECONDITION,
-    "RULE_VIOLATED": grpc.StatusCode.INVALID_ARGUMENT,
-    "COMPLAINT_UNKNOWN": grpc.StatusCode.NOT_FOUND,
-    "COMPLAINT_CLOSED": grpc.StatusCode.FAILED_PRECONDITION,
-    "COMPLAINT_NOT_ANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
-    "COMPLAINTS_UNANSWERED": grpc.StatusCode.FAILED_PRECONDITION,
-    "ROUND_FULL": grpc.StatusCode.FAILED_PRECONDITION,
-    "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "NOT_YOURS": grpc.StatusCode.PERMISSION_DENIED,
-    "UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
-    "AMOUNT_OUT_OF_RANGE": grpc.StatusCode.FAILED_PRECONDITION,
-    "NOT_OFFERED": grpc.StatusCode.UNIMPLEMENTED,
-}
 # These speak of the sender or of the moment, not of the command: they are not kept as its answer.
 NOT_STORED = frozenset(
     {
@@ -67,7 +30,7 @@ class WalletRefused(Refused):
     domain = DOMAIN
 
     def __init__(self, reason: str, sentence: str, **facts: str | int) -> None:
-        super().__init__(reason, _CODES[reason], sentence, {name: str(fact) for name, fact in facts.items()})
+        super().__init__(reason, sentence, {name: str(fact) for name, fact in facts.items()})
 
 
 def invalid(field: str, sentence: str) -> WalletRefused:

@@ -21,6 +21,7 @@ from prometheus_client import Counter, Gauge
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
+from services.kit.bus.streams import ensure_stream
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox.facts import Fact
@@ -131,11 +132,7 @@ class OutboxPublisher:
             max_age=RETENTION_S,
             duplicate_window=120,
         )
-        try:
-            await self._jetstream.add_stream(config)
-        except nats.js.errors.BadRequestError:
-            # It is there with another configuration, which is the operator's to choose.
-            await self._jetstream.stream_info(facts.STREAM)
+        await ensure_stream(self._jetstream, config)
 
     async def _message_id(self, seq: int) -> str:
         try:

@@ -2,20 +2,18 @@
 
 import asyncio
 import logging
-import signal
 from collections.abc import Coroutine
 
-import nats
 from nats.aio.client import Client as Nats
-from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background
+from services.kit.bus.connection import connect
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
+from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.wallet.audit.auditor import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
@@ -34,7 +32,6 @@ from services.wallet.store.ledger_store import LedgerStore
 
 # Connections for everything but the lanes: reads, sessions, complaints, the outbox's two, the watch.
 OTHER_CONNECTIONS = 12
-_NATS_RECONNECT_S = 0.5
 
 _log = logging.getLogger(__name__)
 
@@ -42,24 +39,6 @@ _log = logging.getLogger(__name__)
 def database_refusal(failed: Exception) -> Refused | None:
     """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
     return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
-
-
-async def _connect_bus(url: str) -> Nats:
-    """The bus may be away at the start as at any other time: facts wait in the outbox."""
-
-    async def lost(error: Exception) -> None:
-        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
-
-    return await nats.connect(
-        url,
-        name="wallet",
-        error_cb=lost,
-        allow_reconnect=True,
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=_NATS_RECONNECT_S,
-        connect_timeout=2,
-        pending_size=8 * 1024 * 1024,
-    )
 
 
 class WalletServer:
@@ -71,25 +50,25 @@ class WalletServer:
         self.ready = asyncio.Event()
         self.port = 0
 
-    async def run(self, stopped: asyncio.Event) -> None:
-        """Serves, once its database has the schema, until `stopped` is set; then lets calls under way finish."""
+    async def run(self, supervisor: TaskSupervisor) -> None:
+        """Serves, once its database has the schema, until it is asked to stop; then lets calls under way finish."""
         settings = self._settings
         engine = postgresql.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
         lanes = postgresql.connect(
             str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.CONNECTION_SETTINGS
         )
         try:
-            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, stopped):
-                bus = await _connect_bus(str(settings.nats_url))
+            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, supervisor.stopping):
+                bus = await connect(str(settings.nats_url), "wallet")
                 try:
-                    await self._serve(engine, lanes, bus, stopped)
+                    await self._serve(engine, lanes, bus, supervisor)
                 finally:
                     await bus.close()
         finally:
             await lanes.dispose()
             await engine.dispose()
 
-    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
+    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, supervisor: TaskSupervisor) -> None:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
@@ -107,36 +86,27 @@ class WalletServer:
         ]
         server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal)
         self.port = server.port
-        work: list[Coroutine[None, None, None]] = [
+        tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
-        tasks = [asyncio.create_task(part) for part in work]
+        supervisor.start(tasks)
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()
         _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
         try:
-            waiting = asyncio.create_task(stopped.wait())
-            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-            for task in done - {waiting}:
-                # None of them ends by itself: a process without it is no wallet (G12).
-                task.result()
-                raise RuntimeError("a part of the wallet has ended")
+            await supervisor.wait_for_stop()
         finally:
             await server.stop(settings.stop_grace_s)
-            await background.cancel_and_wait(tasks)
+            await supervisor.cancel_all()
             _log.info("the wallet has stopped")
 
 
 async def serve(settings: WalletSettings) -> None:
     """Runs the process until SIGTERM or SIGINT."""
-    host, _, port = settings.metrics_listen.rpartition(":")
-    start_http_server(int(port), host)
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await WalletServer(settings, SystemClock()).run(stopped)
+    supervisor = TaskSupervisor("wallet")
+    serving = WalletServer(settings, SystemClock()).run(supervisor)
+    await run_until_stopped(supervisor, serving, settings.metrics_listen)

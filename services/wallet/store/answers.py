@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar, cast
 
-import grpc
 from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status
 from sqlalchemy import text
@@ -17,14 +16,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.access.identity import Caller
-from services.kit.refusal import Refused, error_info
+from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused, refused_from, status_from
 from services.wallet.model import refusals
 
 REQUEST_ID_CHARACTERS_LIMIT = 128
 # A duplicate that commits between our look-up and our insert makes us look up again; once is enough, it is there now.
 ATTEMPTS = 2
 
-_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _LOOK_UP = text("SELECT digest, refused, answer FROM requests WHERE request_id = :request_id")
 _REMEMBER = text(
     "INSERT INTO requests (request_id, digest, refused, answer, caller, at)"
@@ -38,17 +37,17 @@ class IdempotentRequest(Protocol):
     request_id: str
 
 
-class StoredRefusal(Refused):
+class StoredRefusal(StatusRefused):
     """A refusal as it was given the first time."""
 
     domain = refusals.DOMAIN
 
     def __init__(self, answer: bytes) -> None:
         self._status = Status.FromString(answer)
-        info = error_info(self._status)
-        if info is None:
-            raise ValueError("the stored refusal has no ErrorInfo")
-        super().__init__(info.reason, _CODES[self._status.code], self._status.message, dict(info.metadata))
+        stored = refused_from(self._status)
+        if not stored.reason:
+            raise ValueError("the stored refusal has no reason")
+        super().__init__(stored.reason, stored.code, stored.sentence, stored.facts)
 
     def status(self) -> Status:
         """The very status that was stored: its packed detail is never serialised anew."""
@@ -148,7 +147,7 @@ async def _answer(
     except Refused as refused:
         if refused.reason in refusals.NOT_STORED:
             raise
-        return StoredAnswer(refused=True, answer=refused.status().SerializeToString())
+        return StoredAnswer(refused=True, answer=status_from(refused).SerializeToString())
     return StoredAnswer(refused=False, answer=response.SerializeToString())
 
 

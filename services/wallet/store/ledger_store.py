@@ -18,6 +18,7 @@ import asyncpg
 
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DirectConnection
+from services.kit.rpc.status import status_from
 from services.wallet.ledger import decide
 from services.wallet.ledger.book import Book, SessionKey
 from services.wallet.ledger.commands import (
@@ -401,7 +402,7 @@ def _decide(group: _Group) -> list[StoredAnswer]:
 
 
 def _refusal(refused: WalletRefused) -> StoredAnswer:
-    return StoredAnswer(refused=True, answer=refused.status().SerializeToString(deterministic=True))
+    return StoredAnswer(refused=True, answer=status_from(refused).SerializeToString(deterministic=True))
 
 
 # Looked up for every account of every group: calling the enumeration costs more than the rest of the row.

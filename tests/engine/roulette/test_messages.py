@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 from services.kit.table.game import Game, Rules
 from services.kit.table.refusals import TableRefused
 from services.roulette.engine import Bets, Outcome

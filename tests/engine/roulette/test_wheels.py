@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from services.kit.randomness.source import Tape, TapeExhausted
+from services.kit.randomness.tape import Tape, TapeExhausted
 from tests.engine.roulette import reference
 from tests.engine.roulette.tables import WHEELS, place, rule_marks, table
 

@@ -21,6 +21,7 @@ from gateway.contracts.refusals import GatewayRefused
 from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused
 from tests.gateway.live_gateway import CONTRACTS, wait_until
 
 pytestmark = pytest.mark.rule("903-B/2015:6.3.6.7")
@@ -63,7 +64,7 @@ class FakeServices:
 
 def refusing(reason: str, code: grpc.StatusCode) -> Callable[[], Awaitable[bytes]]:
     async def refuse() -> bytes:
-        raise Refused(reason, code, "No.")
+        raise StatusRefused(reason, code, "No.")
 
     return refuse
 

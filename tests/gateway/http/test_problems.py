@@ -12,6 +12,7 @@ from gateway.contracts import refusals as gateway_refusals
 from gateway.contracts.methods import Method
 from gateway.contracts.reasons import HTTP_STATUSES, ReasonSets
 from services.kit.refusal import Refused
+from services.kit.rpc.status import StatusRefused
 from services.kit.table import refusals as table_refusals
 from services.wallet.model import refusals as wallet_refusals
 from tests.gateway.documented_problems import DocumentedProblems
@@ -40,7 +41,7 @@ def _refusing(refused: Exception) -> FakeDispatcher:
 
 
 def _refused(code: grpc.StatusCode, reason: str = "SOMETHING", **facts: str) -> Refused:
-    refused = Refused(reason, code, "It is so.", facts)
+    refused = StatusRefused(reason, code, "It is so.", facts)
     refused.domain = "wallet.feltro"
     return refused
 
@@ -140,7 +141,7 @@ def test_a_service_refuses_with_the_code_that_its_proto_declares(
 ) -> None:
     for reason in ReasonSets(CONTRACTS):
         if reason.domain == domain and reason.name not in said_by_the_kit:
-            code = refusal(reason.name, "It is so.").code
+            code = gateway_refusals.code_of(refusal(reason.name, "It is so."))
             own = {"METHOD_UNKNOWN": 404, "TOO_LARGE": 413} if domain == gateway_refusals.DOMAIN else {}
             assert own.get(reason.name, HTTP_STATUSES[code]) == reason.status, reason
 
@@ -171,7 +172,7 @@ async def test_a_command_too_large_to_be_recorded_has_the_status_of_what_is_too_
 
 async def test_what_is_refused_on_the_way_is_refused_by_the_gateway() -> None:
     async with http_gateway(
-        _refusing(Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Too much."))
+        _refusing(StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Too much."))
     ) as client:
         said = await (await client.get(BALANCE, headers=bearer_headers("ana"))).json()
     assert (said["reason"], said["domain"]) == ("OVERLOADED", "gateway.feltro")

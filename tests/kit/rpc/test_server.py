@@ -14,12 +14,13 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
 from services.kit.access.identity import Caller, TokenVerifier
-from services.kit.refusal import Refused, error_info, status_of
+from services.kit.refusal import Refused
 from services.kit.rpc.methods import MethodNotImplemented
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
 
-DOMAIN = "test.feltro"
+DOMAIN = "wallet.feltro"
 
 
 class Away(Exception):
@@ -47,7 +48,7 @@ class Desk:
 
 def explain(failed: Exception) -> Refused | None:
     if isinstance(failed, Away):
-        return Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "It is away: try again.")
+        return Refused("UNAVAILABLE", "It is away: try again.")
     return None
 
 

@@ -24,7 +24,7 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.refusal import error_info, status_of
+from services.kit.rpc.status import error_info, status_of
 from services.wallet.outbox.facts import STREAM
 from tests.processes.roulette import Metadata, RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import DEMO, REAL, WalletClient, WalletProcess

@@ -16,7 +16,7 @@ import grpc
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from services.kit.refusal import error_info, status_of
+from services.kit.rpc.status import error_info, status_of
 from tests.processes.roulette import RouletteClient
 from tests.service.roulette_crash.lease_directory import LeaseDirectory
 

@@ -13,7 +13,7 @@ import pytest
 from feltro.roulette.v1 import roulette_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.refusal import error_info, status_of
+from services.kit.rpc.status import error_info, status_of
 from services.kit.table.banked.limits import STAKES_PER_PLAYER_MAX
 from tests.processes.roulette import RouletteClient, configuration
 from tests.processes.wallet import WalletClient

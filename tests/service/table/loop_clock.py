@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from services.kit import background
-from services.kit.bus.buckets import seconds_since_boot
+from services.kit.clock import seconds_since_boot
 
 LOOK_EVERY_S = 0.005
 # However long the loop stood still, it has not lived more of it.

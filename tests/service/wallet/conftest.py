@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from services.kit.clock import SystemClock
+from services.kit.supervision import TaskSupervisor
 from services.wallet.outbox import facts
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
@@ -57,8 +58,8 @@ async def wallet(
             "stop_grace_s": 0,
         }
     )
-    running, stopped = WalletServer(settings, SystemClock()), asyncio.Event()
-    task = asyncio.create_task(running.run(stopped))
+    running, supervisor = WalletServer(settings, SystemClock()), TaskSupervisor("wallet")
+    task = asyncio.create_task(running.run(supervisor))
     ready = asyncio.create_task(running.ready.wait())
     await asyncio.wait([task, ready], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -66,5 +67,5 @@ async def wallet(
         await task
     async with described.client() as client:
         yield client
-    stopped.set()
+    supervisor.request_stop()
     await task

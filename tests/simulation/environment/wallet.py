@@ -15,6 +15,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
+from services.kit.rpc.status import status_from
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Book, Entry, Movement, SessionKey
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
@@ -336,7 +337,7 @@ class InMemoryWallet:
         except WalletRefused as refused:
             self.requests[request.request_id] = (
                 digest,
-                StoredAnswer(refused=True, answer=refused.status().SerializeToString()),
+                StoredAnswer(refused=True, answer=status_from(refused).SerializeToString()),
             )
             raise
         kept = StoredAnswer(refused=False, answer=answer.SerializeToString())

@@ -8,7 +8,8 @@ from typing import Any, cast
 import grpc
 from google.protobuf.message import Message
 
-from services.kit.refusal import STATUS_DETAILS_KEY, Refused
+from services.kit.refusal import Refused
+from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from tests.simulation.environment.network import Network, NoAnswer
 from tests.simulation.environment.virtual_time import Process
@@ -48,7 +49,7 @@ class _Channel:
             except NoAnswer as silent:
                 raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, str(silent)) from None
             except Refused as refused:
-                raise _failed(refused.code, refused.sentence, refused.status().SerializeToString()) from None
+                raise _failed(code_of(refused), refused.sentence, status_from(refused).SerializeToString()) from None
             return response_deserializer(answer)
 
         return call

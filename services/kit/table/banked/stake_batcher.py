@@ -9,7 +9,7 @@ from typing import Generic
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit import background, trace
-from services.kit.refusal import refused_from
+from services.kit.rpc.status import refused_from
 from services.kit.table import refusals
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.game import Bets, Outcome

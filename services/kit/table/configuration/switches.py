@@ -6,7 +6,6 @@ state and the log of who switched what, when, why, and from what (`903-B/2015:6.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
+from services.kit.command_digest import digest
 from services.kit.table.paging import Page, PageRequest
 from services.kit.table.refusals import TableRefused, invalid
 
@@ -81,8 +81,8 @@ class Switches:
     ) -> types_pb2.Switch:
         """Logs a switch, once (G3). It is logged too if the table stood that way already."""
         _verify(scope, table_id, reason)
-        asked = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
-        content = _digest(asked)
+        asked: dict[str, Any] = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
+        content = digest(table_pb2.SetSwitchRequest(**asked))
         async with self._engine.begin() as connection:
             await connection.execute(_LOCK, {"key": _ONE_AT_A_TIME})
             known = (await connection.execute(_REQUESTED, {"request_id": request_id})).one_or_none()
@@ -117,11 +117,6 @@ def _verify(scope: types_pb2.SwitchScope.ValueType, table_id: str, reason: str) 
         raise invalid("table_id", "has to be given for a switch of one table, and only for that.")
     if not reason.strip() or len(reason) > REASON_CHARACTERS_LIMIT:
         raise invalid("reason", f"has to be 1 to {REASON_CHARACTERS_LIMIT} characters.")
-
-
-def _digest(asked: Mapping[str, Any]) -> bytes:
-    """What makes two requests the same: everything in them but their id."""
-    return hashlib.sha256(table_pb2.SetSwitchRequest(**asked).SerializeToString(deterministic=True)).digest()
 
 
 def _message(row: Row[Any]) -> types_pb2.Switch:

@@ -7,7 +7,6 @@ when, from what, to what (`903-B/2015:6.3.6.6`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
+from services.kit.command_digest import digest
 from services.kit.table.configuration import specific_rules
 from services.kit.table.game import Game
 from services.kit.table.refusals import TableRefused, invalid
@@ -211,7 +211,7 @@ def _digest(
     )
     if effective_at is not None:
         content.effective_at.FromDatetime(effective_at)
-    return hashlib.sha256(content.SerializeToString(deterministic=True)).digest()
+    return digest(content)
 
 
 def _version(row: Row[Any]) -> types_pb2.ConfigurationVersion:

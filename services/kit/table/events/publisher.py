@@ -18,7 +18,6 @@ import secrets
 from collections import deque
 from collections.abc import Callable
 
-import nats.errors
 import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js.api import DiscardPolicy, Header, PubAck, RawStreamMsg, StorageType, StreamConfig
@@ -26,7 +25,9 @@ from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2
 from services.kit import background
+from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
+from services.kit.bus.streams import ensure_stream, is_sequence_conflict
 from services.kit.bus.subjects import EVENTS_STREAM, EVENTS_SUBJECTS, table_subject
 from services.kit.table.events import messages as appearance
 from services.kit.wire_format import embedded
@@ -49,8 +50,6 @@ RETRY_AFTER_MAX_S = 1.0
 _DUPLICATES_FOR_S = 10
 # `TableEvents.events`
 _EVENTS = 1
-# JetStream's codes for «this is not the sequence you expected».
-_WRONG_LAST_SEQUENCE = (10071, 10164)
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_table_events_published", "Events of tables that have left for the bus")
@@ -78,7 +77,7 @@ class EventStream:
 
     async def last_message(self, table_id: str) -> RawStreamMsg | None:
         """The last message of a table that the stream holds; makes the stream if there is none."""
-        self._expect_connection()
+        require_connection(self._bus)
         try:
             async with asyncio.timeout(ACKNOWLEDGE_TIMEOUT_S):
                 return await self._jetstream.get_last_msg(EVENTS_STREAM, table_subject(table_id))
@@ -87,7 +86,7 @@ class EventStream:
             return None
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
-        self._expect_connection()
+        require_connection(self._bus)
         async with asyncio.timeout(ACKNOWLEDGE_TIMEOUT_S):
             return await self._jetstream.publish(subject, payload, headers=headers)
 
@@ -101,16 +100,7 @@ class EventStream:
             discard=DiscardPolicy.OLD,
             duplicate_window=_DUPLICATES_FOR_S,
         )
-        try:
-            await self._jetstream.add_stream(config)
-        except nats.js.errors.BadRequestError:
-            # It is there with another configuration, which is the operator's to choose.
-            await self._jetstream.stream_info(EVENTS_STREAM)
-
-    def _expect_connection(self) -> None:
-        # The client would keep every attempt, and send them all when it is connected again.
-        if not self._bus.is_connected:
-            raise nats.errors.ConnectionReconnectingError
+        await ensure_stream(self._jetstream, config)
 
 
 class TablePublisher:
@@ -271,7 +261,7 @@ class TablePublisher:
             await self._bus.ensure_stream()
             raise
         except nats.js.errors.APIError as refused:
-            if refused.err_code not in _WRONG_LAST_SEQUENCE or not await self._look_again():
+            if not is_sequence_conflict(refused) or not await self._look_again():
                 raise
         else:
             self._has_left(acknowledged.seq)

@@ -22,9 +22,10 @@ from prometheus_client import Counter, Gauge
 
 from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
-from services.kit.bus.buckets import Bucket, BucketEntry, RevisionConflict, seconds_since_boot
+from services.kit.bus.buckets import Bucket, BucketEntry, RevisionConflict
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
 from services.kit.bus.subjects import LEASES_BUCKET
+from services.kit.clock import seconds_since_boot
 from services.kit.table.placement import sharing
 from services.kit.table.placement.presence import Presence
 

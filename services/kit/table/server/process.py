@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import signal
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-import nats
 from nats.aio.client import Client as Nats
-from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background
+from services.kit.bus.connection import connect
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.randomness.source import Randomness, SourceFailed
@@ -23,6 +20,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
+from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
 from services.kit.table.configuration import initial_tables
 from services.kit.table.configuration.cache import CatalogueCache
@@ -45,8 +43,6 @@ from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import WalletUnanswered
 
 READING_CONNECTIONS = 8
-_NATS_RECONNECT_S = 0.5
-_NATS_PING_S = 2
 
 _log = logging.getLogger(__name__)
 
@@ -71,25 +67,6 @@ def refusal_for_failure(failed: Exception) -> Refused | None:
     return None
 
 
-async def _connect_bus(url: str, name: str) -> Nats:
-    async def lost(error: Exception) -> None:
-        _log.warning("the bus", extra={"error": f"{type(error).__name__}: {error}"[:300]})
-
-    return await nats.connect(
-        url,
-        name=name,
-        error_cb=lost,
-        allow_reconnect=True,
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=_NATS_RECONNECT_S,
-        connect_timeout=2,
-        # A connection that has silently died is noticed before long.
-        ping_interval=_NATS_PING_S,
-        max_outstanding_pings=2,
-        pending_size=8 * 1024 * 1024,
-    )
-
-
 class GameProcess(Generic[Bets, Outcome]):
     """One replica of a game service."""
 
@@ -107,32 +84,32 @@ class GameProcess(Generic[Bets, Outcome]):
         self.ready = asyncio.Event()
         self.port = 0
 
-    async def run(self, stopped: asyncio.Event) -> None:
-        """Serves, once its database has the schema, until `stopped` is set; then hands its tables over and ends."""
+    async def run(self, supervisor: TaskSupervisor) -> None:
+        """Serves, once its database has the schema, until it is asked to stop; then hands its tables over and ends."""
         settings, name = self._settings, self._offer.game.name
         url = str(settings.database_url)
         writing = postgresql.connect(url, f"feltro-{name} journal", 1, settings=postgres.WRITER_SETTINGS)
         reading = postgresql.connect(url, f"feltro-{name}", READING_CONNECTIONS)
         try:
-            if await schema.wait_for_schema(reading, name, MIGRATIONS, settings.listen, stopped):
-                await self._work(writing, reading, stopped)
+            if await schema.wait_for_schema(reading, name, MIGRATIONS, settings.listen, supervisor.stopping):
+                await self._work(writing, reading, supervisor)
         finally:
             await writing.dispose()
             await reading.dispose()
 
-    async def _work(self, writing: AsyncEngine, reading: AsyncEngine, stopped: asyncio.Event) -> None:
+    async def _work(self, writing: AsyncEngine, reading: AsyncEngine, supervisor: TaskSupervisor) -> None:
         settings = self._settings
-        bus = await _connect_bus(str(settings.nats_url), self._offer.game.name)
+        bus = await connect(str(settings.nats_url), self._offer.game.name)
         # What all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address)
         try:
-            await self._serve(writing, reading, bus, wallet, stopped)
+            await self._serve(writing, reading, bus, wallet, supervisor)
         finally:
             await wallet.close()
             await bus.close()
 
     async def _serve(
-        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, stopped: asyncio.Event
+        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, supervisor: TaskSupervisor
     ) -> None:
         settings, game, clock = self._settings, self._offer.game, self._clock
         journal = PostgresJournal(writing, reading)
@@ -185,14 +162,13 @@ class GameProcess(Generic[Bets, Outcome]):
         catalogue.on_change = lambda: self._heard_of_change(hall, catalogue)
         platform.on_change = hall.wake
         await hall.subscribe_to_sessions(bus)
-        work: list[Coroutine[None, None, None]] = [journal.run(), catalogue.run(), platform.run(), placement.run()]
-        tasks = [asyncio.create_task(part) for part in work]
+        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run()])
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()
         _log.info("the game is served", extra={"game": game.name, "listen": settings.listen, "port": server.port})
         try:
-            await self._until(stopped, tasks)
+            await supervisor.wait_for_stop()
             try:
                 async with asyncio.timeout(settings.handover_timeout_s):
                     await placement.drain()
@@ -200,20 +176,8 @@ class GameProcess(Generic[Bets, Outcome]):
                 _log.warning("tables were left in the middle of a round: whoever takes them ends it")
         finally:
             await server.stop(settings.stop_grace_s)
-            await background.cancel_and_wait(tasks)
+            await supervisor.cancel_all()
             _log.info("the game has stopped", extra={"game": game.name})
-
-    @staticmethod
-    async def _until(stopped: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
-        waiting = asyncio.create_task(stopped.wait())
-        try:
-            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-            for task in done - {waiting}:
-                # None of them ends by itself: a process without it runs no tables (G12).
-                task.result()
-                raise RuntimeError("a part of the game service has ended")
-        finally:
-            waiting.cancel()
 
     def _heard_of_change(self, hall: TableRegistry[Bets, Outcome], catalogue: CatalogueCache[Bets, Outcome]) -> None:
         """Whoever switches the game on again after the source of randomness failed wants it tested anew."""
@@ -234,10 +198,6 @@ def _answering(house_ids: Callable[[], frozenset[str]]) -> Callable[[], Coroutin
 
 async def serve(settings: GameSettings, definition: GameDefinition[Bets, Outcome]) -> None:
     """Runs the process until SIGTERM or SIGINT."""
-    host, _, port = settings.metrics_listen.rpartition(":")
-    start_http_server(int(port), host)
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await GameProcess(settings, definition, SystemClock()).run(stopped)
+    supervisor = TaskSupervisor(definition.game.name)
+    serving = GameProcess(settings, definition, SystemClock()).run(supervisor)
+    await run_until_stopped(supervisor, serving, settings.metrics_listen)

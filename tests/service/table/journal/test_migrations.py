@@ -85,14 +85,14 @@ async def _written_by_older_software(service: Connection, number: int) -> None:
 
 
 def test_a_missing_role_is_reported(postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.kit.database.migration.role", lambda service: f"nobody_{service}")
+    monkeypatch.setattr("services.kit.database.migration.role_of", lambda service: f"nobody_{service}")
     monkeypatch.setenv("FELTRO_ROULETTE_OWNER_URL", postgres.url("postgres", "postgres"))
     assert command(["roulette"]) == 1
     assert postgres.sql("SELECT to_regclass('rounds') IS NULL") == "t"
 
 
 def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, variable in ((["roulette"], "FELTRO_ROULETTE_OWNER_URL"), ([], "FELTRO_WALLET_OWNER_URL")):
+    for arguments, variable in ((["roulette"], "FELTRO_ROULETTE_OWNER_URL"), (["wallet"], "FELTRO_WALLET_OWNER_URL")):
         monkeypatch.delenv(variable, raising=False)
         with pytest.raises(SystemExit) as ended:
             command(arguments)
@@ -105,6 +105,6 @@ def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, caps
 def test_a_service_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"wallet", "roulette"} <= set(services_with_database())
     assert "kit" not in services_with_database()
-    for arguments in (["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):
+    for arguments in ([], ["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):
         assert command(arguments) == 2
-        assert "usage: feltro migrate [" in capsys.readouterr().err
+        assert "usage: feltro migrate <" in capsys.readouterr().err

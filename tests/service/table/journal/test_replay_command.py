@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.clock import SystemClock
-from services.kit.randomness.source import Tape
+from services.kit.randomness.tape import Tape
 from services.kit.table.banked.settlement import Settlement
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.journal.entries import (

@@ -20,6 +20,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.status import StatusRefused
 from services.kit.table.journal.entries import StaleOwner
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet, WalletFailed, WalletUnanswered
@@ -91,19 +92,21 @@ def of_another(refused: Refused) -> Refused:
 
 
 SILENCES = {
-    "its database is away": Refused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "Again."),
-    "it has too much to do": Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again."),
-    "the way to it has too much to do": of_another(Refused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again.")),
-    "nothing was heard": Refused("", grpc.StatusCode.UNAVAILABLE, "socket closed"),
-    "nothing was heard in time": Refused("", grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded"),
-    "the call was given up": Refused("", grpc.StatusCode.CANCELLED, "the server stops"),
+    "its database is away": StatusRefused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "Again."),
+    "it has too much to do": StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again."),
+    "the way to it has too much to do": of_another(
+        StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again.")
+    ),
+    "nothing was heard": StatusRefused("", grpc.StatusCode.UNAVAILABLE, "socket closed"),
+    "nothing was heard in time": StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded"),
+    "the call was given up": StatusRefused("", grpc.StatusCode.CANCELLED, "the server stops"),
 }
 FAULTS = {
     "it has failed": RuntimeError("a fault of the wallet's"),
-    "the answer is too large": Refused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, "Less."),
-    "gRPC itself refuses": Refused("", grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"),
-    "it does not know the method": Refused("", grpc.StatusCode.UNIMPLEMENTED, "There is no such method."),
-    "it is no wallet": of_another(Refused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "None.")),
+    "the answer is too large": StatusRefused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, "Less."),
+    "gRPC itself refuses": StatusRefused("", grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"),
+    "it does not know the method": StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, "There is no such method."),
+    "it is no wallet": of_another(StatusRefused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "None.")),
 }
 
 
@@ -139,11 +142,13 @@ async def test_a_round_that_is_too_large_is_not_asked_for_ever(wallet: GrpcWalle
 
 
 async def test_a_refusal_and_a_fence_stay_what_they_are(wallet: GrpcWallet, desk: Desk) -> None:
-    desk.failure = Refused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "There is no such round.", {"round_id": "r"})
+    desk.failure = StatusRefused(
+        "ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "There is no such round.", {"round_id": "r"}
+    )
     with pytest.raises(Refused) as refused:
         await wallet.get_round(ROUND)
     assert (refused.value.reason, refused.value.facts) == ("ROUND_UNKNOWN", {"round_id": "r"})
-    desk.failure = Refused("STALE_EPOCH", grpc.StatusCode.ABORTED, "Another owner holds the table.")
+    desk.failure = StatusRefused("STALE_EPOCH", grpc.StatusCode.ABORTED, "Another owner holds the table.")
     with pytest.raises(StaleOwner):
         await wallet.get_round(ROUND)
 

@@ -16,6 +16,7 @@ from feltro.wallet.v1 import events_pb2
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
+from services.kit.rpc.status import code_of, status_from
 from services.wallet.audit import auditor
 from services.wallet.complaints import rows as complaints
 from services.wallet.complaints.rows import ActionImpossible, ComplaintAction, ComplaintState
@@ -417,7 +418,7 @@ async def test_g3_a_refusal_is_repeated_too(desk: Desk, connection: Connection) 
     for _ in range(2):
         with pytest.raises(Refused, check=_is("ROUND_UNKNOWN")) as refused:
             await desk.service.file_complaint(unknown, ANA)
-        refusals.append(refused.value.status().SerializeToString())
+        refusals.append(status_from(refused.value).SerializeToString())
         # Now there is one, but the answer was given.
         await connection.execute(
             "INSERT INTO rounds (round_no, round_id, table_no, state, opened_at) VALUES (9999, 'round-new', $1, 1, $2)"
@@ -434,7 +435,7 @@ async def test_g3_other_content_under_a_used_id_is_refused(desk: Desk) -> None:
     filed = await desk.file(request_id="one")
     with pytest.raises(Refused, check=_is("REQUEST_REUSED")) as refused:
         await desk.file(request_id="one", text="The ball was in 18.")
-    assert refused.value.code is grpc.StatusCode.ALREADY_EXISTS
+    assert code_of(refused.value) is grpc.StatusCode.ALREADY_EXISTS
     assert refused.value.facts == {"request_id": "one"}
     # Another command is other content, even with the same words.
     answer = pb.AnswerComplaintRequest(reference=filed.reference, request_id="two", text="Words.")

@@ -10,7 +10,7 @@ import grpc
 from google.protobuf.message import Message
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
-from services.kit.refusal import STATUS_DETAILS_KEY, error_info
+from services.kit.rpc.status import STATUS_DETAILS_KEY, error_info
 from tests.processes.wallet import WalletClient, WalletProcess, refusal_facts
 from tests.service.wallet.ledger.ledger_model import (
     Answer,

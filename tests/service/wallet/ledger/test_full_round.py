@@ -13,9 +13,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from sqlalchemy import text
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.kit.refusal import error_info
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
+from services.kit.rpc.status import error_info
 from services.wallet.audit.auditor import Auditor
 from services.wallet.server import wallet_service
 from services.wallet.server.fields import AMOUNT_LIMIT_CENTS

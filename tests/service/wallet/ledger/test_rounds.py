@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
-from services.kit.refusal import error_info
+from services.kit.rpc.status import error_info
 from tests.processes.wallet import DEMO, Seat, WalletClient, refusal_facts, refusal_reason
 
 STAKE, SETTLED = types_pb2.TRANSFER_KIND_STAKE, types_pb2.TRANSFER_KIND_ROUND_SETTLED

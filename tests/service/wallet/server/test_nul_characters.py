@@ -11,7 +11,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from feltro.wallet.v1 import audit_pb2, complaint_pb2, platform_pb2, session_pb2, types_pb2, wallet_pb2
-from services.kit.refusal import error_info, status_of
+from services.kit.rpc.status import error_info, status_of
 from tests.processes.wallet import REAL, WalletClient, refusal_facts
 
 Call = Callable[..., Awaitable[Message]]

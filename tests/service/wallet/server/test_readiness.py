@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from services.kit.clock import SystemClock
 from services.kit.database import postgresql, schema
+from services.kit.supervision import TaskSupervisor
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
@@ -80,7 +81,7 @@ class Starting:
 
 @asynccontextmanager
 async def starting(url: str, nats_url: str, home: Path) -> AsyncIterator[Starting]:
-    described, stopped = WalletProcess(url, nats_url, home), asyncio.Event()
+    described, supervisor = WalletProcess(url, nats_url, home), TaskSupervisor("wallet")
     settings = WalletSettings.model_validate(
         {
             "environment": "development",
@@ -92,10 +93,10 @@ async def starting(url: str, nats_url: str, home: Path) -> AsyncIterator[Startin
         }
     )
     wallet = WalletServer(settings, SystemClock())
-    running = asyncio.create_task(wallet.run(stopped))
+    running = asyncio.create_task(wallet.run(supervisor))
     async with described.client() as client:
         yield Starting(client, wallet, running)
-    stopped.set()
+    supervisor.request_stop()
     await running
 
 

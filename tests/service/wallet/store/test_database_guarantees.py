@@ -269,7 +269,7 @@ async def test_the_schema_is_at_the_head_and_migrating_again_is_harmless(
     before = await service.fetch("SELECT * FROM entries ORDER BY account_no, version, leg")
     for _ in range(2):
         migration = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "services.kit.command", "migrate"),
+            *(sys.executable, "-m", "services.kit.command", "migrate", "wallet"),
             env={**os.environ, "FELTRO_WALLET_OWNER_URL": wallet_database.owner_url},
             stdout=asyncio.subprocess.PIPE,
         )

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.database import postgresql
+from services.kit.rpc.status import code_of
 from services.wallet import ledger
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Command
@@ -78,7 +79,7 @@ async def test_g11_a_full_queue_refuses_and_forgets_nothing_it_took(
         refused = [answer for answer in answers if isinstance(answer, BaseException)]
         assert len(refused) == CROWD - 11
         assert {answer.reason for answer in refused if isinstance(answer, WalletRefused)} == {"OVERLOADED"}
-        assert {answer.code for answer in refused if isinstance(answer, WalletRefused)} == {
+        assert {code_of(answer) for answer in refused if isinstance(answer, WalletRefused)} == {
             grpc.StatusCode.RESOURCE_EXHAUSTED
         }
         assert await count(desk, "SELECT count(*) FROM stakes") == 11
@@ -147,7 +148,7 @@ async def test_a_database_that_stays_away_is_said_to_be_away(
         command = ledger.commands.Deposit("d-1", b"", "test", seats[0].account_id, 100, "")
         with pytest.raises(WalletRefused) as refused:
             await lane.submit([command])
-        assert (refused.value.reason, refused.value.code) == ("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
+        assert (refused.value.reason, code_of(refused.value)) == ("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await gone.dispose()

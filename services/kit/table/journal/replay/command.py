@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import importlib
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -40,7 +40,8 @@ from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
-DEFAULT_GAME = "roulette"
+# Games register what they are under this name.
+GAMES_GROUP = "feltro.games"
 CONNECTIONS = 2
 # Rounds that are listed at a time (G11).
 ROUNDS_PAGE = 500
@@ -178,7 +179,9 @@ class Replayer:
 
 
 def command(argv: list[str]) -> int:
-    """Runs `feltro replay …` and returns its exit status."""
+    """Computes rounds again and compares them with the ledger."""
+    games = {point.name: point for point in entry_points(group=GAMES_GROUP)}
+    only_game = next(iter(games)) if len(games) == 1 else None
     parser = argparse.ArgumentParser(
         prog="feltro replay",
         description="Compute a round again from the journal and hold it against the ledger. Status 0: they agree;"
@@ -188,14 +191,14 @@ def command(argv: list[str]) -> int:
     parser.add_argument("--all", action="store_true", help="all rounds that have ended, with a summary")
     parser.add_argument("--table", metavar="ID", help="with --all: of this table only")
     parser.add_argument("--since", metavar="ISO-TIME", type=_moment, help="with --all: that ended then or later")
-    parser.add_argument("--game", default=DEFAULT_GAME, help=f"whose journal ({DEFAULT_GAME})")
+    parser.add_argument("--game", default=only_game, required=only_game is None, help=f"whose journal ({only_game})")
     chosen = parser.parse_args(argv)
     if (chosen.round is None) != chosen.all:
         parser.error("name one round, or --all")
     if not chosen.all and (chosen.table or chosen.since):
         parser.error("--table and --since go with --all")
     try:
-        game = _offer(chosen.game).game
+        game = _find_game(games, chosen.game)
         settings = load(ReplaySettings.for_service(chosen.game))
         if chosen.all:
             return asyncio.run(_replay_all(settings, game, RoundFilter(chosen.table, chosen.since)))
@@ -216,16 +219,10 @@ def _moment(words: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _offer(game: str) -> GameDefinition[Any, Any]:
-    """What the game's folder offers to the process that runs it."""
-    name = f"services.{game}.definition"
-    try:
-        found = vars(importlib.import_module(name)).values()
-    except ModuleNotFoundError as missing:
-        if not name.startswith(missing.name or name):
-            raise
-        raise CannotCheck(f"there is no game {game!r} here.") from None
-    return next(offer for offer in found if isinstance(offer, GameDefinition))
+def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
+    if name not in games:
+        raise CannotCheck(f"there is no game {name!r} here.")
+    return cast("GameDefinition[Any, Any]", games[name].load()).game
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Generic
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.randomness.source import Tape, TapeExhausted
+from services.kit.randomness.tape import Tape, TapeExhausted
 from services.kit.table.events.messages import packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import round_messages

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.randomness.source import Tape, TapeExhausted
+from services.kit.randomness.tape import Tape, TapeExhausted
 from services.kit.table.game import Rules
 from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
