@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
-from tests import conftest as wallet
-from tests.conftest import WalletDatabase
-from tests.service.table import conftest as game
-from tests.service.table.conftest import GameDatabase, game_database, game_template
+from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE, GameDatabase, WalletDatabase
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
-
-__all__ = ["game_database", "game_template"]
 
 # What no record is: the schema's own version, facts that wait to be told and go when they are (each follows from what
 # is recorded), and which rounds have no end yet (the database itself keeps that, from the journal).
@@ -78,7 +73,7 @@ async def kept(
     kind = request.param
     database = wallet_database if kind == "wallet" else game_database
     connection = await asyncpg.connect(database.owner_url.replace("+asyncpg", ""))
-    yield ServiceDatabase(kind, wallet.WALLET_ROLE if kind == "wallet" else game.USER, connection)
+    yield ServiceDatabase(kind, WALLET_ROLE if kind == "wallet" else ROULETTE_ROLE, connection)
     await connection.close()
 
 
@@ -102,7 +97,7 @@ async def test_the_service_has_no_right_to_take_anything_away(kept: ServiceDatab
     rewrites = {table for table, row in may.items() if row["rewrite"]}
     assert rewrites & await kept.records() == set()
     # And none to give itself the right: it owns nothing, makes nothing and is nobody else.
-    (role,) = await kept.owner.fetch(ROLE, kept.role, wallet.OWNER_ROLE)
+    (role,) = await kept.owner.fetch(ROLE, kept.role, OWNER_ROLE)
     assert not any(role.values())
 
 
