@@ -16,16 +16,7 @@ from services.roulette.engine import Bets
 from services.roulette.game import RouletteGame, RouletteRules
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from tests.processes.roulette import configuration
-from tests.service.table.events.test_publisher import (
-    bus,
-    expect_no_gap,
-    flush,
-    published_messages,
-    seat_taken,
-    table_id,
-)
-
-__all__ = ["bus", "table_id"]
+from tests.service.table.events.published import expect_no_gap, flush, published_messages, seat_taken
 
 ROUND = "table.1"
 

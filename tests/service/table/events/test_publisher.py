@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import nats
 import nats.errors
 import nats.js.errors
 import pytest
-import pytest_asyncio
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
 from nats.js.api import PubAck, StreamConfig
@@ -20,25 +18,11 @@ from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.bus import subjects
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events import publisher as event_publisher
-from services.kit.table.events.publisher import EventStream, TablePublisher
+from services.kit.table.events.publisher import EventStream
+from tests.service.table.events.published import expect_no_gap, flush, published_messages, seat_taken
 from tests.service.table.stoppable_nats import StoppableNats
 
 TIMEOUT_S = 60.0
-
-_numbers = itertools.count(1)
-
-
-@pytest_asyncio.fixture
-async def bus(nats_url: str) -> AsyncIterator[Nats]:
-    connection = await nats.connect(nats_url)
-    yield connection
-    await connection.close()
-
-
-@pytest.fixture
-def own_nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 async def connect(server: StoppableNats) -> Nats:
@@ -56,48 +40,14 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.fixture
-def table_id() -> str:
-    """The id of a table that no other test uses."""
-    return f"table-{next(_numbers)}"
-
-
-def seat_taken(seat: int) -> events_pb2.TableEvent:
-    return events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=seat))
-
-
 def snapshot_published(seated: int = 0) -> events_pb2.TableEvent:
     return events_pb2.TableEvent(
         snapshot_published=events_pb2.SnapshotPublished(snapshot=types_pb2.TableSnapshot(seated=seated))
     )
 
 
-async def published_messages(bus: Nats, table_id: str) -> list[list[events_pb2.TableEvent]]:
-    """Returns every message of a table in the stream."""
-    jetstream = bus.jetstream(timeout=TIMEOUT_S)
-    state = (await jetstream.stream_info(EVENTS_STREAM)).state
-    messages = []
-    for number in range(max(state.first_seq, 1), state.last_seq + 1):
-        try:
-            message = await jetstream.get_msg(EVENTS_STREAM, number)
-        except nats.js.errors.NotFoundError:
-            continue
-        if message.subject == table_subject(table_id):
-            messages.append(list(events_pb2.TableEvents.FromString(message.data or b"").events))
-    return messages
-
-
 async def published_events(bus: Nats, table_id: str) -> list[events_pb2.TableEvent]:
     return [event for message in await published_messages(bus, table_id) for event in message]
-
-
-async def flush(publisher: TablePublisher) -> None:
-    async with asyncio.timeout(TIMEOUT_S):
-        await publisher.flush()
-
-
-def expect_no_gap(events: list[events_pb2.TableEvent], first: int = 1) -> None:
-    assert [event.seq for event in events] == list(range(first, first + len(events)))
 
 
 async def test_events_arrive_in_order_with_table_and_number(bus: Nats, table_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 
 import nats
@@ -109,12 +109,6 @@ class Member:
 async def stack() -> AsyncIterator[AsyncExitStack]:
     async with AsyncExitStack() as opened:
         yield opened
-
-
-@pytest.fixture
-def own_nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 async def join(stack: AsyncExitStack, url: str, groups: Groups, replica_id: str) -> Member:
