@@ -1,17 +1,16 @@
 """The WalletService at its gRPC edge: checks what comes in, turns it into commands, and says what became of them."""
 
-import hashlib
 import logging
 from collections.abc import Iterable
 from contextlib import nullcontext
 
-from google.protobuf.message import Message
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
+from services.kit.command_digest import digest
 from services.kit.round_limits import STAKES_LIMIT
 from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
@@ -106,7 +105,7 @@ class WalletService:
         edge.verify_length("reference", request.reference, REFERENCE_CHARACTERS_LIMIT)
         command = commands.Deposit(
             edge.printable_id("request_id", request.request_id),
-            _digest(request),
+            digest(request),
             caller.subject,
             request.account_id,
             edge.positive_amount("amount_cents", request.amount_cents),
@@ -118,7 +117,7 @@ class WalletService:
         edge.verify_length("reference", request.reference, REFERENCE_CHARACTERS_LIMIT)
         command = commands.Withdraw(
             edge.printable_id("request_id", request.request_id),
-            _digest(request),
+            digest(request),
             caller.subject,
             request.account_id,
             edge.positive_amount("amount_cents", request.amount_cents),
@@ -133,7 +132,7 @@ class WalletService:
         amount_cents = edge.positive_amount("amount_cents", request.amount_cents)
         async with self._engine.begin() as connection:
             account = await accounts.open_account(connection, player_id, Mode.DEMO, self._clock.now())
-        command = commands.RefillDemo(request_id, _digest(request), caller.subject, account.account_id, amount_cents)
+        command = commands.RefillDemo(request_id, digest(request), caller.subject, account.account_id, amount_cents)
         return await self._do(command, account.account_id)
 
     # -- tables and banked rounds -----------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ class WalletService:
         round_id, table_id, epoch = _round(request.round)
         command = commands.CancelStake(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.round.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -208,7 +207,7 @@ class WalletService:
             payouts[payout.stake_id] = edge.amount_or_zero("payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
         command = commands.SettleRound(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.round.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -226,7 +225,7 @@ class WalletService:
             raise refusals.invalid("reason", "has to say why: the players and the regulator will ask.")
         command = commands.VoidRound(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.round.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -241,7 +240,7 @@ class WalletService:
         table_id, epoch = _table(request.table)
         command = commands.BuyIn(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -256,7 +255,7 @@ class WalletService:
         table_id, epoch = _table(request.table)
         command = commands.CashOut(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -284,7 +283,7 @@ class WalletService:
         ]
         command = commands.TransferHand(
             edge.printable_id("request_id", request.request_id),
-            _digest(request, request.round.table),
+            digest(request),
             caller.subject,
             table_id,
             epoch,
@@ -365,26 +364,12 @@ class WalletService:
         return kept.unwrap()
 
 
-def _digest(request: Message, authority: types_pb2.TableRef | None = None) -> bytes:
-    """What makes two requests the same. The epoch is the sender's authority, not content: it is taken out."""
-    epoch = 0 if authority is None else authority.epoch
-    if authority is not None:
-        authority.ClearField("epoch")
-    content = request.DESCRIPTOR.full_name.encode() + b"\0" + request.SerializeToString(deterministic=True)
-    if authority is not None:
-        authority.epoch = epoch
-    return hashlib.blake2b(content, digest_size=16).digest()
-
-
 def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:
     """The same digest whether it comes alone or with others: it may be sent again either way."""
     edge.verify_length("detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
-    # Whoever asks again asks in another trace.
-    order.ClearField("traceparent")
-    content = f"stake\0{table_id}\0{round_id}\0".encode() + order.SerializeToString(deterministic=True)
     return commands.PlaceStake(
         edge.printable_id("request_id", order.request_id),
-        hashlib.blake2b(content, digest_size=16).digest(),
+        digest(order, table_id, round_id),
         caller,
         table_id,
         epoch,

@@ -9,7 +9,7 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
 from services.kit.table.encoding import draw_trigger_value
 from services.kit.table.journal.entries import Ending
-from services.wallet.model.state import RoundState
+from services.wallet.model.state import RoundState, StakeState
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.wallet import InMemoryWallet
 
@@ -70,6 +70,8 @@ class DurabilityChecker:
             self._check_opened(event.round_opened)
         elif kind == "bets_placed":
             self._check_placed(event.bets_placed)
+        elif kind == "bets_cancelled":
+            self._check_cancelled(event.bets_cancelled)
         elif kind == "outcome_drawn":
             self._check_drawn(event.outcome_drawn)
         elif kind == "round_settled":
@@ -91,11 +93,16 @@ class DurabilityChecker:
                 self.report("903-B/2015:6.1.4", f"the window of {opened.round.round_id} is shorter than configured")
 
     def _check_placed(self, placed: events_pb2.BetsPlaced) -> None:
-        stakes = self._wallet.stakes_of(placed.round_id)
-        if not any(stored.stake.placed_cents == placed.amount_cents for stored in stakes):
+        stored = self._wallet.stakes.get(placed.stake_id)
+        if stored is None or stored.stake.placed_cents != placed.amount_cents:
             self.report(
-                "G5", f"a bet of {placed.amount_cents} in {placed.round_id} was published and is not in the wallet"
+                "G5", f"the stake {placed.stake_id} in {placed.round_id} was published and is not in the wallet"
             )
+
+    def _check_cancelled(self, cancelled: events_pb2.BetsCancelled) -> None:
+        stored = self._wallet.stakes.get(cancelled.stake_id)
+        if stored is None or stored.stake.state is not StakeState.CANCELLED:
+            self.report("G5", f"{cancelled.stake_id} was published as cancelled and is not so in the wallet")
 
     def _check_drawn(self, drawn: events_pb2.OutcomeDrawn) -> None:
         entries = self._journal.rounds.get(drawn.round_id)

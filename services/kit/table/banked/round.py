@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -188,13 +189,18 @@ class Round(Generic[Bets, Outcome]):
         message = self.rules.bets_message(bets)
         self._bets_type = message.DESCRIPTOR.full_name
         return Stake(
-            f"{self.round_id}:{self._stakes_made}",
-            request_id,
-            seat,
-            bets,
-            message.SerializeToString(),
-            self.rules.total_cents(bets),
+            self._stake_id(seat), request_id, seat, bets, message.SerializeToString(), self.rules.total_cents(bets)
         )
+
+    def _stake_id(self, seat: Seat) -> str:
+        """Makes an id that tells other players nothing, for everybody sees it in the events.
+
+        A plain count would show by its gaps that the wallet has refused somebody's bet, and why is nobody's business
+        but theirs (G7). So the count is hashed with the session id, which only the player and the platform know.
+        """
+        # With the round, so that nobody can follow a count from one round to the next.
+        count = f"{self.round_id}:{self._stakes_made}".encode()
+        return f"{self.round_id}:{hashlib.blake2b(count, key=seat.session_id.encode()[:64], digest_size=8).hexdigest()}"
 
     async def _cancel_bets(self, seat: Seat, bets: Bets | None) -> CancelledBets[Bets]:
         """Cancels whole stakes; what of them stays is placed again as one new stake."""
@@ -215,7 +221,9 @@ class Round(Generic[Bets, Outcome]):
             self.cancelled_stakes.append(CancelledStake(_journal_stake(stake), self._now()))
             # One by one: a snapshot taken in between shows exactly what the events have said.
             bets_message = self.rules.bets_message(stake.bets)
-            self._publish(messages.bets_cancelled(self.round_id, seat.number, stake.amount_cents, bets_message))
+            self._publish(
+                messages.bets_cancelled(self.round_id, stake.stake_id, seat.number, stake.amount_cents, bets_message)
+            )
         if replacement is not None:
             try:
                 _, confirmation = await self._batcher.submit(replacement)
@@ -315,6 +323,7 @@ class Round(Generic[Bets, Outcome]):
             *(
                 messages.bets_placed(
                     self.round_id,
+                    stake.stake_id,
                     stake.seat.number,
                     stake.amount_cents,
                     stake.encoded_bets,

@@ -15,7 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
-from services.kit.table.configuration.stored_commands import find_stored, lock, request_digest
+from services.kit.command_digest import digest
+from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.paging import Page, PageRequest
 from services.kit.table.refusals import TableRefused, invalid
 
@@ -81,15 +82,20 @@ class Switches:
         """Logs a switch, once (G3), also if it changes nothing."""
         _verify(scope, table_id, reason)
         content: dict[str, Any] = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
-        digest = request_digest(table_pb2.SetSwitchRequest(**content))
+        content_digest = digest(table_pb2.SetSwitchRequest(**content))
         async with self._engine.begin() as connection:
             await lock(connection, _LOCK_KEY)
-            stored = await find_stored(connection, _REQUESTED, request_id, digest)
+            stored = await find_stored(connection, _REQUESTED, request_id, content_digest)
             if stored is not None:
                 return _message(stored)
             if scope == _TABLE and (await connection.execute(_IS_TABLE, {"table_id": table_id})).first() is None:
                 raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=table_id)
-            row = content | {"set_by": set_by, "set_at": self._clock.now(), "request_id": request_id, "digest": digest}
+            row = content | {
+                "set_by": set_by,
+                "set_at": self._clock.now(),
+                "request_id": request_id,
+                "digest": content_digest,
+            }
             return _message((await connection.execute(_INSERT, row)).one())
 
     async def list_switches(self, page: PageRequest) -> Page[types_pb2.Switch]:

@@ -18,8 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
+from services.kit.command_digest import digest
 from services.kit.table.configuration import specific_rules
-from services.kit.table.configuration.stored_commands import find_stored, lock, request_digest
+from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.game import Game
 from services.kit.table.refusals import invalid
 
@@ -91,10 +92,10 @@ class Configurations:
         game: Game[Any, Any],
     ) -> types_pb2.ConfigurationVersion:
         """Enters the next version, once (G3); refuses rules that the regulation or the game does not allow."""
-        digest = _digest(table_id, configuration, approval_reference, effective_at)
+        content_digest = _digest(table_id, configuration, approval_reference, effective_at)
         async with self._engine.begin() as connection:
             await lock(connection, _LOCK_KEY)
-            stored = await find_stored(connection, _REQUESTED, request_id, digest)
+            stored = await find_stored(connection, _REQUESTED, request_id, content_digest)
             if stored is not None:
                 return _version(stored)
             now = self._clock.now()
@@ -113,7 +114,7 @@ class Configurations:
                 "entered_by": entered_by,
                 "entered_at": now,
                 "request_id": request_id,
-                "digest": digest,
+                "digest": content_digest,
             }
             await connection.execute(_INSERT, row)
         return _message(row)
@@ -203,7 +204,7 @@ def _digest(
     )
     if effective_at is not None:
         request.effective_at.FromDatetime(effective_at)
-    return request_digest(request)
+    return digest(request)
 
 
 def _version(row: Row[Any]) -> types_pb2.ConfigurationVersion:

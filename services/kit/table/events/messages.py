@@ -114,12 +114,13 @@ def round_opened(round_: RoundView) -> events_pb2.TableEvent:
 
 
 def bets_placed(
-    round_id: str, seat: int, amount_cents: int, encoded_bets: bytes, bets_type: str
+    round_id: str, stake_id: str, seat: int, amount_cents: int, encoded_bets: bytes, bets_type: str
 ) -> events_pb2.TableEvent:
     """Builds the event of a stake from its bets as they are encoded already; `bets_type` is the message's full name."""
     event = events_pb2.TableEvent()
     placed = event.bets_placed
     placed.round_id = round_id
+    placed.stake_id = stake_id
     placed.seat = seat
     placed.amount_cents = amount_cents
     placed.bets.type_url = f"type.googleapis.com/{bets_type}"
@@ -127,8 +128,10 @@ def bets_placed(
     return event
 
 
-def bets_cancelled(round_id: str, seat: int, amount_cents: int, bets: Message) -> events_pb2.TableEvent:
-    cancelled = events_pb2.BetsCancelled(round_id=round_id, seat=seat, amount_cents=amount_cents, bets=packed(bets))
+def bets_cancelled(round_id: str, stake_id: str, seat: int, amount_cents: int, bets: Message) -> events_pb2.TableEvent:
+    cancelled = events_pb2.BetsCancelled(
+        round_id=round_id, stake_id=stake_id, seat=seat, amount_cents=amount_cents, bets=packed(bets)
+    )
     return events_pb2.TableEvent(bets_cancelled=cancelled)
 
 
