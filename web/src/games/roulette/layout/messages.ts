@@ -38,4 +38,4 @@ export type Bets = Schemas["roulette.v1.Bets"];
 export type BetResults = Schemas["roulette.v1.BetResults"];
 
 /** Roulette's part of a table's specific rules. */
-export type SpecificRules = Partial<Schemas["roulette.v1.SpecificRules.Own"]>;
+export type SpecificRules = Partial<Schemas["roulette.v1.SpecificRules.Any"]>;
