@@ -19,6 +19,7 @@ GROUPS = {
     "tests/gateway/platform/": "gateway-platform",
     "tests/service/table/journal/test_replay_command.py": "replay",
     "tests/stack/operator_site/test_routes.py": "operator-site",
+    "tests/tools/test_web.py": "front-end-build",
     "tests/system/test_run.py": "system-run",
     "tests/system/test_ctrl_c.py": "system-ctrl-c",
     "tests/system/": "system-platform",
