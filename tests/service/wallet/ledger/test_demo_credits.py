@@ -24,7 +24,7 @@ from tests.service.wallet.in_process_wallet import (
     open_wallet,
     player,
 )
-from tests.service.wallet.killed_process import killed_at_step
+from tests.service.wallet.kills import kill_at_step
 
 STEPS_LIMIT = 60
 
@@ -155,22 +155,21 @@ async def test_many_refills_at_once_fill_it_once(wallet: InProcessWallet, wallet
 
 @pytest.mark.guarantee("G3")
 @pytest.mark.guarantee("G5")
-async def test_killed_at_any_step_the_refill_sent_again_acts_once(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as wallet:
-        for step in range(1, STEPS_LIMIT):
-            request = refill_of(f"p{step}", 700, f"refill-{step}")
-            died = await asyncio.to_thread(
-                killed_at_step, wallet_database.url, step, "refill_demo_account", "game", request
-            )
-            first = await wallet.wallet_service.refill_demo_account(request, GAME)
-            assert await wallet.wallet_service.refill_demo_account(request, GAME) == first
-            balance = (await find(wallet, f"p{step}")).balance
-            assert (balance.free_cents, balance.version) == (700, 1)
-            if not died:
-                break
-        # Open, learn, lock, look, write and commit, each before and after.
-        assert step > 12
-        assert await violations(wallet) == []
+async def test_killed_at_any_step_the_refill_sent_again_acts_once(
+    wallet: InProcessWallet, wallet_database: WalletDatabase
+) -> None:
+    for step in range(1, STEPS_LIMIT):
+        request = refill_of(f"p{step}", 700, f"refill-{step}")
+        killed = await kill_at_step(wallet, wallet_database.url, step, "refill_demo_account", "game", request)
+        first = await wallet.wallet_service.refill_demo_account(request, GAME)
+        assert await wallet.wallet_service.refill_demo_account(request, GAME) == first
+        balance = (await find(wallet, f"p{step}")).balance
+        assert (balance.free_cents, balance.version) == (700, 1)
+        if not killed:
+            break
+    # Open the account, resolve, lock, read, write and commit, each before and after.
+    assert step > 12
+    assert await violations(wallet) == []
 
 
 @pytest.mark.guarantee("G12")
