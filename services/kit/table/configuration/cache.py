@@ -12,11 +12,11 @@ from typing import Generic
 from feltro.table.v1 import types_pb2
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DATABASE_FAILURES
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.platform_switch import PlatformSwitch
 from services.kit.table.configuration.switches import Switches, SwitchState
 from services.kit.table.configuration.versions import PLATFORM, Configurations
 from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.live.dependencies import VersionedRules
 from services.kit.table.refusals import TableRefused
 
 # How soon a process hears what another one was told.

@@ -14,10 +14,6 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 
-class StaleOwner(Exception):
-    """Another process has taken the table: nothing was written, and nothing may be done for it any more (G8)."""
-
-
 class Ending(IntEnum):
     """How a round ended."""
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
-from services.kit.table.banked.settlement import stakes_in_ledger
 from services.kit.table.journal.history import PlayerRound, RecordedStake, RoundHistory
-from services.kit.table.wallet.table_wallet import Wallet
+from services.kit.table.journal.ledger_stakes import stakes_in_ledger
+from services.kit.table.wallet.client import Wallet
 
 _MODES = (types_pb2.MODE_REAL, types_pb2.MODE_DEMO)
 

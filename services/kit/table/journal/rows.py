@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal import cancelled_stakes
-from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, PlayerResult, StaleOwner
+from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, PlayerResult
 
 # A house that is being taken over at this moment is waited for; its row is then read anew, so the epoch is the last.
 READ_STATES = """

@@ -28,19 +28,21 @@ from services.kit.table.configuration.platform_switch import PlatformSwitch
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.events.publisher import EventStream
+from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
-from services.kit.table.journal.entries import Journal, StaleOwner
+from services.kit.table.journal.entries import Journal
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.live.owned_tables import RuntimeDependencies
+from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_service import TableService
-from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
-from services.kit.table.wallet.table_wallet import WalletUnanswered
+from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.table.wallet.service_token import ServiceToken
 
 READING_CONNECTIONS = 8
 

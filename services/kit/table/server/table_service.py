@@ -13,11 +13,10 @@ from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.refusal import Refused
 from services.kit.table import refusals
-from services.kit.table.banked.felt import Seat
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations, configuration_changes
-from services.kit.table.events.messages import packed, timestamp
+from services.kit.table.encoding import packed, timestamp
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.history import PlayerRound, RoundHistory
@@ -29,8 +28,9 @@ from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
+from services.kit.table.seat import Seat
 from services.kit.table.server import validation
-from services.kit.table.wallet.table_wallet import Wallet, get_whole_round
+from services.kit.table.wallet.client import Wallet, get_whole_round
 
 REASON_CHARACTERS_LIMIT = 500
 LANGUAGES = ("pt", "en")

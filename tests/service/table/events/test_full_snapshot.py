@@ -9,7 +9,7 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
 from services.kit.table.configuration.specific_rules import SEATS_LIMIT
-from services.kit.table.events import messages as appearance
+from services.kit.table.encoding import packed
 from services.kit.table.events import publisher as table_bus
 from services.kit.table.events.publisher import EventStream
 from services.roulette.engine import Bets
@@ -38,8 +38,10 @@ def largest() -> tuple[RouletteRules, Bets]:
 
 def full_table() -> types_pb2.TableSnapshot:
     rules, bets = largest()
-    packed, cents = appearance.packed(rules.bets_message(bets)), rules.total_cents(bets)
-    seats = [types_pb2.SeatBets(seat=number, staked_cents=cents, bets=packed) for number in range(1, SEATS_LIMIT + 1)]
+    packed_bets, cents = packed(rules.bets_message(bets)), rules.total_cents(bets)
+    seats = [
+        types_pb2.SeatBets(seat=number, staked_cents=cents, bets=packed_bets) for number in range(1, SEATS_LIMIT + 1)
+    ]
     return types_pb2.TableSnapshot(round=types_pb2.RoundOnTable(round_id=ROUND), bets=seats, seated=SEATS_LIMIT)
 
 

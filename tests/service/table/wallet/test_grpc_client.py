@@ -11,8 +11,8 @@ from google.protobuf.message import Message
 from feltro.wallet.v1 import session_pb2
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.rpc.server import GrpcServer
+from services.kit.table.wallet.client import ServiceTokenRefused
 from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.kit.table.wallet.table_wallet import ServiceTokenRefused
 from stack.issuer import DevelopmentIssuer
 
 

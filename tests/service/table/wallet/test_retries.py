@@ -21,9 +21,10 @@ from services.kit.rpc.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import StatusRefused
-from services.kit.table.journal.entries import StaleOwner
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet, WalletFailed, WalletUnanswered
+from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet
 from stack.issuer import DevelopmentIssuer
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
