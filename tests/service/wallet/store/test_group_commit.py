@@ -36,31 +36,21 @@ async def locked_table(wallet: InProcessWallet, table_id: str) -> AsyncIterator[
         yield
 
 
-async def count(wallet: InProcessWallet, statement: str) -> int:
-    async with wallet.engine.connect() as connection:
-        return int((await connection.execute(text(statement))).scalar_one())
-
-
 async def crowd(wallet: InProcessWallet, table_id: str, size: int = CROWD) -> list[Seat]:
     await wallet.open_table(table_id, MULTI_PLAYER)
     return [await wallet.sit_down(f"{table_id}-{player}", table_id) for player in range(size)]
-
-
-async def waiting_for_lock(wallet: InProcessWallet) -> None:
-    while not await count(wallet, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"):
-        await asyncio.sleep(0)
 
 
 async def test_commands_that_arrive_together_are_written_by_one_transaction(wallet: InProcessWallet) -> None:
     seats = await crowd(wallet, "t1")
     async with locked_table(wallet, "t1"):
         first = asyncio.create_task(wallet.place(seats[0], "r1", 100))
-        await waiting_for_lock(wallet)
+        await wallet.wait_for_blocked()
         rest = [asyncio.create_task(wallet.place(seat, "r1", 100)) for seat in seats[1:]]
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
     transactions = "SELECT count(DISTINCT xmin::text) FROM transfers WHERE kind = 3"
-    assert await count(wallet, transactions) == 2
+    assert await wallet.count(transactions) == 2
 
 
 @pytest.mark.guarantee("G11")
@@ -72,7 +62,7 @@ async def test_g11_a_full_queue_refuses_more_and_writes_all_it_accepted(
         seats = await crowd(wallet, "t1")
         async with locked_table(wallet, "t1"):
             first = asyncio.create_task(wallet.place(seats[0], "r1", 100))
-            await waiting_for_lock(wallet)
+            await wallet.wait_for_blocked()
             rest = [asyncio.create_task(wallet.place(seat, "r1", 100)) for seat in seats[1:]]
             await asyncio.sleep(0)
         answers = await asyncio.gather(first, *rest, return_exceptions=True)
@@ -82,7 +72,7 @@ async def test_g11_a_full_queue_refuses_more_and_writes_all_it_accepted(
         assert {code_of(answer) for answer in refused if isinstance(answer, WalletRefused)} == {
             grpc.StatusCode.RESOURCE_EXHAUSTED
         }
-        assert await count(wallet, "SELECT count(*) FROM stakes") == 11
+        assert await wallet.count("SELECT count(*) FROM stakes") == 11
 
 
 @pytest.mark.guarantee("G3")
@@ -97,11 +87,11 @@ async def test_g5_a_connection_that_breaks_mid_transaction_loses_and_repeats_not
     for number in range(10):
         async with locked_table(wallet, "t1"):
             stakes = [asyncio.create_task(wallet.place(seat, f"r{number}", 100)) for seat in seats]
-            await waiting_for_lock(wallet)
-            broken += await count(wallet, kill)
+            await wallet.wait_for_blocked()
+            broken += await wallet.count(kill)
         await asyncio.gather(*stakes)
     assert broken >= 10
-    assert await count(wallet, "SELECT count(*) FROM stakes") == 100
+    assert await wallet.count("SELECT count(*) FROM stakes") == 100
 
 
 async def test_a_command_that_the_database_refuses_fails_alone(
@@ -128,7 +118,7 @@ async def test_a_command_that_the_database_refuses_fails_alone(
     assert isinstance(answers[0], Exception)
     assert not isinstance(answers[0], WalletRefused)
     assert "G1" in str(answers[0])
-    assert await count(wallet, "SELECT count(*) FROM transfers WHERE kind = 1") == 10
+    assert await wallet.count("SELECT count(*) FROM transfers WHERE kind = 1") == 10
 
 
 async def test_g12_commands_are_refused_after_some_attempts_without_a_database(
@@ -178,4 +168,4 @@ async def test_g3_replicas_that_get_the_same_request_at_once_act_once(
         )
         refused = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         assert [getattr(outcome, "reason", "") for outcome in refused] == ["REQUEST_REUSED"]
-    assert await count(first_replica, "SELECT count(*) FROM transfers WHERE kind = 1") == 2 + 25 + 25
+    assert await first_replica.count("SELECT count(*) FROM transfers WHERE kind = 1") == 2 + 25 + 25
