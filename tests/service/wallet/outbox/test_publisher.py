@@ -19,8 +19,7 @@ from services.kit.database.postgresql import DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox import publisher as outbox
 from services.wallet.outbox.publisher import OutboxPublisher
-from tests.processes.databases import WalletDatabase
-from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat, open_wallet
+from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat
 
 TIMEOUT_S = 60.0
 
