@@ -8,9 +8,9 @@ from feltro.roulette.v1 import roulette_pb2
 from services.kit.access.identity import Caller
 from services.kit.table import refusals
 from services.kit.table.banked.round import FinishedRound, PlacedBets
-from services.kit.table.events.messages import timestamp
+from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.encoding import timestamp
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
-from services.kit.table.live.dependencies import VersionedRules
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
 from services.kit.table.refusals import TableRefused

@@ -1,4 +1,4 @@
-"""Pages of what only grows, newest first: how large they are, and the token that names where the next one begins."""
+"""Pages of lists that only grow, newest first: their size, and the token that says where the next page begins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """Some of it, and how to ask for what is older."""
+    """Some items, and how to ask for older ones."""
 
     items: list[Item]
     next_page_token: str
@@ -26,25 +26,25 @@ class Page(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What is asked for: so many, all below a position."""
+    """A request for items below a position."""
 
     size: int = DEFAULT_PAGE_SIZE
     before: int = _HIGHEST
 
     @property
     def row_limit(self) -> int:
-        """One more than fits, to see whether there is a next page."""
+        """One more than fits, which shows whether there is a next page."""
         return self.size + 1
 
     def page(self, found: list[tuple[int, Item]], *, more: bool = False) -> Page[Item]:
-        """The page, from up to `rows` items with their positions, highest first; `more` if others follow these."""
+        """Builds the page from items with their positions, highest first; `more` if others follow these."""
         shown = found[: self.size]
         token = token_of(shown[-1][0]) if len(found) > self.size or (more and shown) else ""
         return Page([item for _, item in shown], token)
 
 
 def page_request(page_size: int, page_token: str) -> PageRequest:
-    """As it comes in over gRPC."""
+    """Reads the two fields of a request; refused if they are not valid."""
     if not 0 <= page_size <= PAGE_SIZE_LIMIT:
         raise invalid("page_size", f"has to be from 0 to {PAGE_SIZE_LIMIT}.")
     return PageRequest(page_size or DEFAULT_PAGE_SIZE, position_of(page_token) if page_token else _HIGHEST)
@@ -55,7 +55,7 @@ def token_of(position: int) -> str:
 
 
 def position_of(token: str) -> int:
-    """Above 0."""
+    """Reads the position of a token, which is above 0."""
     try:
         position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (ValueError, binascii.Error):

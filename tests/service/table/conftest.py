@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import asyncpg
+import nats
 import pytest
+from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
@@ -21,6 +23,7 @@ from services.kit.database import postgresql
 from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
 from stack.servers.postgres import EmbeddedPostgres
+from tests.service.table.stoppable_nats import StoppableNats
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -119,3 +122,18 @@ async def owner_connection(game_database: GameDatabase) -> AsyncIterator[Connect
     connection = await _connect(game_database.owner_url)
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+async def bus(nats_url: str) -> AsyncIterator[Nats]:
+    """A connection to the NATS of this test worker."""
+    connection = await nats.connect(nats_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+def own_nats() -> Iterator[StoppableNats]:
+    """A NATS of this test alone, which it may stop."""
+    with StoppableNats() as server:
+        yield server

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC
 
 from feltro.table.v1 import journal_pb2
-from services.kit.table.events.messages import timestamp
+from services.kit.table.encoding import timestamp
 from services.kit.table.journal.entries import CancelledStake, JournalStake
 
 

@@ -14,10 +14,6 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 
-class StaleOwner(Exception):
-    """Another process has taken the table: nothing was written, and this process may do nothing more for it (G8)."""
-
-
 class Ending(IntEnum):
     """How a round ended."""
 

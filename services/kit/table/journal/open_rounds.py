@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
-from services.kit.table.banked.settlement import stakes_in_ledger
 from services.kit.table.journal.history import PlayerRound, RecordedStake, RoundHistory
-from services.kit.table.wallet.table_wallet import Wallet
+from services.kit.table.journal.ledger_stakes import stakes_in_ledger
+from services.kit.table.wallet.client import Wallet, pages
 
 _MODES = (types_pb2.MODE_REAL, types_pb2.MODE_DEMO)
 
@@ -45,17 +45,14 @@ class OpenRounds:
             return []
         request = wallet_pb2.ListOpenRoundsRequest(account_id=account.balance.account_id)
         found: dict[str, wallet_pb2.Round] = {}
-        while True:
-            page = await self._wallet.list_open_rounds(request)
+        async for page in pages(self._wallet.list_open_rounds, request):
             for round_ in page.rounds:
                 # A round with more stakes than a page holds comes again on the next.
                 if round_.round_id in found:
                     found[round_.round_id].stakes.extend(round_.stakes)
                 else:
                     found[round_.round_id] = round_
-            if not page.next_page_token:
-                return list(found.values())
-            request.page_token = page.next_page_token
+        return list(found.values())
 
 
 def _stakes(round_: wallet_pb2.Round, player_id: str) -> list[RecordedStake]:

@@ -11,17 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal import cancelled_stakes
-from services.kit.table.journal.entries import (
-    Drawn,
-    DrawTrigger,
-    Ended,
-    Ending,
-    JournalStake,
-    Opened,
-    PlayerResult,
-    StaleOwner,
-)
+from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, Ending, JournalStake, Opened, PlayerResult
 
 # Waits for a takeover of the placement that is under way, and then reads its new epoch.
 READ_STATES = """

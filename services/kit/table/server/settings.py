@@ -19,7 +19,7 @@ class TableClockKind(StrEnum):
 
 
 class GameSettings(TokenSettings):
-    """Read once at the start; each game's own class sets the prefix of its variables."""
+    """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
@@ -28,7 +28,7 @@ class GameSettings(TokenSettings):
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn
-    # Of scope `game`: what the service calls the wallet with.
+    # The service calls the wallet with this token, which has the scope `game`.
     token_file: FilePath
     listen: ListenAddress
     # Tables to begin with, each until the operator enters specific rules for it.

@@ -14,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
 from services.kit.database import postgresql
+from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal import postgres
-from services.kit.table.journal.entries import DrawTrigger, Ended, Ending, StaleOwner
+from services.kit.table.journal.entries import DrawTrigger, Ended, Ending
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows import JournalContradiction
 from services.kit.table.refusals import TableRefused

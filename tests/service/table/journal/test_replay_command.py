@@ -32,7 +32,8 @@ from services.kit.table.journal.entries import (
 )
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED
-from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
+from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.table.wallet.service_token import ServiceToken
 from services.kit.table.wallet.table_wallet import TableWallet
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules

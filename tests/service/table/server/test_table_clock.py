@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,22 +41,9 @@ class FixedClock:
 
 
 @pytest.fixture
-async def bus(nats_url: str) -> AsyncIterator[Nats]:
-    connection = await nats.connect(nats_url)
-    yield connection
-    await connection.close()
-
-
-@pytest.fixture
 def game() -> str:
     """A game of this test alone: the bus is shared."""
     return f"game_{uuid4().hex}"
-
-
-@pytest.fixture
-def own_nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 @asynccontextmanager

@@ -28,15 +28,16 @@ from services.kit.clock import SystemClock
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
 from services.kit.settings import ServiceSettings, WrongSettings, load
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RoundHistory, RoundRecord
 from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
-from services.kit.table.live.dependencies import VersionedRules
-from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
-from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
+from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
+from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.table.wallet.service_token import ServiceToken
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
 # Games register what they are under this name.

@@ -9,7 +9,7 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.randomness.tape import Tape, TapeExhausted
-from services.kit.table.events.messages import packed
+from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.entries import DrawTrigger, Ending, JournalStake

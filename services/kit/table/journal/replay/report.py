@@ -13,10 +13,10 @@ from google.protobuf.message import Message
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape, TapeExhausted
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Rules
 from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
-from services.kit.table.live.dependencies import VersionedRules
 
 PROGRESS_EVERY_S = 1.0
 

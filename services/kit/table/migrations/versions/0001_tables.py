@@ -1,10 +1,10 @@
-"""A game's tables: the journal of their rounds, their specific rules and their switches.
+"""Creates a game's schema: the journal of rounds, specific rules and switches.
 
-Everything here is written once and stays. What is known of a round comes in three entries, each a row of its own:
-`rounds` when it opens, `draws` with the stakes it is about, `endings` with what was paid. The database itself sees to
-it that a round is drawn once and ends once, in an order that can be (G4, G6), and that stakes, payouts and results come
-with the entry they belong to and never later (G10). It checks whole statements at a time, for an entry has many rows.
-What two transactions at once could still do to each other the lock on `placements` prevents (G8).
+Records are written once and never changed. A round has three entries, each with a row of its own: `rounds` when it
+opens, `draws` with its stakes when it is drawn, `endings` with the payouts when it has ended. The database itself makes
+sure that a round is drawn once and ends once, in a possible order (G4, G6), and that stakes, payouts and results come
+with their entry and never later (G10). Its triggers check whole statements, because an entry has many rows. The lock on
+`placements` keeps concurrent transactions apart (G8).
 """
 
 from alembic import context, op
@@ -13,7 +13,7 @@ revision = "0001"
 down_revision = None
 
 _TABLES = """
--- What leases are for. The epoch is the fence: whoever writes with a lower one is shut out (G8).
+-- The configured tables as units of ownership. Writes with a lower epoch than this are refused (G8).
 CREATE TABLE placements (
     placement_id text PRIMARY KEY,
     epoch        bigint NOT NULL CHECK (epoch > 0)
@@ -76,7 +76,7 @@ CREATE TABLE payouts (
 );
 CREATE TABLE player_results (
     round_no             bigint NOT NULL,
-    -- empty where the ledger alone knows of the stake
+    -- empty if only the ledger knows the stake
     player_id            text NOT NULL,
     -- the round's, for a player's last bets at a table
     table_id             text NOT NULL,
@@ -88,7 +88,7 @@ CREATE TABLE player_results (
     PRIMARY KEY (round_no, session_id)
 );
 CREATE INDEX player_results_at_table ON player_results (player_id, table_id, round_no);
--- The rounds without an end, kept by the database itself so that nobody has to look through all rounds for them.
+-- The rounds without an end, kept by triggers so that no query has to scan all rounds for them.
 CREATE TABLE open_rounds (
     round_no     bigint PRIMARY KEY,
     placement_id text NOT NULL
@@ -107,7 +107,7 @@ CREATE TABLE configurations (
     request_id         text NOT NULL UNIQUE,
     digest             bytea NOT NULL,
     PRIMARY KEY (table_id, version),
-    -- What has been played was not played by rules that came later.
+    -- Rounds that were played keep the rules they were played by.
     CONSTRAINT configurations_not_in_the_past CHECK (effective_at >= entered_at)
 );
 CREATE TABLE switches (
@@ -144,7 +144,7 @@ BEGIN
 END $$
 """
 
-# Each function sees all that its statement has written, in every table.
+# Each function runs after its statement and sees the rows that it wrote in every table.
 _CHECKS = {
     "rounds": """
     INSERT INTO open_rounds (round_no, placement_id) SELECT round_no, placement_id FROM written
@@ -202,7 +202,7 @@ _WITH_THEIR_ENDING = """
 """
 _CHECKS |= {"payouts": _WITH_THEIR_ENDING, "player_results": _WITH_THEIR_ENDING}
 
-# As their owner: the service itself may not touch `open_rounds`.
+# With the privileges of the schema's owner, because the service has none on `open_rounds`.
 _CHECK = """
 CREATE FUNCTION check_{table}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp AS $$
@@ -213,7 +213,7 @@ BEGIN
 END $$
 """
 
-# The service may add; it may not rewrite what was written.
+# The service may insert records, and neither change nor delete them.
 _GRANTS = """
 GRANT USAGE ON SEQUENCE round_no TO {role};
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO {role};
