@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, cast
 from uuid import uuid4
 
 import grpc
@@ -14,17 +15,21 @@ import pytest
 import pytest_asyncio
 from google.protobuf.message import Message
 
-from feltro.wallet.v1 import types_pb2, wallet_pb2
+from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import StatusRefused
+from services.kit.table.banked.felt import Felt, Stake
+from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.fencing import StaleOwner
+from services.kit.table.seat import Seat
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet
+from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from stack.issuer import DevelopmentIssuer
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
@@ -160,47 +165,70 @@ async def test_refusals_and_stale_epochs_are_passed_on(wallet: GrpcWallet, servi
         await wallet.get_round(ROUND)
 
 
-def stakes(number: int, detail_bytes: int) -> wallet_pb2.PlaceStakesRequest:
-    orders = (
-        wallet_pb2.StakeOrder(
-            request_id=f"french-solo-0123456789abcdef.1234:{index}",
-            account_id=str(uuid4()),
-            session_id=str(uuid4()),
-            amount_cents=100,
-            detail=bytes(detail_bytes),
+class UnlimitedRules:
+    """Rules whose bets are amounts, and under which everything may be bet."""
+
+    def add(self, on_felt: int | None, added: int) -> int:
+        return (on_felt or 0) + added
+
+
+def submit_stakes(
+    wallet: GrpcWallet, number: int, detail_bytes: int
+) -> asyncio.Future[list[tuple[Stake[int], wallet_pb2.PlacedStake]]]:
+    """Puts stakes on a felt all at once, and sends them with the batcher of its round."""
+
+    async def ensure_opened() -> None:
+        """The round is open."""
+
+    felt: Felt[int, int] = Felt(cast("Any", UnlimitedRules()))
+    batcher = StakeBatcher(TableWallet(wallet, "t", 1), "r", felt, ensure_opened, lambda _: None, lambda: None)
+    return asyncio.gather(
+        *(
+            batcher.submit(
+                Stake(
+                    f"french-solo-0123456789abcdef.1234:{index}",
+                    str(uuid4()),
+                    Seat(index + 1, f"player{index}", str(uuid4()), str(uuid4())),
+                    100,
+                    bytes(detail_bytes),
+                    100,
+                )
+            )
+            for index in range(number)
         )
-        for index in range(number)
     )
-    table = types_pb2.TableRef(table_id="t", epoch=1)
-    return wallet_pb2.PlaceStakesRequest(round=types_pb2.RoundRef(round_id="r", table=table), orders=orders)
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_stakes_that_are_too_large_for_one_call_are_split(
     wallet: GrpcWallet, service: FakeWalletService
 ) -> None:
-    """A full batch of stakes with the largest details is larger than a call may be."""
-    request = stakes(1_000, 4_096)
-    assert len(request.SerializeToString()) > CALL_BYTES_LIMIT
-    answer = await wallet.place_stakes(request)
-    ids = [order.request_id for order in request.orders]
-    assert [each.placed.stake_id for each in answer.answers] == ids
+    """A thousand stakes with the largest details are more than a call may hold."""
+    # Each has the two ids of account and session, and more than thirty characters of its own id.
+    assert 1_000 * (STAKE_DETAIL_BYTES_LIMIT + 2 * 36 + 30) > CALL_BYTES_LIMIT
+    placed = await submit_stakes(wallet, 1_000, STAKE_DETAIL_BYTES_LIMIT)
+    ids = [stake.stake_id for stake, _ in placed]
+    assert [confirmation.stake_id for _, confirmation in placed] == ids
     assert [request_id for call in service.orders for request_id in call] == ids
     assert len(service.orders) > 1
 
 
 async def test_stakes_that_fit_share_one_call(wallet: GrpcWallet, service: FakeWalletService) -> None:
-    await wallet.place_stakes(stakes(1_000, 500))
+    await submit_stakes(wallet, 1_000, 500)
     assert len(service.orders) == 1
 
 
-async def test_a_split_call_that_breaks_is_repeated_whole(wallet: GrpcWallet, service: FakeWalletService) -> None:
+@pytest.mark.guarantee("G3")
+async def test_g3_a_batch_without_an_answer_is_repeated_as_it_was(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
     """The wallet answers the stakes that it has already as before."""
     service.failure, service.failing_after = UNANSWERED["its database cannot be reached"], 1
-    with pytest.raises(WalletUnanswered):
-        await wallet.place_stakes(stakes(1_000, 4_096))
-    assert len(service.orders) == 2
-    service.failure = None
-    placing = TableWallet(wallet, "t", 1).place_stakes("r", stakes(1_000, 4_096).orders)
+    placing = submit_stakes(wallet, 1_000, STAKE_DETAIL_BYTES_LIMIT)
     async with asyncio.timeout(60.0):
+        while len(service.orders) < 3:
+            await asyncio.sleep(0.01)
+        service.failure = None
         assert len(await placing) == 1_000
+    assert service.orders[0] != service.orders[1] == service.orders[2]
+    assert len({request_id for call in service.orders for request_id in call}) == 1_000
