@@ -16,8 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
+from services.kit.paging import Page, PageRequest
 from services.kit.table.configuration.stored_commands import find_stored, lock
-from services.kit.table.paging import Page, PageRequest
 from services.kit.table.refusals import TableRefused, invalid
 
 REASON_CHARACTERS_LIMIT = 500

@@ -17,6 +17,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.batching import BatchLimits, first_batch
+from services.kit.paging import Page, PageRequest
 from services.kit.table.journal import cancelled_stakes
 from services.kit.table.journal.entries import (
     CancelledStake,
@@ -29,7 +30,6 @@ from services.kit.table.journal.entries import (
     PlayerResult,
 )
 from services.kit.table.journal.rows import SELECT_OPENED_AND_DRAWN, read_drawn, read_opened
-from services.kit.table.paging import Page, PageRequest
 
 _SELECT_ROUND = """
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,

@@ -31,14 +31,16 @@ from services.kit.table.live.dependencies import EventPublisher, RuntimeDependen
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable
 from services.kit.table.refusals import TableRefused
-from services.kit.table.wallet.client import WalletFailed
-from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
+from services.kit.table.wallet.table_wallet import RETRY_AFTER_MAX_S, TableWallet, retry_until_answered
 
 # Players' own tables that one configured table keeps open (G11), and how often those without players are closed.
 TABLES_LIMIT = 5_000
 SWEEP_EVERY_S = 30.0
 # How soon it is tried again to end a round that could not be ended, or whose table has failed.
 RETRY_ENDING_EVERY_S = 5.0
+# How long a player's table waits for its turn to be opened.
+OPENING_TIMEOUT_S = 10.0
 # How long the last events of a table may take to reach the bus.
 FLUSH_TIMEOUT_S = 1.0
 
@@ -177,7 +179,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             await announce(self._epoch)
             await self._recovery.end_unfinished_rounds()
             if not self.individual and not self._recovery.blocks_any():
-                await self._open_once(self.placement_id)
+                await self._open_shared_table()
             self.ready.set()
             await self._run_until_handover(self._recovery, hand_over, lost)
             self._leaving = True
@@ -210,7 +212,7 @@ class OwnedTables(Generic[Bets, Outcome]):
                 if recovery.blocks_any():
                     await recovery.retry()
                     if not self.individual and not self._tables and not recovery.blocks_any() and not self._leaving:
-                        await self._open_once(self.placement_id)
+                        await self._open_shared_table()
                 if loop.time() - swept_at >= SWEEP_EVERY_S:
                     await self._sweep()
                     swept_at = loop.time()
@@ -233,7 +235,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             if not running.task.done():
                 try:
                     await running.table.reconcile_seats()
-                except WalletFailed as failed:
+                except (WalletFailed, WalletUnanswered) as failed:
                     # The next sweep tries again; until then a seat stays taken that might be free.
                     _log.error("the seats of a table could not be reconciled", extra={"error": str(failed)})
         if not self.individual or self._leaving:
@@ -251,11 +253,30 @@ class OwnedTables(Generic[Bets, Outcome]):
         if running is None:
             if self._recovery is not None and self._recovery.blocks(table_id):
                 raise refusals.unavailable("A round of this table has not ended yet")
-            async with self._opening:
-                running = self._tables.get(table_id)
-                if running is None:
-                    running = await self._open(table_id)
+            running = await self._open_in_turn(table_id)
         return running.table
+
+    async def _open_in_turn(self, table_id: str) -> _RunningTable[Bets, Outcome]:
+        """Opens one table after the other; while the wallet is silent no call waits for its turn for ever (G11)."""
+        try:
+            async with asyncio.timeout(OPENING_TIMEOUT_S):
+                await self._opening.acquire()
+        except TimeoutError:
+            raise refusals.unavailable("Other tables are just being opened") from None
+        try:
+            return self._tables.get(table_id) or await self._open(table_id)
+        finally:
+            self._opening.release()
+
+    async def _open_shared_table(self) -> None:
+        """Opens the one table that all players share, however long the wallet is silent."""
+        while True:
+            try:
+                await self._open_once(self.placement_id)
+            except WalletUnanswered:
+                await asyncio.sleep(RETRY_AFTER_MAX_S)
+            else:
+                return
 
     async def _open(self, table_id: str) -> _RunningTable[Bets, Outcome]:
         if self._leaving or self._recovery is None:

@@ -19,7 +19,8 @@ from services.kit.table.game import Bets, Outcome
 from services.kit.table.journal.entries import CancelledStake, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
-from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
+from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_while
 
 _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
@@ -97,6 +98,11 @@ class RoundRecovery(Generic[Bets, Outcome]):
                 events = await self._end_round(unfinished, wallets[table_id], reason)
             except StaleOwner:
                 raise
+            except WalletUnanswered as unanswered:
+                extra = {"table_id": table_id, "round_id": round_id, "error": str(unanswered)}
+                _log.warning("a round cannot be ended before the wallet answers", extra=extra)
+                blocked[table_id] = reason
+                continue
             except Exception:  # noqa: BLE001 - whatever it was, it concerns this round only
                 _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
                 blocked[table_id] = reason
@@ -157,6 +163,6 @@ class RoundRecovery(Generic[Bets, Outcome]):
         player_ids: dict[str, str] = {}
         for session_id in dict.fromkeys(stake.session_id for stake in ledger_round.stakes):
             request = session_pb2.GetSessionRequest(session_id=session_id)
-            answer = await retry_until_answered(partial(wallet.get_session, request))
+            answer = await retry_for_a_while(partial(wallet.get_session, request))
             player_ids[session_id] = answer.session.player_id
         return player_ids

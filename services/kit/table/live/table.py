@@ -33,12 +33,14 @@ from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
-from services.kit.table.wallet.client import WalletFailed
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 
 # Past outcomes that a table shows (`804/2015:6.e` leaves the number open).
 PAST_OUTCOMES_SHOWN = 20
 # How soon the bus is checked again while too many events wait for it to open a round.
 BUS_CHECK_EVERY_S = 0.1
+# How soon a round is opened again for which the wallet gave no answer.
+WALLET_RETRY_S = 1.0
 # How long a call waits for a round that is just about to open.
 NEXT_ROUND_TIMEOUT_S = 1.0
 
@@ -306,7 +308,12 @@ class LiveTable(Generic[Bets, Outcome]):
     async def _play(self) -> None:
         """Plays one round, from its opening until the next may open."""
         self._configured = self._host.rules_in_force()
-        round_ = await self._open_round()
+        try:
+            round_ = await self._open_round()
+        except WalletUnanswered:
+            # No round has begun: rules, switches and a handover that have come meanwhile count before the next attempt.
+            await self._wait(WALLET_RETRY_S)
+            return
         try:
             must_end = await self._take_bets(round_)
             round_.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -19,6 +20,9 @@ from services.kit.table.wallet.client import Wallet, WalletFailed, WalletUnanswe
 FIRST_RETRY_AFTER_S = 0.05
 RETRY_AFTER_MAX_S = 1.0
 TRANSACTIONS_PAGE_SIZE = 500
+# How long a read is repeated, and a command before any money depends on it: there may be one for each call of a player,
+# and the table's own task comes back to it by itself (G11).
+RETRY_TIMEOUT_S = 10.0
 # Faults in answer to one command before it is given up (G11).
 FAULTS_LIMIT = 5
 # The request id of a cancellation is the stake's id with this behind it.
@@ -44,7 +48,7 @@ class TableWallet:
         request = wallet_pb2.OpenTableRequest(
             table=self.table_ref, game=game, regulation=regulation, mode=mode, play=play
         )
-        return await retry_until_answered(lambda: self.wallet.open_table(request))
+        return await retry_for_a_while(lambda: self.wallet.open_table(request))
 
     async def place_stakes(
         self, round_id: str, orders: Sequence[wallet_pb2.StakeOrder]
@@ -82,14 +86,14 @@ class TableWallet:
 
     async def get_round(self, round_id: str) -> wallet_pb2.Round:
         return await get_whole_round(
-            lambda request: retry_until_answered(lambda: self.wallet.get_round(request)), round_id
+            lambda request: retry_for_a_while(lambda: self.wallet.get_round(request)), round_id
         )
 
     async def list_round_transactions(self, round_id: str) -> Sequence[types_pb2.Transaction]:
         """Reads all transactions of a round, newest first; a round of a full table fits into a few pages."""
 
         async def get_page(request: wallet_pb2.ListTransactionsRequest) -> wallet_pb2.ListTransactionsResponse:
-            return await retry_until_answered(lambda: self.wallet.list_transactions(request))
+            return await retry_for_a_while(lambda: self.wallet.list_transactions(request))
 
         request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=TRANSACTIONS_PAGE_SIZE)
         return [transaction async for page in pages(get_page, request) for transaction in page.transactions]
@@ -104,18 +108,26 @@ class TableWallet:
 
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
-        await retry_until_answered(lambda: self.wallet.announce_round(request))
+        await retry_for_a_while(lambda: self.wallet.announce_round(request))
 
     async def apply_specific_rules(self, version: int, policy: session_pb2.InactivityPolicy) -> None:
         request = session_pb2.ApplySpecificRulesRequest(table=self.table_ref, version=version, policy=policy)
-        await retry_until_answered(lambda: self.wallet.apply_specific_rules(request))
+        await retry_for_a_while(lambda: self.wallet.apply_specific_rules(request))
 
     async def list_sessions(self) -> Sequence[session_pb2.Session]:
-        return await retry_until_answered(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
+        return await retry_for_a_while(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
 
 
-async def retry_until_answered(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
-    """Calls until there is an answer. An owner that has lost its table meanwhile learns so from the answer (G8)."""
+async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    """Calls until there is an answer, but not for ever: then it raises `WalletUnanswered`."""
+    return await retry_until_answered(call, asyncio.get_running_loop().time() + RETRY_TIMEOUT_S)
+
+
+async def retry_until_answered(call: Callable[[], Awaitable[_Answer]], give_up_at: float = math.inf) -> _Answer:
+    """Calls until there is an answer: for settling, voiding and stakes, which must not stay undecided.
+
+    An owner that has lost its table meanwhile learns so from the answer (G8).
+    """
     wait_s, faults = FIRST_RETRY_AFTER_S, 0
     while True:
         try:
@@ -123,6 +135,8 @@ async def retry_until_answered(call: Callable[[], Awaitable[_Answer]]) -> _Answe
         except WalletUnanswered as unanswered:
             if wait_s == FIRST_RETRY_AFTER_S:
                 _log.warning("the wallet does not answer", extra={"error": str(unanswered)})
+            if asyncio.get_running_loop().time() >= give_up_at:
+                raise
         except WalletFailed as failed:
             _log.warning("the wallet has failed", extra={"error": str(failed)})
             faults += 1

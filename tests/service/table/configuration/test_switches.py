@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
+from services.kit.paging import PageRequest
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations, InitialTable
-from services.kit.table.paging import PageRequest, page_request
+from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration
 

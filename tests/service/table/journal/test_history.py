@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit.paging import DEFAULT_PAGE_SIZE, PAGE_SIZE_LIMIT, Page, PageRequest
 from services.kit.table.journal.entries import DrawTrigger, Ending
 from services.kit.table.journal.history import PlayerRound, RecordedRound, RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.paging import DEFAULT_PAGE_SIZE, PAGE_SIZE_LIMIT, Page, PageRequest, page_request
+from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.entries import cancelled_stakes, drawn, opened, settled, stakes, void, write_round
 

@@ -6,7 +6,8 @@ import sys
 
 from feltro.table.v1 import table_pb2
 from services.kit.batching import BatchLimits, first_batch
-from services.kit.table.paging import position_of, token_of
+from services.kit.paging import token_of
+from services.kit.table.paging import position_of
 
 PAGE_BYTES_LIMIT = 2 * 1024 * 1024
 DIFFERENCES_LIMIT = 1_000
