@@ -215,10 +215,10 @@ async def test_a_new_owners_picture_is_believed_whatever_its_number(
     await table.publisher.flush()
     async with live.connect() as client:
         # The former owner had counted on numbers that never left.
-        table.publisher._numbered += 3
+        table.publisher._last_number += 3
         opened = await client.result("subscribe", table_id=table.table_id)
         assert opened["seq"] == "8"
-        table.publisher._numbered -= 3
+        table.publisher._last_number -= 3
         table.publish_takeover()
         table.publish(2)
         assert await client.next_seqs(3) == [6, 7, 8]
@@ -233,7 +233,7 @@ async def test_a_gap_is_mended_with_a_picture(edge: tuple[LiveGateway, FakeTable
         table.publish(2)
         assert await client.next_seqs(2) == await other.next_seqs(2) == [1, 2]
         pictures = tables.snapshot_count
-        table.publisher._numbered += 5
+        table.publisher._last_number += 5
         table.publish()
         for one in (client, other):
             snapshot = await one.next_notification("snapshot")

@@ -70,7 +70,7 @@ async def test_events_gathered_while_busy_leave_as_one_message(bus: Nats, table_
     publisher = await EventStream(bus).open_publisher(table_id, 0)
     publisher.publish(*(seat_taken(seat) for seat in range(10)))
     async with asyncio.timeout(TIMEOUT_S):
-        while not publisher._leaving:
+        while not publisher._under_way:
             await asyncio.sleep(0)
     for seat in range(10, 100):
         publisher.publish(seat_taken(seat))
@@ -327,5 +327,5 @@ async def test_a_failed_publisher_stops_and_blocks_nobody(
     publisher.publish(*(seat_taken(seat) for seat in range(10)))
     await flush(publisher)
     assert publisher.stopped
-    assert "a table's voice has failed" in caplog.text
+    assert "the publisher of a table has failed" in caplog.text
     await publisher.close()
