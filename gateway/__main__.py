@@ -1,74 +1,70 @@
-"""The gateway process: starts, serves until it is told to stop, and lets requests under way finish."""
+"""The gateway process: serves until it is asked to stop, and lets requests in flight finish."""
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import logging
-import signal
 import sys
 
 import uvloop
 from aiohttp import web
-from prometheus_client import start_http_server
 
 from gateway.assembly import Gateway
 from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
-from gateway.supervisor import TaskSupervisor
+from services.kit import background
 from services.kit.access.signing_key import NoSigningKey
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
+from services.kit.supervision import TaskSupervisor, prepare_memory, run_until_stopped
 
-# Objects made before the collector looks at the young ones: nearly all are dropped with their request.
-GC_FIRST_THRESHOLD = 50_000
-# As for a wrong variable: nothing but another setting helps.
+# The exit status for wrong settings (sysexits.h).
 EX_CONFIG = 78
 
 _log = logging.getLogger("gateway")
 
 
 async def serve(settings: GatewaySettings) -> int:
-    """Serve until SIGTERM or SIGINT; the exit status."""
-    if settings.metrics_listen is not None:
-        host, _, port = settings.metrics_listen.rpartition(":")
-        start_http_server(int(port), host)
+    """Serves until SIGTERM or SIGINT, and returns the exit status."""
     wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
     bus = NatsDependency(str(settings.nats_url))
-    lookout = Readiness([wallet, bus])
-    vital = TaskSupervisor(lookout)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, vital.request_stop)
+    readiness = Readiness([wallet, bus])
+    supervisor = TaskSupervisor("gateway", readiness.mark_broken)
     try:
-        gateway = Gateway(settings, lookout, bus.client)
+        gateway = Gateway(settings, readiness, bus.client)
     except (NoSigningKey, FrontEndUnusable) as unusable:
         print(unusable, file=sys.stderr)
         return EX_CONFIG
-    vital.start([lookout.watch(), *gateway.background_tasks()])
+    serving = _serve(settings, gateway, readiness, supervisor)
+    return await run_until_stopped(supervisor, serving, settings.metrics_listen)
+
+
+async def _serve(settings: GatewaySettings, gateway: Gateway, readiness: Readiness, supervisor: TaskSupervisor) -> int:
+    supervisor.start([readiness.watch(), *gateway.background_tasks()])
     runner = web.AppRunner(gateway.application, shutdown_timeout=settings.stop_grace_s)
     try:
         await runner.setup()
         await LimitedSite(runner, gateway.connection_limiter, settings.listen_host, settings.listen_port).start()
         _log.info("the gateway listens", extra={"address": settings.listen})
-        await vital.stopping.wait()
+        await supervisor.stopping.wait()
         _log.info("the gateway stops")
-        await vital.announce_stop(settings.not_ready_s)
+        # Every call is answered as ever, but no new client is to be sent here. A second request to stop ends the wait.
+        readiness.mark_stopping()
+        await background.wait_for_event(supervisor.stop_now, settings.not_ready_s)
     except OSError as error:
         _log.error("cannot listen: free the address or set FELTRO_GATEWAY_LISTEN", extra={"error": str(error)})
         return 1
     finally:
         await runner.cleanup()
-        await vital.cancel_all()
+        await supervisor.cancel_all()
         await gateway.close()
-        await lookout.close()
-    return 1 if vital.has_failed else 0
+        await readiness.close()
+    return 0 if supervisor.failure is None else 1
 
 
 if __name__ == "__main__":
     chosen = load_or_exit(GatewaySettings)
     log_to_stderr(chosen.log_level)
-    gc.freeze()
-    gc.set_threshold(GC_FIRST_THRESHOLD, 20, 50)
+    prepare_memory()
     sys.exit(uvloop.run(serve(chosen)))

@@ -1,47 +1,49 @@
-"""The `feltro` command: finds a subcommand and hands over to it."""
+"""The `feltro` command: finds the subcommand that a package has registered, and runs it."""
 
-import importlib
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-# name: (module, function, what it does). Loaded when asked for: an image holds only what its service needs.
-SUBCOMMANDS = {
-    "audit": ("services.wallet.audit.auditor", "command", "check the ledger and name every violation"),
-    "replay": (
-        "services.kit.table.journal.replay.command",
-        "command",
-        "compute rounds again and hold them against the ledger",
-    ),
-    "migrate": ("services.kit.database.migration", "command", "bring a service's database to the newest schema"),
-    "run": ("stack.commands.run", "command", "start the whole platform on this machine (development)"),
-    "token": ("stack.issuer", "token_command", "print a token of the development issuer"),
-    "call": ("stack.commands.call", "command", "call a method of a running service"),
-}
+# Packages register their commands under this name; each is loaded when it is asked for, because an image holds only
+# what its service needs.
+COMMANDS_GROUP = "feltro.commands"
 
-
-def _usage() -> str:
-    lines = [f"  {name:<10}{what}" for name, (_, _, what) in SUBCOMMANDS.items()]
-    return "\n".join(["usage: feltro <command> [options]", "", *lines])
+Command = Callable[[list[str]], int]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs `feltro …` and returns its exit status."""
     arguments = sys.argv[1:] if argv is None else argv
+    commands = {point.name: point for point in entry_points(group=COMMANDS_GROUP)}
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
-        print(_usage())
+        print(_usage(commands))
         return 0 if arguments else 2
     name, *rest = arguments
-    if name not in SUBCOMMANDS:
-        print(f"feltro: there is no command {name!r}.\n\n{_usage()}", file=sys.stderr)
+    if name not in commands:
+        print(f"feltro: there is no command {name!r}.\n\n{_usage(commands)}", file=sys.stderr)
         return 2
-    module, function, _ = SUBCOMMANDS[name]
     try:
-        command = cast("Callable[[list[str]], int]", getattr(importlib.import_module(module), function))
+        command = cast("Command", commands[name].load())
     except ModuleNotFoundError as missing:
         print(f"feltro: {name!r} is not installed here ({missing.name} is missing).", file=sys.stderr)
         return 1
     return command(rest)
+
+
+def _usage(commands: dict[str, EntryPoint]) -> str:
+    lines = [f"  {name:<10}{_description(commands[name])}" for name in sorted(commands)]
+    return "\n".join(["usage: feltro <command> [options]", "", *lines])
+
+
+def _description(point: EntryPoint) -> str:
+    try:
+        words = point.load().__doc__ or ""
+    except ModuleNotFoundError:
+        return "(not installed here)"
+    return str(words).partition("\n")[0]
 
 
 if __name__ == "__main__":

@@ -1,25 +1,20 @@
 """`python -m services.wallet`: reads the settings and serves."""
 
-import gc
 import sys
 
 import uvloop
 
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
+from services.kit.supervision import prepare_memory
 from services.wallet.server.process import serve
 from services.wallet.settings import WalletSettings
-
-# Objects made before the collector looks at the young ones: a group makes tens of thousands and drops them together.
-GC_THRESHOLD = 50_000
 
 
 def main() -> int:
     settings = load_or_exit(WalletSettings)
     log_to_stderr(settings.log_level)
-    # What is imported by now lives as long as the process: collections need not look at it again and again.
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 50)
+    prepare_memory()
     uvloop.run(serve(settings))
     return 0
 

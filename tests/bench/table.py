@@ -33,15 +33,16 @@ from services.kit.database import postgresql
 from services.kit.randomness.source import Randomness
 from services.kit.refusal import Refused
 from services.kit.rpc.relay_channel import RelayChannel
+from services.kit.supervision import GC_YOUNG_THRESHOLD
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events.publisher import EventStream
 from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.live.dependencies import VersionedRules
-from services.kit.table.live.owned_tables import OwnedTables, RuntimeDependencies
+from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
 from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.roulette.__main__ import GC_YOUNG_THRESHOLD
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules
 from stack.servers import ephemeral

@@ -236,7 +236,7 @@ async def wait_until_outbox_empty(owner_url: str) -> float:
 
 def migrate(owner_url: str) -> None:
     environment = {**os.environ, "FELTRO_WALLET_OWNER_URL": owner_url}
-    subprocess.run([sys.executable, "-m", "services.kit.command", "migrate"], check=True, env=environment)
+    subprocess.run([sys.executable, "-m", "services.kit.command", "migrate", "wallet"], check=True, env=environment)
 
 
 @asynccontextmanager

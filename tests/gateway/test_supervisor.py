@@ -23,9 +23,9 @@ from gateway.live.hub import Hub
 from gateway.live.private_facts import PrivateFacts
 from gateway.live.websocket import WebSocketServer
 from gateway.settings import GatewaySettings
-from gateway.supervisor import TaskSupervisor
 from services.kit.rpc.relay_connection import RelayConnection
 from services.kit.settings import Environment, load_or_exit
+from services.kit.supervision import TaskSupervisor
 from stack.issuer import DevelopmentIssuer
 from stack.servers.ephemeral import free_port
 from tests.gateway.bus import WITHIN_S
@@ -44,8 +44,8 @@ async def only_returns(*_: object) -> None:
 @pytest.mark.parametrize(
     ("part", "work"),
     [
-        (Hub, "_mend"),
-        (Hub, "_tidy"),
+        (Hub, "_catch_up_late"),
+        (Hub, "_drop_idle_feeds"),
         (PrivateFacts, "run"),
         (WebSocketServer, "sweep"),
         (Directory, "run"),
@@ -61,7 +61,7 @@ async def test_it_does_not_go_on_without_any_of_its_parts(
     monkeypatch.setattr(part, work, breaks)
     settings = alone(tmp_path, monkeypatch)
     assert await asyncio.wait_for(serve(settings), WITHIN_S) == 1
-    assert "a part of the gateway has broken" in caplog.text
+    assert "a task of the gateway has failed" in caplog.text
 
 
 def alone(home: Path, monkeypatch: pytest.MonkeyPatch, **more: str) -> GatewaySettings:
@@ -111,24 +111,16 @@ async def test_g9_a_gateway_that_is_told_to_stop_says_so_before_it_listens_no_mo
 async def test_it_is_not_ready_without_a_part_of_itself(part: object) -> None:
     assert callable(part)
     lookout = Readiness([])
-    vital = TaskSupervisor(lookout)
+    vital = TaskSupervisor("gateway", lookout.mark_broken)
     async with TestClient(TestServer(EdgeApplication(lookout, Environment.DEVELOPMENT).build())) as client:
         assert (await client.get("/readyz")).status == 200
         vital.start([part()])
         await asyncio.wait_for(vital.stopping.wait(), WITHIN_S)
-        assert vital.has_failed
+        assert vital.failure is not None
         answer = await client.get("/readyz")
         assert answer.status == 503
         assert "lost a part of itself" in (await answer.json())["detail"]
     await vital.cancel_all()
-
-
-async def test_what_is_ended_is_not_broken() -> None:
-    vital = TaskSupervisor(Readiness([]))
-    vital.start([asyncio.sleep(3600)])
-    await vital.cancel_all()
-    assert not vital.has_failed
-    assert not vital.stopping.is_set()
 
 
 async def test_a_line_to_a_service_that_breaks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
-"""Judges a story that has come to rest, from what wallet, journal and bus hold and what players were told."""
+"""Checks a finished run against the guarantees, from wallet, journal, bus and the answers that players got."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
@@ -25,27 +26,27 @@ from tests.simulation.environment.world import Command, World
 
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
 _STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
-# After these a player does not know what became of his bet: he asks again.
+# After these a player does not know whether the bet counts, and sends it again.
 UNCERTAIN_REASONS = frozenset({"UNAVAILABLE", "TABLE_ELSEWHERE"})
 
 
 def violations(world: World) -> list[str]:
-    """Everything that is not as it has to be, each with its guarantee or rule."""
+    """Returns all violations, each beginning with its guarantee or rule."""
     return [
         *world.durability.violations,
         *_money(world),
         *_rounds(world),
         *_journal(world),
         *_voids(world),
-        *_launched(world),
+        *_draw_triggers(world),
         *_bets(world),
-        *_taken_back(world),
+        *_cancellations(world),
         *_events(world),
         *_seats(world),
     ]
 
 
-# -- the wallet ------------------------------------------------------------------------------------------------------
+# -- wallet ----------------------------------------------------------------------------------------------------------
 
 
 def _money(world: World) -> Iterator[str]:
@@ -53,11 +54,11 @@ def _money(world: World) -> Iterator[str]:
     if total := sum(account.free_cents + account.locked_cents for account in ledger.book.accounts.values()):
         yield f"G1: all accounts together hold {total}"
     sums: Counter[int] = Counter()
-    for moved in ledger.movements:
-        sums[moved.movement.transfer_no] += sum(cents for _, _, cents in moved.entries)
-        for pocket, before, cents in moved.entries:
-            if moved.movement.account.kind is AccountKind.PLAYER and before + cents < 0:
-                yield f"G2: {moved.movement.account.account_id} {pocket.name} is {before + cents}"
+    for stored in ledger.movements:
+        sums[stored.movement.transfer_no] += sum(cents for _, _, cents in stored.entries)
+        for part, before, cents in stored.entries:
+            if stored.movement.account.kind is AccountKind.PLAYER and before + cents < 0:
+                yield f"G2: {stored.movement.account.account_id} {part.name} is {before + cents}"
     yield from (f"G1: transfer {number} sums to {cents}" for number, cents in sums.items() if cents)
     for account in ledger.book.accounts.values():
         if account.locked_cents:
@@ -66,91 +67,92 @@ def _money(world: World) -> Iterator[str]:
 
 def _rounds(world: World) -> Iterator[str]:
     ends = Counter(
-        moved.movement.round_id
-        for moved in world.wallet.movements
-        if moved.movement.kind in {TransferKind.ROUND_SETTLED, TransferKind.ROUND_VOID}
-        and moved.movement.account.kind is AccountKind.PLAYER
+        stored.movement.round_id
+        for stored in world.wallet.movements
+        if stored.movement.kind in {TransferKind.ROUND_SETTLED, TransferKind.ROUND_VOID}
+        and stored.movement.account.kind is AccountKind.PLAYER
     )
     players = {round_id: {s.stake.account_no for s in world.wallet.stakes_of(round_id)} for round_id in ends}
     for round_id, count in ends.items():
         if count > len(players[round_id]):
             yield f"G4: {round_id} has paid {count} times to {len(players[round_id])} accounts"
-    for round_id, known in world.wallet.rounds.items():
+    for round_id, stored in world.wallet.rounds.items():
         if round_id not in world.journal.rounds:
             yield f"G10: {round_id} is in the wallet and not in the journal"
-        if known.round.state is RoundState.OPEN:
+        if stored.round.state is RoundState.OPEN:
             yield f"G4: {round_id} is still open in the wallet"
 
 
-# -- the journal -----------------------------------------------------------------------------------------------------
+# -- journal ---------------------------------------------------------------------------------------------------------
 
 
 def _journal(world: World) -> Iterator[str]:
-    for round_id, written in world.journal.rounds.items():
-        if written.ended is None:
+    for round_id, entries in world.journal.rounds.items():
+        if entries.ended is None:
             yield f"G4: {round_id} is without an end in the journal"
             continue
-        known = world.wallet.rounds.get(round_id)
-        if known is None or known.round.state is not _STATES[written.ended.ending]:
-            yield f"G4: journal and wallet do not agree on how {round_id} ended"
+        stored = world.wallet.rounds.get(round_id)
+        if stored is None or stored.round.state is not _STATES[entries.ended.ending]:
+            yield f"G4: journal and wallet disagree on how {round_id} ended"
             continue
-        yield from _stakes_agree(world, round_id, written)
-        yield from _replayed(world, round_id, written)
+        yield from _stakes_agree(world, round_id, entries)
+        yield from _replayed(world, round_id, entries)
 
 
-def _stakes_agree(world: World, round_id: str, written: RoundEntries) -> Iterator[str]:
-    assert written.ended is not None
-    state = _STAKES[written.ended.ending]
+def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
+    assert entries.ended is not None
+    state = _STAKES[entries.ended.ending]
     placed = world.wallet.stakes_of(round_id)
     counted = {s.stake.stake_id: s for s in placed if s.stake.state is state}
     if any(s.stake.state not in {state, StakeState.CANCELLED} for s in placed):
-        yield f"G4: stakes of {round_id} ended otherwise than their round"
+        yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: s.amount_cents for i, s in journalled.items()} != {i: _left(s) for i, s in counted.items()}:
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
-    yield from _taken_back_agrees(world, round_id, written)
-    payouts = dict(written.ended.payouts)
+    yield from _cancelled_stakes_agree(world, round_id, entries)
+    payouts = dict(entries.ended.payouts)
     paid = {i: s.stake.payout_cents if state is StakeState.SETTLED else _left(s) for i, s in counted.items()}
     if payouts != paid:
         yield f"G10: {round_id} has paid {paid}, and the journal says {payouts}"
-    for share in written.ended.player_results:
-        if share.balance_after_cents - share.balance_before_cents != share.payout_cents - share.staked_cents:
-            yield f"G10: the share of {share.player_id} in {round_id} does not add up"
-    if sum(share.staked_cents for share in written.ended.player_results) != sum(
+    for result in entries.ended.player_results:
+        if result.balance_after_cents - result.balance_before_cents != result.payout_cents - result.staked_cents:
+            yield f"G10: the result of {result.player_id} in {round_id} does not add up"
+    if sum(result.staked_cents for result in entries.ended.player_results) != sum(
         s.amount_cents for s in journalled.values()
     ):
-        yield f"G10: the shares of {round_id} are not its stakes"
+        yield f"G10: the results of {round_id} are not its stakes"
 
 
-def _taken_back_agrees(world: World, round_id: str, written: RoundEntries) -> Iterator[str]:
-    entry, ended = written.drawn or written.ended, written.ended
+def _cancelled_stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
+    entry, ended = entries.drawn or entries.ended, entries.ended
     assert entry is not None
     assert ended is not None
-    cancelled = {
+    in_wallet = {
         s.stake.stake_id: (world.wallet.book.accounts[s.stake.account_no].player_id, s.stake.placed_cents)
         for s in world.wallet.stakes_of(round_id)
         if s.stake.state is StakeState.CANCELLED
     }
     journalled = {
-        taken.stake.stake_id: (taken.stake.player_id, taken.stake.amount_cents) for taken in entry.cancelled_stakes
+        cancelled.stake.stake_id: (cancelled.stake.player_id, cancelled.stake.amount_cents)
+        for cancelled in entry.cancelled_stakes
     }
-    if journalled != cancelled:
-        yield f"G10: {journalled} was taken back in {round_id} by the journal, and {cancelled} by the wallet"
+    if journalled != in_wallet:
+        yield f"G10: {round_id} has cancelled {journalled} in the journal, and {in_wallet} in the wallet"
     for stake, at in entry.cancelled_stakes:
-        if not written.opened.opened_at <= stake.placed_at <= at <= ended.ended_at:
-            yield f"GLI-19 2.8.2: {stake.stake_id} was placed at {stake.placed_at} and taken back at {at}"
+        if not entries.opened.opened_at <= stake.placed_at <= at <= ended.ended_at:
+            yield f"GLI-19 2.8.2: {stake.stake_id} was placed at {stake.placed_at} and cancelled at {at}"
 
 
-def _left(known: StoredStake) -> int:
-    return known.stake.placed_cents - known.stake.cancelled_cents
+def _left(stored: StoredStake) -> int:
+    return stored.stake.placed_cents - stored.stake.cancelled_cents
 
 
-def _replayed(world: World, round_id: str, written: RoundEntries) -> Iterator[str]:
-    """From entropy and bets alone, by the rules of the version that the round was opened under."""
-    drawn, ended = written.drawn, written.ended
+def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
+    """Computes the round again from entropy and bets, by the rules of the version that it was opened under."""
+    drawn, ended = entries.drawn, entries.ended
     if drawn is None or ended is None:
         return
-    rules = world.catalogue.rules_in_force(written.opened.placement_id, written.opened.configuration_version).rules
+    rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
     outcome = rules.draw(Tape(drawn.entropy))
     if rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
         yield f"G10: the entropy of {round_id} gives another outcome"
@@ -161,80 +163,80 @@ def _replayed(world: World, round_id: str, written: RoundEntries) -> Iterator[st
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
     closes_at = world.durability.closes_at.get(round_id)
     if closes_at is not None and drawn.drawn_at < closes_at:
-        yield f"G6: {round_id} was drawn while one could still bet"
-    for known in world.wallet.stakes_of(round_id):
-        if known.placed_at > drawn.drawn_at:
-            yield f"G6: {known.stake.stake_id} was accepted after the outcome was drawn"
+        yield f"G6: {round_id} was drawn while it still took bets"
+    for stored in world.wallet.stakes_of(round_id):
+        if stored.placed_at > drawn.drawn_at:
+            yield f"G6: {stored.stake.stake_id} was accepted after the outcome was drawn"
 
 
 def _voids(world: World) -> Iterator[str]:
-    """`804/2015:20`: only where a malfunction kept a number from being determined, or nobody has a bet on it."""
-    for round_id, written in world.journal.rounds.items():
-        if written.ended is None or written.ended.ending is not Ending.VOID:
+    """`804/2015:20`: a round is void only if a malfunction kept it from being drawn, or if no bet is left in it."""
+    for round_id, entries in world.journal.rounds.items():
+        if entries.ended is None or entries.ended.ending is not Ending.VOID:
             continue
-        reason, placement_id = written.ended.void_reason, written.opened.placement_id
+        reason, placement_id = entries.ended.void_reason, entries.opened.placement_id
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
-        excused = {
-            # There is no number to be determined for anybody.
-            ALL_BETS_CANCELLED: individual and not written.ended.returned_stakes,
+        lawful = {
+            # Without a bet there is nothing to draw for.
+            ALL_BETS_CANCELLED: individual and not entries.ended.returned_stakes,
             OWNER_LOST: placement_id in world.lost_placements,
             RANDOMNESS_FAILED: world.randomness_failed_once,
             PLATFORM_FAULT: False,
         }.get(reason, reason in world.declared_void_reasons)
-        if not excused:
+        if not lawful:
             yield f"804/2015:20: {round_id} is void without a malfunction ({reason})"
 
 
-def _launched(world: World) -> Iterator[str]:
-    """GLI-19 4.16: the record says on whose word a round was drawn, and that is so."""
-    for round_id, written in world.journal.rounds.items():
-        if written.drawn is None:
+def _draw_triggers(world: World) -> Iterator[str]:
+    """GLI-19 4.16: the recorded draw trigger is the one that there was."""
+    for round_id, entries in world.journal.rounds.items():
+        if entries.drawn is None:
             continue
-        launch, placement_id = written.drawn.draw_trigger, written.opened.placement_id
+        trigger, placement_id = entries.drawn.draw_trigger, entries.opened.placement_id
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
-        over = {s.session_id for s in world.wallet.book.sessions.values() if s.state is SessionState.ENDED}
-        so = {
+        ended_sessions = {s.session_id for s in world.wallet.book.sessions.values() if s.state is SessionState.ENDED}
+        possible = {
             DrawTrigger.UNKNOWN: False,
             DrawTrigger.CLOCK: not individual,
             DrawTrigger.PLAYER: individual and any(c.kind == "spin" and c.round_id == round_id for c in world.commands),
-            DrawTrigger.SESSION_ENDED: individual and {s.session_id for s in written.drawn.stakes} <= over,
+            DrawTrigger.SESSION_ENDED: individual and {s.session_id for s in entries.drawn.stakes} <= ended_sessions,
             DrawTrigger.TABLE_HANDED_OVER: individual
             and any(r.hand_over.is_set() or r.lost.is_set() for r in world.replicas if r.placement_id == placement_id),
-        }[launch]
-        if not so:
-            yield f"GLI-19 4.16: {round_id} was not drawn on the word of {launch.name}"
+        }[trigger]
+        if not possible:
+            yield f"GLI-19 4.16: {round_id} cannot have the draw trigger {trigger.name}"
 
 
-# -- the players -----------------------------------------------------------------------------------------------------
+# -- players ---------------------------------------------------------------------------------------------------------
 
 
 def _bets(world: World) -> Iterator[str]:
-    of_stake: dict[str, Command] = {}
+    command_of: dict[str, Command] = {}
     for command in world.commands:
         if command.kind not in {"place", "repeat"}:
             continue
-        told = [
-            a
-            for a in command.answers
-            if isinstance(a, roulette_pb2.PlaceBetsResponse | roulette_pb2.RepeatBetsResponse)
+        placed = [
+            answer
+            for answer in command.answers
+            if isinstance(answer, roulette_pb2.PlaceBetsResponse | roulette_pb2.RepeatBetsResponse)
         ]
-        stake_ids = {answer.stake.stake_id for answer in told}
+        stake_ids = {answer.stake.stake_id for answer in placed}
         if len(stake_ids) > 1:
             yield f"G3: {command.request_id} has made {sorted(stake_ids)}"
         for stake_id in stake_ids:
-            if of_stake.setdefault(stake_id, command) is not command:
-                yield f"G3: {stake_id} was told to two commands"
+            if command_of.setdefault(stake_id, command) is not command:
+                yield f"G3: {stake_id} was the answer to two commands"
             yield from _ended_once(world, command, stake_id)
         if command.kind == "place":
-            yield from _in_the_wallet(world, command, acknowledged=bool(told))
+            yield from _in_the_wallet(world, command, acknowledged=bool(placed))
 
 
 def _ended_once(world: World, command: Command, stake_id: str) -> Iterator[str]:
-    known = world.wallet.stakes.get(stake_id)
-    if known is None:
+    stored = world.wallet.stakes.get(stake_id)
+    if stored is None:
         yield f"G5: {stake_id} was acknowledged and is not in the wallet"
         return
-    if known.stake.state is StakeState.OPEN:
+    if stored.stake.state is StakeState.OPEN:
         yield f"G4: {stake_id} was neither paid nor returned"
     closes_at = world.durability.closes_at.get(command.round_id)
     if closes_at is not None and min(STARTS_AT + timedelta(seconds=at) for at in command.arrived_at) >= closes_at:
@@ -243,87 +245,99 @@ def _ended_once(world: World, command: Command, stake_id: str) -> Iterator[str]:
 
 def _in_the_wallet(world: World, command: Command, *, acknowledged: bool) -> Iterator[str]:
     account_no = next((a.no for a in world.wallet.accounts.values() if a.player_id == command.player_id), 0)
-    if any(c.kind in {"take back", "repeat"} and _same_felt(c, command) for c in world.commands):
-        # What stays of a bet is put down again, and may be as much as another one.
+    if any(c.kind in {"cancel", "repeat"} and _same_player_and_round(c, command) for c in world.commands):
+        # What stays of a cancelled stake is placed again, and may be as much as another one.
         journalled = world.journal.stakes_of(command.round_id)
-        mine = [
+        stake_ids = [
             s.stake_id for s in journalled if (s.player_id, s.request_id) == (command.player_id, command.request_id)
         ]
     else:
-        mine = [
+        stake_ids = [
             s.stake.stake_id
             for s in world.wallet.stakes_of(command.round_id)
             if s.stake.account_no == account_no and s.stake.placed_cents == command.amount_cents
         ]
-    if len(mine) > 1:
-        yield f"G3: {command.request_id} is {len(mine)} times in the wallet"
+    if len(stake_ids) > 1:
+        yield f"G3: {command.request_id} is {len(stake_ids)} times in the wallet"
     certain = command.answers and None not in command.answers and not UNCERTAIN_REASONS & set(command.refusals)
-    if mine and certain and not acknowledged:
+    if stake_ids and certain and not acknowledged:
         yield f"G12: {command.request_id} was refused ({command.refusals}) and is in the wallet"
 
 
-def _taken_back(world: World) -> Iterator[str]:
-    """Where every wish to take back was refused, nothing was."""
-    asked: dict[tuple[str, str], list[Command]] = {}
+def _cancellations(world: World) -> Iterator[str]:
+    """Where every cancellation of a player was refused, no stake was cancelled."""
+    cancellations: dict[tuple[str, str], list[Command]] = {}
     for command in world.commands:
-        if command.kind == "take back":
-            asked.setdefault((command.round_id, command.player_id), []).append(command)
-    for (round_id, player_id), commands in asked.items():
+        if command.kind == "cancel":
+            cancellations.setdefault((command.round_id, command.player_id), []).append(command)
+    for (round_id, player_id), commands in cancellations.items():
         answers = [answer for command in commands for answer in command.answers]
         reasons = {answer.reason if isinstance(answer, Refused) else "" for answer in answers}
         if reasons & {"", *UNCERTAIN_REASONS} or any(not command.answers for command in commands):
             continue
         account_nos = {a.no for a in world.wallet.accounts.values() if a.player_id == player_id}
-        for known in world.wallet.stakes_of(round_id):
-            if known.stake.account_no in account_nos and known.stake.state is StakeState.CANCELLED:
-                yield f"G12: {player_id} was refused ({reasons}), and {known.stake.stake_id} was taken back"
+        for stored in world.wallet.stakes_of(round_id):
+            if stored.stake.account_no in account_nos and stored.stake.state is StakeState.CANCELLED:
+                yield f"G12: {player_id} was refused ({reasons}), and {stored.stake.stake_id} was cancelled"
 
 
-def _same_felt(command: Command, other: Command) -> bool:
+def _same_player_and_round(command: Command, other: Command) -> bool:
     return (command.player_id, command.round_id) == (other.player_id, other.round_id)
 
 
-# -- the bus ---------------------------------------------------------------------------------------------------------
+# -- events ----------------------------------------------------------------------------------------------------------
 
 
 def _events(world: World) -> Iterator[str]:
-    for table_id, heard in world.events.published().items():
-        for before, after in pairwise(heard):
+    for table_id, published in world.events.published().items():
+        for before, after in pairwise(published):
             if after.event.seq != before.event.seq + 1:
-                yield f"events: {table_id} says {after.event.seq} after {before.event.seq}"
+                yield f"events: {table_id} publishes {after.event.seq} after {before.event.seq}"
             if after.epoch < before.epoch:
-                yield f"G8: at {table_id} a former owner is heard after {after.event.seq}"
-        yield from _told_in_order(table_id, heard)
+                yield f"G8: at {table_id} a former owner publishes after {after.event.seq}"
+        yield from _consistent_order(table_id, published)
 
 
-class _Watched:
-    """What somebody who watches a table believes."""
+class _Watcher:
+    """The state of a table as a client derives it from the events."""
 
     def __init__(self) -> None:
         self.open: str = ""
         self.closed: set[str] = set()
         self.drawn: dict[str, bytes] = {}
         self.ended: set[str] = set()
+        # Every kind of event is named, so that a renamed one cannot go unchecked.
+        self._apply: dict[str, Callable[[Any], str | None]] = {
+            "snapshot_published": self._snapshot_published,
+            "round_opened": self._round_opened,
+            "bets_placed": self._bets_changed,
+            "bets_cancelled": self._bets_changed,
+            "betting_closed": self._betting_closed,
+            "outcome_drawn": self._outcome_drawn,
+            "round_settled": self._round_settled,
+            "round_void": self._round_void,
+            "table_switched": _says_nothing_of_a_round,
+            "table_idle": _says_nothing_of_a_round,
+            "seat_taken": _says_nothing_of_a_round,
+            "seat_left": _says_nothing_of_a_round,
+        }
 
-    def objection(self, event: events_pb2.TableEvent) -> str | None:
-        """What makes no sense after all that was heard before, and is noted all the same."""
+    def contradiction(self, event: events_pb2.TableEvent) -> str | None:
+        """Applies an event; returns how it contradicts the events before it, if it does."""
         kind = event.WhichOneof("event") or ""
-        said = getattr(event, kind)
-        handle = getattr(self, f"_{kind}", None)
-        result: str | None = None if handle is None else handle(said)
-        return result
+        return self._apply[kind](getattr(event, kind))
 
-    def _snapshot_published(self, said: events_pb2.SnapshotPublished) -> str | None:
-        # It replaces all that was known: a former owner may have closed a round that is not in the journal.
-        self.open = said.snapshot.round.round_id
+    def _snapshot_published(self, event: events_pb2.SnapshotPublished) -> str | None:
+        # It replaces all earlier state: a former owner may have closed a round that is not in the journal.
+        self.open = event.snapshot.round.round_id
         self.closed.clear()
-        for past in said.snapshot.past_outcomes:
+        for past in event.snapshot.past_outcomes:
             if self.drawn.setdefault(past.round_id, past.outcome.value) != past.outcome.value:
                 return f"the outcome of {past.round_id} has changed"
         return None
 
-    def _round_opened(self, said: events_pb2.RoundOpened) -> str | None:
-        round_id = said.round.round_id
+    def _round_opened(self, event: events_pb2.RoundOpened) -> str | None:
+        round_id = event.round.round_id
         before, self.open = self.open, round_id
         if round_id in self.ended or round_id in self.drawn:
             return f"{round_id} is opened again"
@@ -331,52 +345,53 @@ class _Watched:
             return f"{round_id} is opened before {before} has ended"
         return None
 
-    def _bets_placed(self, said: events_pb2.BetsPlaced) -> str | None:
-        if said.round_id in self.drawn or said.round_id in self.ended:
-            return f"bets in {said.round_id} after its outcome"
-        return None if said.round_id == self.open else f"bets in {said.round_id}, which is not open"
+    def _bets_changed(self, event: events_pb2.BetsPlaced | events_pb2.BetsCancelled) -> str | None:
+        if event.round_id in self.drawn or event.round_id in self.ended:
+            return f"bets in {event.round_id} after its outcome"
+        return None if event.round_id == self.open else f"bets in {event.round_id}, which is not open"
 
-    def _bets_cancelled(self, said: events_pb2.BetsCancelled) -> str | None:
-        return self._bets_placed(events_pb2.BetsPlaced(round_id=said.round_id))
+    def _betting_closed(self, event: events_pb2.BettingClosed) -> str | None:
+        if event.round_id in self.closed:
+            return f"{event.round_id} is closed twice"
+        self.closed.add(event.round_id)
+        return None if event.round_id == self.open else f"{event.round_id} is closed and was not open"
 
-    def _betting_closed(self, said: events_pb2.BettingClosed) -> str | None:
-        if said.round_id in self.closed:
-            return f"{said.round_id} is closed twice"
-        self.closed.add(said.round_id)
-        return None if said.round_id == self.open else f"{said.round_id} is closed and was not open"
+    def _outcome_drawn(self, event: events_pb2.OutcomeDrawn) -> str | None:
+        earlier = self.drawn.setdefault(event.round_id, event.outcome.value)
+        if earlier != event.outcome.value:
+            return f"{event.round_id} has two outcomes"
+        return f"an outcome of {event.round_id} after its end" if event.round_id in self.ended else None
 
-    def _outcome_drawn(self, said: events_pb2.OutcomeDrawn) -> str | None:
-        known = self.drawn.setdefault(said.round_id, said.outcome.value)
-        if known != said.outcome.value:
-            return f"{said.round_id} has two outcomes"
-        return f"an outcome of {said.round_id} after its end" if said.round_id in self.ended else None
+    def _round_settled(self, event: events_pb2.RoundSettled) -> str | None:
+        if event.round_id in self.ended:
+            return f"{event.round_id} ends twice"
+        self.ended.add(event.round_id)
+        return None if event.round_id in self.drawn else f"{event.round_id} is paid before its outcome was published"
 
-    def _round_settled(self, said: events_pb2.RoundSettled) -> str | None:
-        if said.round_id in self.ended:
-            return f"{said.round_id} ends twice"
-        self.ended.add(said.round_id)
-        return None if said.round_id in self.drawn else f"{said.round_id} is paid and nobody has seen its outcome"
-
-    def _round_void(self, said: events_pb2.RoundVoid) -> str | None:
-        if said.round_id in self.ended or said.round_id in self.drawn:
-            return f"{said.round_id} is void after its outcome or end"
-        self.ended.add(said.round_id)
+    def _round_void(self, event: events_pb2.RoundVoid) -> str | None:
+        if event.round_id in self.ended or event.round_id in self.drawn:
+            return f"{event.round_id} is void after its outcome or end"
+        self.ended.add(event.round_id)
         return None
 
 
-def _told_in_order(table_id: str, heard: list[PublishedEvent]) -> Iterator[str]:
-    watched = _Watched()
-    for one in heard:
-        objection = watched.objection(one.event)
-        if objection is not None:
-            yield f"events: {table_id} {one.event.seq}: {objection}"
+def _says_nothing_of_a_round(_: object) -> None:
+    """Contradicts nothing."""
 
 
-# -- the tables ------------------------------------------------------------------------------------------------------
+def _consistent_order(table_id: str, published: list[PublishedEvent]) -> Iterator[str]:
+    watcher = _Watcher()
+    for one in published:
+        contradiction = watcher.contradiction(one.event)
+        if contradiction is not None:
+            yield f"events: {table_id} {one.event.seq}: {contradiction}"
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
 
 
 def _seats(world: World) -> Iterator[str]:
-    """Whoever sits at a table that is at rest has a session there, and the other way round."""
+    """At the end the seated players of a table are those with a running session there."""
     for table_id, (seats, sessions) in world.seats_at_end.items():
         if seats != sessions:
-            yield f"seats: at {table_id} sit {sorted(seats)}, and the sessions are {sorted(sessions)}"
+            yield f"seats: {table_id} has seated {sorted(seats)}, and the running sessions are {sorted(sessions)}"

@@ -1,4 +1,4 @@
-"""Random stories: players who do what they like while processes die, answers are lost and servers are away."""
+"""Random runs: players act at random while processes die, answers are lost and servers are away."""
 
 from __future__ import annotations
 
@@ -15,70 +15,70 @@ from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT
 from tests.simulation.environment.world import World
 
 DURATION_S = 45.0
-# What may go wrong on the way to each server: the wallet can be silent, the journal is only slow.
+# The wallet and the bus may not answer; the journal is only slow.
 UNRELIABLE_SERVERS = ("wallet", "bus")
 
 
 class RandomDeliveries:
-    """What becomes of each request, by the throw of dice."""
+    """Decides at random how each request is delivered."""
 
     def __init__(self, world: World, rng: random.Random) -> None:
         self._world = world
         self._rng = rng
-        self._trouble = rng.choice((0.0, 0.02, 0.08, 0.2))
-        self._away: dict[str, list[tuple[float, float]]] = {}
+        self._fault_rate = rng.choice((0.0, 0.02, 0.08, 0.2))
+        self._outages: dict[str, list[tuple[float, float]]] = {}
         for server in UNRELIABLE_SERVERS:
             begins = rng.uniform(0, 2 * DURATION_S)
-            self._away[server] = [(begins, begins + rng.choice((0.5, 3.0, 12.0)))]
+            self._outages[server] = [(begins, begins + rng.choice((0.5, 3.0, 12.0)))]
 
     def delivery_of(self, server: str, method: str) -> Delivery:
         rng, now = self._rng, self._world.loop.time()
-        there_s, back_s = rng.expovariate(300), rng.expovariate(300)
+        request_s, answer_s = rng.expovariate(300), rng.expovariate(300)
         if_sender_dies = rng.choice(("arrives", "lost", "late"))
         if server not in UNRELIABLE_SERVERS:
-            slow_s = rng.choice((0.2, 2.0, 6.0)) if rng.random() < self._trouble / 4 else 0.0
-            return Delivery(there_s + slow_s, back_s, if_sender_dies=if_sender_dies)
-        if any(begins <= now < ends for begins, ends in self._away[server]):
-            return Delivery(there_s, refused_at_once=True)
-        if rng.random() >= self._trouble:
-            return Delivery(there_s, back_s, if_sender_dies=if_sender_dies)
-        again = rng.choice((0.01, 1.0, 10.0, 25.0)) if rng.random() < 0.4 else None
-        bad = (
-            Delivery(there_s + rng.choice((0.5, 3.0, 4.9)), back_s, duplicate_after_s=again),
-            Delivery(there_s, request_lost=True, duplicate_after_s=again),
-            Delivery(there_s, answer_lost=True, duplicate_after_s=again),
-            Delivery(there_s, rng.choice((0.5, 4.9, 6.0)), duplicate_after_s=again),
+            slow_s = rng.choice((0.2, 2.0, 6.0)) if rng.random() < self._fault_rate / 4 else 0.0
+            return Delivery(request_s + slow_s, answer_s, if_sender_dies=if_sender_dies)
+        if any(begins <= now < ends for begins, ends in self._outages[server]):
+            return Delivery(request_s, refused_at_once=True)
+        if rng.random() >= self._fault_rate:
+            return Delivery(request_s, answer_s, if_sender_dies=if_sender_dies)
+        duplicate_s = rng.choice((0.01, 1.0, 10.0, 25.0)) if rng.random() < 0.4 else None
+        faults = (
+            Delivery(request_s + rng.choice((0.5, 3.0, 4.9)), answer_s, duplicate_after_s=duplicate_s),
+            Delivery(request_s, request_lost=True, duplicate_after_s=duplicate_s),
+            Delivery(request_s, answer_lost=True, duplicate_after_s=duplicate_s),
+            Delivery(request_s, rng.choice((0.5, 4.9, 6.0)), duplicate_after_s=duplicate_s),
         )
-        return rng.choice(bad)
+        return rng.choice(faults)
 
 
 class RandomFaults:
-    """What befalls the owner of a house, and what the operator does to it."""
+    """Schedules faults of a placement's owner, and what the operator does there."""
 
     def __init__(self, world: World, placement_id: str, rng: random.Random) -> None:
         self._world = world
-        self._house_id = placement_id
+        self._placement_id = placement_id
         self._rng = rng
 
     def schedule(self) -> None:
-        """Some of them, some time."""
-        known = (
+        """Schedules some faults, each at a random time."""
+        faults = (
             self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
             self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
             self.change_rules, self.fail_randomness,
         )  # fmt: skip
-        for trouble in self._rng.sample(known, self._rng.randint(0, 3)):
-            self._later(self._rng.uniform(0.0, DURATION_S), trouble)
+        for fault in self._rng.sample(faults, self._rng.randint(0, 3)):
+            self._later(self._rng.uniform(0.0, DURATION_S), fault)
 
-    def _later(self, seconds: float, trouble: Callable[[], None]) -> None:
-        def unless_healed() -> None:
+    def _later(self, seconds: float, fault: Callable[[], None]) -> None:
+        def unless_faults_ended() -> None:
             if not self._world.faults_ended:
-                trouble()
+                fault()
 
-        self._world.loop.call_later(seconds, unless_healed, context=OUTSIDE_CONTEXT)
+        self._world.loop.call_later(seconds, unless_faults_ended, context=OUTSIDE_CONTEXT)
 
     def kill_owner(self) -> None:
-        owner = self._world.current_owners[self._house_id]
+        owner = self._world.current_owners[self._placement_id]
         owner.process.fault_at_step = owner.process.steps + self._rng.randint(1, 60)
 
     def kill_owner_repeatedly(self) -> None:
@@ -86,55 +86,55 @@ class RandomFaults:
             self._later(after_s, self.kill_owner)
 
     def start_second_owner(self) -> None:
-        """Another owner, while the one that was there goes on."""
-        self._world.start_owner(self._house_id)
+        """Starts another owner while the present one goes on."""
+        self._world.start_owner(self._placement_id)
 
     def hand_over(self) -> None:
-        self._world.current_owners[self._house_id].hand_over.set()
+        self._world.current_owners[self._placement_id].hand_over.set()
 
     def lose_lease(self) -> None:
-        self._world.current_owners[self._house_id].lost.set()
+        self._world.current_owners[self._placement_id].lost.set()
 
     def switch_off_for_a_while(self) -> None:
-        self._world.catalogue.set_switch(self._house_id, "maintenance")
-        again_s = self._rng.uniform(0.1, 8.0)
+        self._world.catalogue.set_switch(self._placement_id, "maintenance")
+        until_on_s = self._rng.uniform(0.1, 8.0)
         self._world.loop.call_later(
-            again_s, self._world.catalogue.set_switch, self._house_id, None, context=OUTSIDE_CONTEXT
+            until_on_s, self._world.catalogue.set_switch, self._placement_id, None, context=OUTSIDE_CONTEXT
         )
 
     def change_rules(self) -> None:
-        made = configuration()
-        made.CopyFrom(self._world.catalogue.rules_in_force(self._house_id).configuration)
-        made.betting_window_ms = self._rng.choice((3_000, 6_000))
-        self._world.catalogue.configure(self._house_id, made)
+        changed = configuration()
+        changed.CopyFrom(self._world.catalogue.rules_in_force(self._placement_id).configuration)
+        changed.betting_window_ms = self._rng.choice((3_000, 6_000))
+        self._world.catalogue.configure(self._placement_id, changed)
 
     def fail_randomness(self) -> None:
         self._world.randomness_fails = True
-        self._later(5.0, self._source_again)
+        self._later(5.0, self._restore_randomness)
 
-    def _source_again(self) -> None:
+    def _restore_randomness(self) -> None:
         self._world.randomness_fails = False
 
 
 class RandomRun:
-    """One random story."""
+    """One random run."""
 
     def __init__(self, seed: int) -> None:
         self.world = World(seed)
-        self._rng = self.world.rng("storm")
+        self._rng = self.world.rng("run")
 
     def run(self) -> list[str]:
-        """What went wrong; nothing, if all is well."""
-        self.world.run(self._story)
+        """Runs to the end and returns the violated guarantees."""
+        self.world.run(self._script)
         return guarantees.violations(self.world)
 
-    async def _story(self) -> None:
+    async def _script(self) -> None:
         world, rng = self.world, self._rng
         world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
-        world.network.delivery_of = RandomDeliveries(world, world.rng("weather")).delivery_of
+        world.network.delivery_of = RandomDeliveries(world, world.rng("deliveries")).delivery_of
         individual, demo = rng.random() < 0.4, rng.random() < 0.35
         placement_id = "mesa"
-        made = configuration(
+        table_configuration = configuration(
             regulation=rng.choice(("804/2015", "807/2015")),
             individual=individual,
             demo=demo,
@@ -142,16 +142,16 @@ class RandomRun:
             result_shown_ms=rng.choice((0, 300, 2_000)),
             cancel_forbidden=rng.random() < 0.1,
         )
-        world.open_tables(placement_id, made)
-        gamblers: list[asyncio.Task[None]] = []
+        world.open_tables(placement_id, table_configuration)
+        playing: list[asyncio.Task[None]] = []
         for number in range(rng.randint(1, 5)):
             name = f"player{number}"
             if not demo:
                 world.deposit(name, rng.choice((300, 2_000, 100_000)))
-            gamblers.append(asyncio.create_task(RandomPlayer(world, name, placement_id, world.rng(name)).play()))
+            playing.append(asyncio.create_task(RandomPlayer(world, name, placement_id, world.rng(name)).play()))
         RandomFaults(world, placement_id, rng).schedule()
         await asyncio.sleep(DURATION_S)
-        for gambler in gamblers:
-            gambler.cancel()
+        for player in playing:
+            player.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*gamblers)
+            await asyncio.gather(*playing)

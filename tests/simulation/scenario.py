@@ -1,4 +1,4 @@
-"""A table with players, for stories that are told in a test."""
+"""A simulated table with players, for tests that script what happens there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class TableOptions(TypedDict, total=False):
-    """What may be laid down for the table."""
+    """What a test may configure of the table."""
 
     regulation: str
     individual: bool
@@ -35,21 +35,21 @@ class TableOptions(TypedDict, total=False):
 
 
 class Scenario:
-    """One house, and everything that is needed to say what happens there."""
+    """One configured table, and what a test needs to act there and to look at the results."""
 
-    def __init__(self, **made: Unpack[TableOptions]) -> None:
+    def __init__(self, **options: Unpack[TableOptions]) -> None:
         self.world = World(0)
-        self.configuration = configuration(**made)
+        self.configuration = configuration(**options)
 
     def run(self, script: Callable[[Scenario], Awaitable[_T]]) -> _T:
-        """Tells the story to its end; all guarantees have to hold in it."""
-        told = self.world.run(lambda: script(self))
-        found = guarantees.violations(self.world)
-        assert not found, "\n".join([*self.world.trace[-200:], *found])
-        return told
+        """Runs a script to its end, and checks that it has violated no guarantee."""
+        result = self.world.run(lambda: script(self))
+        violations = guarantees.violations(self.world)
+        assert not violations, "\n".join([*self.world.trace[-200:], *violations])
+        return result
 
     async def open_table(self, *names: str, cents: int = STARTING_CENTS) -> list[Player]:
-        """The house with its owner, and players who sit there."""
+        """Starts the table's owner and seats these players, each with as much money."""
         owner = self.world.open_tables(TABLE_ID, self.configuration)
         await owner.owned_tables.ready.wait()
         players = [Player(self.world, name, TABLE_ID) for name in names]
@@ -59,16 +59,16 @@ class Scenario:
             assert await player.enter()
         return players
 
-    # -- what goes wrong ---------------------------------------------------------------------------------------------
+    # -- faults ------------------------------------------------------------------------------------------------------
 
     def set_deliveries(self, **by_method: Delivery) -> None:
-        """What becomes of each request of a method, from now on; of all others nothing bad."""
-        self.world.network.delivery_of = lambda where, what: by_method.get(what, by_method.get(where, Delivery()))
+        """Sets how requests are delivered from now on, by method or server; all others arrive."""
+        self.world.network.delivery_of = lambda server, method: by_method.get(method, by_method.get(server, Delivery()))
 
     def restore_network(self) -> None:
         self.set_deliveries()
 
-    # -- what came of it ---------------------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------------------------
 
     def round_entries(self, round_id: str) -> RoundEntries:
         return self.world.journal.rounds[round_id]
@@ -78,24 +78,23 @@ class Scenario:
         return account.free_cents
 
     def stakes(self, round_id: str) -> list[tuple[int, StakeState]]:
-        """Of each stake in the wallet, how much it was and what became of it."""
+        """Returns the amount and the state of each stake in the wallet."""
         return [(s.stake.placed_cents, s.stake.state) for s in self.world.wallet.stakes_of(round_id)]
 
     def published(self, kind: str, table_id: str = TABLE_ID) -> list[Any]:
-        """The events of a kind that everybody heard."""
-        heard = self.world.events.published().get(table_id, [])
-        return [getattr(one.event, kind) for one in heard if one.event.WhichOneof("event") == kind]
+        """Returns the published events of one kind."""
+        return [getattr(event, kind) for event in self.events(table_id) if event.WhichOneof("event") == kind]
 
     def published_at(self, kind: str, table_id: str = TABLE_ID) -> datetime:
-        """When the first event of a kind happened."""
-        return next(e.at.ToDatetime(UTC) for e in self.events(table_id) if e.WhichOneof("event") == kind)
+        """Returns when the first event of a kind happened."""
+        return next(event.at.ToDatetime(UTC) for event in self.events(table_id) if event.WhichOneof("event") == kind)
 
     def events(self, table_id: str = TABLE_ID) -> list[events_pb2.TableEvent]:
-        return [one.event for one in self.world.events.published().get(table_id, [])]
+        return [published.event for published in self.world.events.published().get(table_id, [])]
 
 
 def refusal_reason(answer: object) -> str:
-    """The reason of a refusal; the empty word for any other answer."""
+    """Returns the reason of a refusal, and an empty string for any other answer."""
     return answer.reason if isinstance(answer, Refused) else ""
 
 
@@ -105,6 +104,13 @@ def placed_stake(answer: object) -> roulette_pb2.PlacedStake:
 
 
 def closes_at(snapshot: types_pb2.TableSnapshot | None) -> float:
-    """The announced close, in seconds of the epoch."""
+    """Returns the announced close, in seconds since 1970."""
     assert snapshot is not None
     return snapshot.round.closes_at.ToNanoseconds() / 1e9
+
+
+def pocket_of(scenario: Scenario, number: str) -> int:
+    """Returns the pocket of a number on the table's wheel."""
+    rules = scenario.world.catalogue.rules_in_force(TABLE_ID).rules
+    layout: roulette_pb2.GetLayoutResponse = rules.layout()  # type: ignore[attr-defined]
+    return [pocket.number for pocket in layout.pockets].index(number)

@@ -1,4 +1,4 @@
-"""An owner dies, is overtaken or is asked to leave before each single step it takes."""
+"""An owner dies, is superseded or hands over before each single step that it takes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT
 from tests.simulation.environment.world import World
 
-# What becomes of requests that are under way when their sender dies.
+# What happens to requests that are under way when their sender dies.
 SENDER_DIES = ("arrives", "lost", "late")
 TABLE_ID = "mesa"
 
 Script = Callable[[World], Awaitable[None]]
 
 
-async def _insist(send: Callable[[], Awaitable[object]], tries: int = 6) -> None:
-    """Clicks until there is an answer that is one."""
+async def _send_until_answered(send: Callable[[], Awaitable[object]], tries: int = 6) -> None:
+    """Sends a command until its answer is certain."""
     for _ in range(tries):
         answer = await send()
         if getattr(answer, "reason", "") not in {"UNAVAILABLE", "TABLE_ELSEWHERE"} and answer is not None:
@@ -34,86 +34,88 @@ async def _insist(send: Callable[[], Awaitable[object]], tries: int = 6) -> None
         await asyncio.sleep(0.4)
 
 
-async def _round_of_many(world: World) -> None:
-    """Two players, one round: bets, a click too many, a part taken back, and what comes of it."""
+async def _multi_player_round(world: World) -> None:
+    """Two players bet, repeat a command, and cancel a part."""
     world.open_tables(TABLE_ID, configuration(window_ms=3_000, result_shown_ms=100))
     ana, rui = Player(world, "ana", TABLE_ID), Player(world, "rui", TABLE_ID)
     for player in (ana, rui):
         world.deposit(player.player_id, 50_000)
         player.timeout_s = 1.5
-        await _insist(player.send_enter)
+        await _send_until_answered(player.send_enter)
     round_id = await ana.wait_for_open_round()
     bets = [
         ana.prepare_bet(round_id, {"17": 200, "red": 1_000})[1],
         rui.prepare_bet(round_id, {"dozen-1": 302, "0": 102})[1],
         ana.prepare_bet(round_id, {"red": 502, "1-2": 104})[1],
     ]
-    await asyncio.gather(*(_insist(send) for send in bets))
-    await asyncio.gather(_insist(bets[0]), _insist(ana.prepare_cancel(round_id, {"red": 502})[1]))
-    await _insist(rui.prepare_cancel(round_id)[1])
-    await _insist(rui.prepare_bet(round_id, {"black": 706})[1])
+    await asyncio.gather(*(_send_until_answered(send) for send in bets))
+    await asyncio.gather(
+        _send_until_answered(bets[0]), _send_until_answered(ana.prepare_cancel(round_id, {"red": 502})[1])
+    )
+    await _send_until_answered(rui.prepare_cancel(round_id)[1])
+    await _send_until_answered(rui.prepare_bet(round_id, {"black": 706})[1])
     await asyncio.sleep(4.0)
-    # The late click after the round: the answer it had, or none.
-    await _insist(bets[0])
+    # Repeated after the round, the command has the answer that it had, or none.
+    await _send_until_answered(bets[0])
 
 
-async def _round_of_one(world: World) -> None:
-    """A player at his own table bets, takes something back and launches the ball."""
+async def _individual_round(world: World) -> None:
+    """A player at an individual table bets, cancels a part and launches the ball."""
     world.open_tables(TABLE_ID, configuration(regulation="804/2015", individual=True, result_shown_ms=100))
     ana = Player(world, "ana", TABLE_ID)
     world.deposit("ana", 50_000)
     ana.timeout_s = 1.5
-    await _insist(ana.send_enter)
+    await _send_until_answered(ana.send_enter)
     round_id = await ana.wait_for_open_round()
-    await _insist(ana.prepare_bet(round_id, {"00": 200, "red": 1_000})[1])
-    await _insist(ana.prepare_bet(round_id, {"odd": 302})[1])
-    await _insist(ana.prepare_cancel(round_id, {"red": 500})[1])
+    await _send_until_answered(ana.prepare_bet(round_id, {"00": 200, "red": 1_000})[1])
+    await _send_until_answered(ana.prepare_bet(round_id, {"odd": 302})[1])
+    await _send_until_answered(ana.prepare_cancel(round_id, {"red": 500})[1])
     spin = ana.prepare_spin(round_id)[1]
-    await _insist(spin)
+    await _send_until_answered(spin)
     await asyncio.sleep(1.0)
-    await _insist(spin)
+    await _send_until_answered(spin)
 
 
-async def _round_of_one_who_leaves(world: World) -> None:
-    """A player at his own table bets, takes one bet back, and goes: the platform launches the ball for him."""
+async def _round_of_a_player_who_leaves(world: World) -> None:
+    """A player at an individual table bets, cancels one bet and leaves: the platform launches the ball."""
     world.open_tables(TABLE_ID, configuration(individual=True, result_shown_ms=100))
     ana = Player(world, "ana", TABLE_ID)
     world.deposit("ana", 50_000)
     ana.timeout_s = 1.5
-    await _insist(ana.send_enter)
+    await _send_until_answered(ana.send_enter)
     round_id = await ana.wait_for_open_round()
-    await _insist(ana.prepare_bet(round_id, {"17": 200})[1])
-    await _insist(ana.prepare_bet(round_id, {"red": 500})[1])
-    await _insist(ana.prepare_cancel(round_id, {"17": 200})[1])
+    await _send_until_answered(ana.prepare_bet(round_id, {"17": 200})[1])
+    await _send_until_answered(ana.prepare_bet(round_id, {"red": 500})[1])
+    await _send_until_answered(ana.prepare_cancel(round_id, {"17": 200})[1])
     ana.leave()
     await asyncio.sleep(2.0)
 
 
 SCRIPTS: dict[str, Script] = {
-    "of many": _round_of_many,
-    "of one": _round_of_one,
-    "of one who leaves": _round_of_one_who_leaves,
+    "multi-player": _multi_player_round,
+    "individual": _individual_round,
+    "player leaves": _round_of_a_player_who_leaves,
 }
 
 
-def _killed(world: World, owner: Replica) -> None:
+def _kill(world: World, owner: Replica) -> None:
     owner.process.kill()
 
 
-def _overtaken(world: World, owner: Replica) -> None:
-    """Another owner starts, and this one goes on as if it were alone."""
+def _supersede(world: World, owner: Replica) -> None:
+    """Starts another owner, while this one goes on as if it were alone."""
     world.loop.call_soon(world.start_owner, owner.placement_id, context=OUTSIDE_CONTEXT)
 
 
-def _asked_to_leave(world: World, owner: Replica) -> None:
+def _hand_over(world: World, owner: Replica) -> None:
     owner.hand_over.set()
 
 
 Fault = Callable[[World, Replica], None]
 
 
-def _told(story: Script, *, step: int | None, under_way: str = "arrives", blow: Fault = _killed) -> World:
-    """The story, with a blow to its first owner before one step."""
+def run_script(script: Script, *, step: int | None, under_way: str = "arrives", fault: Fault = _kill) -> World:
+    """Runs a script with a fault of its first owner before one step."""
     world = World(0)
     world.takeover_delay_s = 0.7
     world.network.delivery_of = lambda *_: Delivery(if_sender_dies=under_way)
@@ -123,31 +125,31 @@ def _told(story: Script, *, step: int | None, under_way: str = "arrives", blow: 
         owner = start(placement_id)
         if len(world.replicas) == 1:
             owner.process.fault_at_step = step
-            owner.process.fault = lambda: blow(world, owner)
+            owner.process.fault = lambda: fault(world, owner)
         return owner
 
     world.start_owner = start_owner  # type: ignore[method-assign]
-    world.run(lambda: story(world))
+    world.run(lambda: script(world))
     return world
 
 
-def _at_every_step(name: str, blow: Fault, under_way: str = "arrives") -> set[str]:
-    """How the rounds ended, all in all."""
-    return {written.ended.ending.name for written in _rounds(name, blow, under_way) if written.ended}
+def _endings(name: str, fault: Fault, under_way: str = "arrives") -> set[str]:
+    """Returns how the rounds of all runs ended."""
+    return {entries.ended.ending.name for entries in _rounds(name, fault, under_way) if entries.ended}
 
 
-def _rounds(name: str, blow: Fault, under_way: str = "arrives") -> list[RoundEntries]:
-    """All rounds of all tellings, struck before each step in turn."""
-    story = SCRIPTS[name]
-    whole = _told(story, step=None)
-    assert not guarantees.violations(whole)
-    steps = whole.replicas[0].steps_before_hand_over
+def _rounds(name: str, fault: Fault, under_way: str = "arrives") -> list[RoundEntries]:
+    """Runs a script once for each step, with the fault before it, and returns the rounds of all runs."""
+    script = SCRIPTS[name]
+    without_fault = run_script(script, step=None)
+    assert not guarantees.violations(without_fault)
+    steps = without_fault.replicas[0].steps_before_hand_over
     assert steps > 40
     rounds: list[RoundEntries] = []
     for step in range(1, steps + 1):
-        world = _told(story, step=step, under_way=under_way, blow=blow)
-        found = guarantees.violations(world)
-        assert not found, f"struck at step {step} of {steps}:\n" + "\n".join(found)
+        world = run_script(script, step=step, under_way=under_way, fault=fault)
+        violations = guarantees.violations(world)
+        assert not violations, f"fault before step {step} of {steps}:\n" + "\n".join(violations)
         rounds += world.journal.rounds.values()
     return rounds
 
@@ -157,36 +159,36 @@ def _rounds(name: str, blow: Fault, under_way: str = "arrives") -> list[RoundEnt
 @pytest.mark.parametrize("under_way", SENDER_DIES)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_killed_at_every_step(name: str, under_way: str) -> None:
-    assert _at_every_step(name, _killed, under_way) == {"SETTLED", "VOID"}
+    assert _endings(name, _kill, under_way) == {"SETTLED", "VOID"}
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_superseded_at_every_step(name: str) -> None:
-    assert _at_every_step(name, _overtaken) == {"SETTLED", "VOID"}
+    assert _endings(name, _supersede) == {"SETTLED", "VOID"}
 
 
 @pytest.mark.guarantee("G4", "G9")
 @pytest.mark.rule("804/2015:20", "807/2015:22")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_handed_over_at_every_step(name: str) -> None:
-    """No round is void because a table changes hands as it should."""
-    assert _at_every_step(name, _asked_to_leave) == {"SETTLED"}
+    """A handover makes no round void."""
+    assert _endings(name, _hand_over) == {"SETTLED"}
 
 
 @pytest.mark.rule("GLI-19 4.16")
 @pytest.mark.guarantee("G4", "G6")
-@pytest.mark.parametrize("blow", [_killed, _overtaken, _asked_to_leave])
-def test_a_launch_by_the_platform_is_always_recorded(blow: Fault) -> None:
-    """Wherever it is struck: the player who has left never launches, and who pays in the end says who did."""
-    drawn = [written.drawn for written in _rounds("of one who leaves", blow) if written.drawn]
-    launches = {entry.draw_trigger for entry in drawn}
-    assert launches == {DrawTrigger.SESSION_ENDED}
+@pytest.mark.parametrize("fault", [_kill, _supersede, _hand_over])
+def test_a_launch_by_the_platform_is_always_recorded(fault: Fault) -> None:
+    """Wherever the fault is: the player who has left never launches, and the record names the platform."""
+    drawn = [entries.drawn for entries in _rounds("player leaves", fault) if entries.drawn]
+    triggers = {entry.draw_trigger for entry in drawn}
+    assert triggers == {DrawTrigger.SESSION_ENDED}
 
 
 def test_no_round_is_void_unless_its_owner_died() -> None:
-    for story in SCRIPTS.values():
-        world = _told(story, step=None)
+    for script in SCRIPTS.values():
+        world = run_script(script, step=None)
         answers = [answer for command in world.commands for answer in command.answers]
         assert any(isinstance(answer, roulette_pb2.PlaceBetsResponse) for answer in answers)
-        assert {w.ended.ending.name for w in world.journal.rounds.values() if w.ended} == {"SETTLED"}
+        assert {entries.ended.ending.name for entries in world.journal.rounds.values() if entries.ended} == {"SETTLED"}

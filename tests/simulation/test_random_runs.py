@@ -1,4 +1,4 @@
-"""Random stories: each seed is one, told again by `python -m tests.simulation SEED --verbose`."""
+"""Random runs, one for each seed; `python -m tests.simulation SEED --verbose` repeats one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RUNS_PER_TEST = 40
 @pytest.mark.parametrize("first", range(0, RUNS, RUNS_PER_TEST))
 def test_random_runs_violate_no_guarantee(first: int) -> None:
     for seed in range(first, first + RUNS_PER_TEST):
-        found = RandomRun(seed).run()
-        assert not found, f"seed {seed}:\n" + "\n".join(found)
+        violations = RandomRun(seed).run()
+        assert not violations, f"seed {seed}:\n" + "\n".join(violations)
 
 
 def test_the_same_seed_gives_the_same_run() -> None:
@@ -31,13 +31,13 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_another_process_gives_the_same_run(hash_seed: str) -> None:
-    here = RandomRun(617)
-    here.run()
-    told = subprocess.run(
+    run = RandomRun(617)
+    run.run()
+    repeated = subprocess.run(
         [sys.executable, "-m", "tests.simulation", "617"],
         env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert here.world.trace_digest() in told.stdout
+    assert run.world.trace_digest() in repeated.stdout

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import cast
 
@@ -32,10 +32,8 @@ _LOCK_NOT_AVAILABLE = "55P03"
 # However long a statement takes over tables that have become large, nobody ends it but who started it.
 _NO_TIMEOUT = {"statement_timeout": "0"}
 
-WALLET = "wallet"
-_SERVICES = Path(__file__).parents[2]
-# Games share a schema. Loaded when asked for: an image holds only what its service needs.
-_GAMES = "services.kit.table.schema"
+# Services register the folder of their migrations under this name.
+MIGRATIONS_GROUP = "feltro.migrations"
 
 
 class MigrationSettings(ServiceSettings):
@@ -120,24 +118,27 @@ def role_of(service: str) -> str:
 
 
 def services_with_database() -> list[str]:
-    """Every service that has a database: what lies beside the kit."""
-    names = sorted(folder.name for folder in _SERVICES.iterdir() if folder.is_dir() and folder.name.isidentifier())
-    return [name for name in names if name not in {"kit", "__pycache__"}]
+    """Returns the name of every service that has a database."""
+    return sorted({point.name for point in entry_points(group=MIGRATIONS_GROUP)})
+
+
+def _migrations_of(service: str) -> Path:
+    (point,) = {point for point in entry_points(group=MIGRATIONS_GROUP) if point.name == service}
+    return cast("Path", point.load())
 
 
 def command(arguments: list[str]) -> int:
-    """Runs `feltro migrate [service]`."""
-    service = arguments[0] if arguments else WALLET
-    if len(arguments) > 1 or service not in services_with_database():
+    """Brings a service's database to the newest schema."""
+    if len(arguments) != 1 or arguments[0] not in services_with_database():
         print(
-            f"usage: feltro migrate [{'|'.join(services_with_database())}]   (the wallet's if not said;"
-            " the database is named by FELTRO_<SERVICE>_OWNER_URL)",
+            f"usage: feltro migrate <{'|'.join(services_with_database())}>   (the database is named by"
+            " FELTRO_<SERVICE>_OWNER_URL)",
             file=sys.stderr,
         )
         return 2
+    (service,) = arguments
     settings = load_or_exit(MigrationSettings.for_service(service))
-    module = importlib.import_module("services.wallet.migrate" if service == WALLET else _GAMES)
-    migrations = cast("Path", module.MIGRATIONS)
+    migrations = _migrations_of(service)
     try:
         found = asyncio.run(upgrade(str(settings.owner_url), migrations, role_of(service)))
     except (*postgresql.DATABASE_FAILURES, RuntimeError, SQLAlchemyError, CommandError) as failed:

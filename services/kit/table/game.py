@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from feltro.table.v1 import types_pb2
 from services.kit.randomness.tape import Tape
 
-# What a player has on the felt, and what a round comes to, in the game's own immutable types.
+# The bets of a player and the outcome of a round, in the game's own immutable types.
 Bets = TypeVar("Bets")
 Outcome = TypeVar("Outcome")
 
@@ -19,46 +19,47 @@ class Rules(Protocol[Bets, Outcome]):
 
     @property
     def minimum_cents(self) -> int:
-        """The smallest stake that is of any use here."""
+        """The smallest stake that this table takes."""
 
     def add(self, on_felt: Bets | None, added: Bets) -> Bets:
-        """What one player has on the felt with these bets added; refused if any limit would be broken."""
+        """Adds bets to what one player has on the felt; refused if that would break a limit."""
 
     def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
-        """What is left when these bets are taken back, None for nothing; refused if they are not there."""
+        """Removes bets from the felt; returns None if nothing is left, and refuses bets that are not there."""
 
     def total_cents(self, bets: Bets) -> int:
-        """Their sum."""
+        """Returns the sum of the bets."""
 
     def draw(self, tape: Tape) -> Outcome:
-        """The outcome that this entropy gives."""
+        """Draws the outcome that this entropy gives."""
 
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
-        """All that comes back for bets, stakes given back included."""
+        """Returns all that comes back for bets, the stake of a winning bet included."""
 
-    # The game's words for others: protobuf messages, of the same type each time.
+    # The game's protobuf messages, each method's of one type.
 
     def bets_message(self, bets: Bets) -> Message: ...
 
     def read_bets(self, message: bytes) -> Bets:
-        """The bets that `bets_message` made, from its bytes."""
+        """Reads bets from the bytes of what `bets_message` built."""
 
     def outcome_message(self, outcome: Outcome) -> Message: ...
 
-    def read_outcome(self, message: bytes) -> Outcome: ...
+    def read_outcome(self, message: bytes) -> Outcome:
+        """Reads an outcome from the bytes of what `outcome_message` built."""
 
     def results_message(self, outcome: Outcome, bets: Bets) -> Message:
-        """Each bet with what it came to."""
+        """Builds the message of each bet with its result."""
 
 
 class Game(Protocol[Bets, Outcome]):
-    """One game, under all the rules it can be played by."""
+    """One game, under all specific rules by which it can be played."""
 
     name: str
-    """As in `TableConfiguration.game`, in settings and in names of databases."""
+    """Its name in `TableConfiguration.game`, in settings and in names of databases."""
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Bets, Outcome]:
-        """The rules of a table; refused with RULE_VIOLATED, citing the rule, if they are outside the regulation."""
+        """Reads the rules of a table; refused with RULE_VIOLATED, citing the rule, if the regulation forbids them."""
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
-        """The complete rules for players (`pt` or `en`), Markdown, with the table's own limits and prizes."""
+        """Writes the complete rules for players (`pt` or `en`) in Markdown, with the table's own limits and prizes."""

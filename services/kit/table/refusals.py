@@ -6,7 +6,7 @@ DOMAIN = "table.feltro"
 
 
 class TableRefused(Refused):
-    """The table did not do it, and nothing has changed (G12)."""
+    """The table refuses a call, and nothing has changed (G12)."""
 
     domain = DOMAIN
 
@@ -26,8 +26,8 @@ def overloaded(limit: str | int) -> TableRefused:
     return TableRefused("OVERLOADED", "The table has too much to do: try again in a moment.", limit=limit)
 
 
-def unavailable(what: str) -> TableRefused:
-    return TableRefused("UNAVAILABLE", f"{what}: send the same request again.")
+def unavailable(reason: str) -> TableRefused:
+    return TableRefused("UNAVAILABLE", f"{reason}: send the same request again.")
 
 
 def request_reused(request_id: str) -> TableRefused:

@@ -138,7 +138,7 @@ class Book:
         """Returns the account, if it may bring money to this table."""
         account = self.player_account(no, account_id)
         if account.mode is not table.mode:
-            raise refusals.mode_mismatch(account, table)
+            raise refusals.mode_mismatch(account.account_id, account.mode, table)
         if account.blocked:
             raise refusals.account_blocked(account.account_id)
         return account

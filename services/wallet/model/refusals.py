@@ -119,12 +119,12 @@ def round_elsewhere(round_id: str, table_id: str) -> WalletRefused:
     return WalletRefused("ROUND_MISMATCH", "The round belongs to another table.", round_id=round_id, table_id=table_id)
 
 
-def mode_mismatch(account: Account, table: Table) -> WalletRefused:
+def mode_mismatch(account_id: str, account_mode: Mode, table: Table) -> WalletRefused:
     return WalletRefused(
         "MODE_MISMATCH",
         "Real and demonstration money never meet: account and table are of different modes.",
-        account_id=account.account_id,
-        account_mode=account.mode.name,
+        account_id=account_id,
+        account_mode=account_mode.name,
         table_mode=table.mode.name,
     )
 

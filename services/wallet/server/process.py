@@ -1,22 +1,20 @@
-"""The wallet as a process: puts its parts together, starts them, and stops them in order."""
+"""The wallet's process: connects its parts, starts them, and stops them in order."""
 
 import asyncio
 import logging
-import signal
 from collections.abc import Coroutine
 
 from nats.aio.client import Client as Nats
-from prometheus_client import start_http_server
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background
 from services.kit.bus.connection import connect
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
-from services.wallet.audit.auditor import AuditWatch
+from services.kit.supervision import TaskSupervisor, run_until_stopped
+from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
 from services.wallet.outbox.publisher import OutboxPublisher
@@ -39,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 def database_refusal(failed: Exception) -> Refused | None:
-    """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
+    """Refuses a call whose database is unreachable: the same request, sent again, acts once (G3)."""
     return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
 
 
@@ -52,25 +50,25 @@ class WalletServer:
         self.ready = asyncio.Event()
         self.port = 0
 
-    async def run(self, stopped: asyncio.Event) -> None:
-        """Serves, once its database has the schema, until `stopped` is set; then lets calls under way finish."""
+    async def run(self, supervisor: TaskSupervisor) -> None:
+        """Serves, once its database has the schema, until it is asked to stop; then lets calls under way finish."""
         settings = self._settings
         engine = postgresql.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
         lanes = postgresql.connect(
             str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.CONNECTION_SETTINGS
         )
         try:
-            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, stopped):
+            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, supervisor.stopping):
                 bus = await connect(str(settings.nats_url), "wallet")
                 try:
-                    await self._serve(engine, lanes, bus, stopped)
+                    await self._serve(engine, lanes, bus, supervisor)
                 finally:
                     await bus.close()
         finally:
             await lanes.dispose()
             await engine.dispose()
 
-    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, stopped: asyncio.Event) -> None:
+    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, supervisor: TaskSupervisor) -> None:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
@@ -88,36 +86,27 @@ class WalletServer:
         ]
         server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal)
         self.port = server.port
-        work: list[Coroutine[None, None, None]] = [
+        tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
-        tasks = [asyncio.create_task(part) for part in work]
+        supervisor.start(tasks)
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()
         _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
         try:
-            waiting = asyncio.create_task(stopped.wait())
-            done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-            for task in done - {waiting}:
-                # None of them ends by itself: a process without it is no wallet (G12).
-                task.result()
-                raise RuntimeError("a part of the wallet has ended")
+            await supervisor.wait_for_stop()
         finally:
             await server.stop(settings.stop_grace_s)
-            await background.cancel_and_wait(tasks)
+            await supervisor.cancel_all()
             _log.info("the wallet has stopped")
 
 
 async def serve(settings: WalletSettings) -> None:
     """Runs the process until SIGTERM or SIGINT."""
-    host, _, port = settings.metrics_listen.rpartition(":")
-    start_http_server(int(port), host)
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await WalletServer(settings, SystemClock()).run(stopped)
+    supervisor = TaskSupervisor("wallet")
+    serving = WalletServer(settings, SystemClock()).run(supervisor)
+    await run_until_stopped(supervisor, serving, settings.metrics_listen)

@@ -6,7 +6,6 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.kit.access.identity import Caller
 from services.wallet.model import ids, refusals
 from services.wallet.model.state import Mode, Play
 
@@ -123,15 +122,10 @@ async def open_table(connection: AsyncConnection, table: TableRegistration, at: 
             raise refusals.table_differs(table.table_id, field)
     if table.epoch < epoch:
         raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
-    await connection.execute(_RAISE_EPOCH, {"epoch": table.epoch, "table_no": table_no})
+    await raise_epoch(connection, table_no, table.epoch)
     return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
 
 
-async def visible_account_no(connection: AsyncConnection, caller: Caller, mode: Mode) -> int | None:
-    """Returns the only account that a caller may see, or None for a caller who may see all."""
-    if caller.scopes & {"operator", "game"}:
-        return None
-    row = (await connection.execute(_BY_PLAYER, {"player_id": caller.subject, "mode": mode})).one_or_none()
-    if row is None:
-        raise refusals.not_yours()
-    return int(row[0])
+async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:
+    """Stores a table's epoch: lower ones are shut out from now on (G8)."""
+    await connection.execute(_RAISE_EPOCH, {"epoch": epoch, "table_no": table_no})

@@ -48,6 +48,7 @@ from services.wallet.model.state import (
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.policies import POLICY_COLUMNS
 from services.wallet.store import ledger_rows, optimistic_stakes, relevant_events
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.groups import Group, Lookup, decide_group
@@ -56,10 +57,10 @@ from services.wallet.store.ledger_rows import columns
 from services.wallet.store.write_cache import WriteCache
 
 # Tables first, then accounts: a row holds either, and NULL for the other.
-_LOCK = """
+_LOCK = f"""
 WITH locked_tables AS MATERIALIZED (
     SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
-           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+           {POLICY_COLUMNS}
     FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
 ), locked_accounts AS MATERIALIZED (
     SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,

@@ -13,6 +13,7 @@ from prometheus_client import Counter
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from services.kit.database.filters import where
 from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.book import Book
 from services.wallet.model.state import RelevantKind
@@ -69,8 +70,6 @@ def count_metrics(book: Book) -> None:
 
 async def page(connection: AsyncConnection, wanted: EventFilter, size: int) -> Sequence[Row[Any]]:
     """Returns events, newest first."""
-    asked = {name: getattr(wanted, name) for name in _CONDITIONS}
-    given = {name: value for name, value in asked.items() if value is not None}
-    where = " AND ".join(_CONDITIONS[name] for name in given) or "true"
-    statement = text(f"{_EVENTS} WHERE {where} ORDER BY e.event_no DESC LIMIT :size")
-    return (await connection.execute(statement, given | {"size": size})).all()
+    condition, values = where(_CONDITIONS, {name: getattr(wanted, name) for name in _CONDITIONS})
+    statement = text(f"{_EVENTS} WHERE {condition} ORDER BY e.event_no DESC LIMIT :size")
+    return (await connection.execute(statement, values | {"size": size})).all()

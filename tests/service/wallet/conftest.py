@@ -11,10 +11,11 @@ import pytest
 import pytest_asyncio
 
 from services.kit.clock import SystemClock
+from services.kit.supervision import TaskSupervisor
 from services.wallet.outbox import facts
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, WalletProcess
 from tests.service.wallet.in_process_wallet import InProcessWallet, open_wallet
 
@@ -90,8 +91,8 @@ async def wallet_client(
         }
         | wallet_settings
     )
-    running, stopped = WalletServer(settings, SystemClock()), asyncio.Event()
-    task = asyncio.create_task(running.run(stopped))
+    running, supervisor = WalletServer(settings, SystemClock()), TaskSupervisor("wallet")
+    task = asyncio.create_task(running.run(supervisor))
     ready = asyncio.create_task(running.ready.wait())
     await asyncio.wait([task, ready], return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -99,5 +100,5 @@ async def wallet_client(
         await task
     async with described.client() as client:
         yield client
-    stopped.set()
+    supervisor.request_stop()
     await task

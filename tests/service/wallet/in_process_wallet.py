@@ -25,9 +25,8 @@ from services.wallet.outbox.facts import player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
-from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.clock import SessionClock, SessionClockKind
 from services.wallet.sessions.inactivity_watch import InactivityWatch
-from services.wallet.settings import SessionClockKind
 from services.wallet.store.group_commit import GroupCommit
 from services.wallet.store.ledger_store import LedgerStore
 

@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.database import postgresql
 from services.wallet.model.state import RelevantEventLimits
-from services.wallet.settings import SessionClockKind
+from services.wallet.sessions.clock import SessionClockKind
 from tests.service.wallet.in_process_wallet import GAME, OPERATOR, InProcessWallet, ManualClock
 
 FINISH_TIMEOUT_S = 60.0

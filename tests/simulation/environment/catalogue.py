@@ -1,4 +1,4 @@
-"""What the operator has laid down: versions of specific rules, and switches. Every process hears at once."""
+"""The configurations and switches of a simulated operator, which every process knows at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.table.live.dependencies import VersionedRules
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.refusals import TableRefused
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame
@@ -26,7 +26,7 @@ def configuration(
     cancel_forbidden: bool = False,
     seats: int = 20,
 ) -> types_pb2.TableConfiguration:
-    """A table of roulette."""
+    """Builds the configuration of a roulette table."""
     made = types_pb2.TableConfiguration(
         game="roulette",
         regulation=regulation,
@@ -46,27 +46,28 @@ class InMemoryCatalogue:
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self.off_reasons: dict[str | None, str] = {}
-        """Houses, or None for all of them, and why."""
+        """Why a table is off, by placement; under None, why the whole game is."""
         self.switches: list[tuple[str | None, str]] = []
-        """Every switch that the platform itself has set."""
+        """Every switch that the platform has set by itself."""
         self._versions: dict[str, list[VersionedRules[Bets, Outcome]]] = {}
-        self._changed = on_change
+        self._on_change = on_change
 
-    def configure(self, placement_id: str, entered: types_pb2.TableConfiguration) -> None:
+    def configure(self, placement_id: str, configuration: types_pb2.TableConfiguration) -> None:
+        """Adds a version of the specific rules, which is in force at once."""
         versions = self._versions.setdefault(placement_id, [])
         version = types_pb2.ConfigurationVersion(
-            table_id=placement_id, version=len(versions) + 1, configuration=entered
+            table_id=placement_id, version=len(versions) + 1, configuration=configuration
         )
-        versions.append(VersionedRules(version, RouletteGame().rules(entered)))
-        self._changed()
+        versions.append(VersionedRules(version, RouletteGame().rules(configuration)))
+        self._on_change()
 
     def set_switch(self, placement_id: str | None, off_reason: str | None) -> None:
-        """The operator's hand."""
+        """Switches a table off as the operator does, or on again if there is no reason."""
         if off_reason is None:
             self.off_reasons.pop(placement_id, None)
         else:
             self.off_reasons[placement_id] = off_reason
-        self._changed()
+        self._on_change()
 
     def placement_ids(self) -> frozenset[str]:
         return frozenset(self._versions)

@@ -1,4 +1,4 @@
-"""Looks, whenever the runtime says or acknowledges something, whether that is durable at this moment (G5)."""
+"""Checks, whenever the runtime publishes or acknowledges something, that it is durable at that moment (G5)."""
 
 from __future__ import annotations
 
@@ -7,119 +7,124 @@ from datetime import datetime
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
-from services.kit.table.events import messages as appearance
+from services.kit.table.encoding import draw_trigger_value
 from services.kit.table.journal.entries import Ending
-from services.wallet.model.state import RoundState
+from services.wallet.model.state import RoundState, StakeState
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.wallet import InMemoryWallet
 
 
 class DurabilityChecker:
-    """Notes every breach, in the order in which they were seen."""
+    """Records every violation, in the order of its discovery."""
 
     def __init__(self, now: Callable[[], datetime], wallet: InMemoryWallet, journal: InMemoryJournal) -> None:
         self.violations: list[str] = []
         self.closes_at: dict[str, datetime] = {}
-        """Of each round that was opened to many: the moment that was announced."""
-        self.outcomes: dict[str, bytes] = {}
-        """Every outcome that anybody was told."""
+        """The announced close of each round of a multi-player table."""
         self._now = now
-        self._ledger = wallet
+        self._wallet = wallet
         self._journal = journal
 
     def report(self, guarantee: str, what: str) -> None:
         self.violations.append(f"{guarantee}: {what}")
 
-    # -- what players are told ---------------------------------------------------------------------------------------
+    # -- answers to players ------------------------------------------------------------------------------------------
 
     def check_answer(self, answer: object) -> None:
-        """A process is about to send an answer."""
+        """Checks an answer that a process is about to send."""
         if isinstance(answer, roulette_pb2.RepeatBetsResponse | roulette_pb2.PlaceBetsResponse):
-            self._stake_is_there(answer.stake)
+            self._check_stake(answer.stake)
         elif isinstance(answer, roulette_pb2.SpinResponse):
-            self._round_has_ended(answer)
+            self._check_spin(answer)
 
-    def _stake_is_there(self, said: roulette_pb2.PlacedStake) -> None:
-        known = self._ledger.stakes.get(said.stake_id)
-        if known is None:
-            self.report("G5", f"{said.stake_id} was acknowledged and is not in the wallet")
-        elif known.stake.placed_cents != said.amount_cents:
-            self.report("G5", f"{said.stake_id} was acknowledged with another amount than the wallet has")
-        if said.round_id not in self._journal.rounds:
-            self.report("G5", f"{said.stake_id} was acknowledged for a round that was never opened")
+    def _check_stake(self, placed: roulette_pb2.PlacedStake) -> None:
+        stored = self._wallet.stakes.get(placed.stake_id)
+        if stored is None:
+            self.report("G5", f"{placed.stake_id} was acknowledged and is not in the wallet")
+        elif stored.stake.placed_cents != placed.amount_cents:
+            self.report("G5", f"{placed.stake_id} was acknowledged with another amount than the wallet has")
+        if placed.round_id not in self._journal.rounds:
+            self.report("G5", f"{placed.stake_id} was acknowledged for a round that was never opened")
 
-    def _round_has_ended(self, said: roulette_pb2.SpinResponse) -> None:
-        written = self._journal.rounds.get(said.round_id)
-        if written is None or written.ended is None:
-            self.report("G5", f"the result of {said.round_id} was told before its end was journalled")
+    def _check_spin(self, spun: roulette_pb2.SpinResponse) -> None:
+        entries = self._journal.rounds.get(spun.round_id)
+        if entries is None or entries.ended is None:
+            self.report("G5", f"the result of {spun.round_id} was answered before its end was journalled")
             return
-        void = written.ended.ending is Ending.VOID
-        if void == said.HasField("outcome"):
-            self.report("G5", f"{said.round_id} was told to be other than it is journalled")
-        self._is_ended(said.round_id, RoundState.VOID if void else RoundState.SETTLED)
+        void = entries.ended.ending is Ending.VOID
+        if void == spun.HasField("outcome"):
+            self.report("G5", f"{spun.round_id} was answered to be other than it is journalled")
+        self._check_ended_in_wallet(spun.round_id, RoundState.VOID if void else RoundState.SETTLED)
 
-    def _is_ended(self, round_id: str, state: RoundState) -> None:
-        known = self._ledger.rounds.get(round_id)
-        if known is None or known.round.state is not state:
-            self.report("G5", f"{round_id} was told to be {state.name} and is not so in the wallet")
+    def _check_ended_in_wallet(self, round_id: str, state: RoundState) -> None:
+        stored = self._wallet.rounds.get(round_id)
+        if stored is None or stored.round.state is not state:
+            self.report("G5", f"{round_id} was reported {state.name} and is not so in the wallet")
 
-    # -- what everybody is told --------------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------------------------
 
     def check_event(self, event: events_pb2.TableEvent) -> None:
-        """An event is about to go to the bus."""
+        """Checks an event that a table is about to publish."""
         kind = event.WhichOneof("event")
         if kind == "round_opened":
-            self._opened(event.round_opened)
+            self._check_opened(event.round_opened)
         elif kind == "bets_placed":
-            self._placed(event.bets_placed)
+            self._check_placed(event.bets_placed)
+        elif kind == "bets_cancelled":
+            self._check_cancelled(event.bets_cancelled)
         elif kind == "outcome_drawn":
-            self._drawn(event.outcome_drawn)
+            self._check_drawn(event.outcome_drawn)
         elif kind == "round_settled":
-            self._settled(event.round_settled)
+            self._check_settled(event.round_settled)
         elif kind == "round_void":
-            self._ended(event.round_void.round_id, Ending.VOID)
+            self._check_ended(event.round_void.round_id, Ending.VOID)
 
-    def _opened(self, said: events_pb2.RoundOpened) -> None:
-        if not said.round.HasField("closes_at"):
+    def _check_opened(self, opened: events_pb2.RoundOpened) -> None:
+        if not opened.round.HasField("closes_at"):
             return
-        if said.round.round_id not in self._journal.rounds:
-            self.report("G5", f"{said.round.round_id} was said to be open before that was journalled")
-        closes_at = said.round.closes_at.ToDatetime(self._now().tzinfo)
-        self.closes_at.setdefault(said.round.round_id, closes_at)
-        written = self._journal.rounds.get(said.round.round_id)
-        if written is not None and written.opened.closes_at is not None:
-            window = written.opened.closes_at - written.opened.opened_at
+        if opened.round.round_id not in self._journal.rounds:
+            self.report("G5", f"{opened.round.round_id} was published as open before that was journalled")
+        closes_at = opened.round.closes_at.ToDatetime(self._now().tzinfo)
+        self.closes_at.setdefault(opened.round.round_id, closes_at)
+        entries = self._journal.rounds.get(opened.round.round_id)
+        if entries is not None and entries.opened.closes_at is not None:
+            window = entries.opened.closes_at - entries.opened.opened_at
             if closes_at - self._now() < window:
-                self.report("903-B/2015:6.1.4", f"the window of {said.round.round_id} is shorter than laid down")
+                self.report("903-B/2015:6.1.4", f"the window of {opened.round.round_id} is shorter than configured")
 
-    def _placed(self, said: events_pb2.BetsPlaced) -> None:
-        stakes = self._ledger.stakes_of(said.round_id)
-        if not any(known.stake.placed_cents == said.amount_cents for known in stakes):
-            self.report("G5", f"a bet of {said.amount_cents} in {said.round_id} was shown and is not in the wallet")
-
-    def _drawn(self, said: events_pb2.OutcomeDrawn) -> None:
-        written = self._journal.rounds.get(said.round_id)
-        if written is None or written.drawn is None:
-            self.report("G5", f"the outcome of {said.round_id} was shown before it was journalled")
-            return
-        if written.drawn.outcome != said.outcome.value:
-            self.report("G6", f"the outcome of {said.round_id} that was shown is not the journalled one")
-        if appearance.draw_trigger_value(written.drawn.draw_trigger) != said.draw_trigger:
+    def _check_placed(self, placed: events_pb2.BetsPlaced) -> None:
+        stored = self._wallet.stakes.get(placed.stake_id)
+        if stored is None or stored.stake.placed_cents != placed.amount_cents:
             self.report(
-                "GLI-19 4.16", f"the journal says otherwise than was told on whose word {said.round_id} was drawn"
+                "G5", f"the stake {placed.stake_id} in {placed.round_id} was published and is not in the wallet"
             )
 
-    def _settled(self, said: events_pb2.RoundSettled) -> None:
-        self._ended(said.round_id, Ending.SETTLED)
-        written = self._journal.rounds.get(said.round_id)
-        if written is None or written.ended is None:
-            return
-        journalled = sorted((share.staked_cents, share.payout_cents) for share in written.ended.player_results)
-        if sorted((result.staked_cents, result.payout_cents) for result in said.results) != journalled:
-            self.report("G10", f"the results of {said.round_id} that were shown are not the journalled ones")
+    def _check_cancelled(self, cancelled: events_pb2.BetsCancelled) -> None:
+        stored = self._wallet.stakes.get(cancelled.stake_id)
+        if stored is None or stored.stake.state is not StakeState.CANCELLED:
+            self.report("G5", f"{cancelled.stake_id} was published as cancelled and is not so in the wallet")
 
-    def _ended(self, round_id: str, ending: Ending) -> None:
-        written = self._journal.rounds.get(round_id)
-        if written is None or written.ended is None or written.ended.ending is not ending:
-            self.report("G5", f"{round_id} was said to be {ending.name} before that was journalled")
-        self._is_ended(round_id, RoundState.SETTLED if ending is Ending.SETTLED else RoundState.VOID)
+    def _check_drawn(self, drawn: events_pb2.OutcomeDrawn) -> None:
+        entries = self._journal.rounds.get(drawn.round_id)
+        if entries is None or entries.drawn is None:
+            self.report("G5", f"the outcome of {drawn.round_id} was published before it was journalled")
+            return
+        if entries.drawn.outcome != drawn.outcome.value:
+            self.report("G6", f"the published outcome of {drawn.round_id} is not the journalled one")
+        if draw_trigger_value(entries.drawn.draw_trigger) != drawn.draw_trigger:
+            self.report("GLI-19 4.16", f"the published draw trigger of {drawn.round_id} is not the journalled one")
+
+    def _check_settled(self, settled: events_pb2.RoundSettled) -> None:
+        self._check_ended(settled.round_id, Ending.SETTLED)
+        entries = self._journal.rounds.get(settled.round_id)
+        if entries is None or entries.ended is None:
+            return
+        journalled = sorted((result.staked_cents, result.payout_cents) for result in entries.ended.player_results)
+        if sorted((result.staked_cents, result.payout_cents) for result in settled.results) != journalled:
+            self.report("G10", f"the published results of {settled.round_id} are not the journalled ones")
+
+    def _check_ended(self, round_id: str, ending: Ending) -> None:
+        entries = self._journal.rounds.get(round_id)
+        if entries is None or entries.ended is None or entries.ended.ending is not ending:
+            self.report("G5", f"{round_id} was published as {ending.name} before that was journalled")
+        self._check_ended_in_wallet(round_id, RoundState.SETTLED if ending is Ending.SETTLED else RoundState.VOID)

@@ -1,4 +1,4 @@
-"""The bus in memory, for the voices that tables really have."""
+"""The event stream in memory, for the real publishers of the tables."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _WRONG_LAST_SEQUENCE = 10071
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """An event on the bus, and who said it."""
+    """An event on the bus, and the epoch of its publisher."""
 
     epoch: int
     event: events_pb2.TableEvent
 
 
 class StoredEvents:
-    """What was said of all tables, as JetStream keeps it."""
+    """The messages of all tables, as JetStream keeps them."""
 
     def __init__(self, trace: Callable[[str], None]) -> None:
         self._messages: dict[str, list[RawStreamMsg]] = {}
         self._ids: dict[str, int] = {}
         self._last = 0
-        self._note = trace
+        self._trace = trace
 
     def last(self, table_id: str) -> RawStreamMsg | None:
         messages = self._messages.get(table_subject(table_id))
@@ -56,57 +56,57 @@ class StoredEvents:
         self._ids[message_id] = self._last
         messages.append(RawStreamMsg(subject=subject, seq=self._last, data=payload, headers=dict(headers)))
         for event in events_pb2.TableEvents.FromString(payload).events:
-            self._note(f"heard at {event.table_id} {event.seq}: {event.WhichOneof('event')}")
+            self._trace(f"published at {event.table_id} {event.seq}: {event.WhichOneof('event')}")
         return PubAck(stream=EVENTS_STREAM, seq=self._last)
 
     def published(self) -> dict[str, list[PublishedEvent]]:
-        """By table, in order."""
+        """Returns the events by table, in order."""
         found: dict[str, list[PublishedEvent]] = {}
         for subject, messages in self._messages.items():
-            heard = found.setdefault(subject.rpartition(".")[2], [])
+            events = found.setdefault(subject.rpartition(".")[2], [])
             for message in messages:
                 epoch = int((message.headers or {})[Header.MSG_ID.value].partition("-")[0])
-                events = events_pb2.TableEvents.FromString(message.data or b"").events
-                heard += [PublishedEvent(epoch, event) for event in events]
+                stored = events_pb2.TableEvents.FromString(message.data or b"").events
+                events += [PublishedEvent(epoch, event) for event in stored]
         return found
 
 
 class ReplicaEventStream(EventStream):
     """The bus as one process reaches it."""
 
-    def __init__(  # the client of NATS that the real one wants is what is left out
+    def __init__(  # without the NATS client of the real one
         self, process: Process, network: Network, stream: StoredEvents, observe: Callable[[events_pb2.TableEvent], None]
     ) -> None:
         self.outage = Outage(_log, "events of tables")
         self._process = process
         self._network = network
         self._stream = stream
-        self._watch = observe
+        self._observe = observe
 
     async def publisher_of(self, table_id: str, epoch: int) -> ObservedPublisher:
-        voice = ObservedPublisher(self, table_id, 0, epoch)
-        voice.observe = self._watch
-        await voice.start()
-        return voice
+        publisher = ObservedPublisher(self, table_id, 0, epoch)
+        publisher.observe = self._observe
+        await publisher.start()
+        return publisher
 
     async def last_message(self, table_id: str) -> RawStreamMsg | None:
-        return await self._ask("last", lambda: self._stream.last(table_id))
+        return await self._call("last", lambda: self._stream.last(table_id))
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
-        return await self._ask("publish", lambda: self._stream.append(subject, payload, headers))
+        return await self._call("publish", lambda: self._stream.append(subject, payload, headers))
 
     async def ensure_stream(self) -> None:
         """It is always there."""
 
-    async def _ask(self, what: str, act: Callable[[], _T]) -> _T:
+    async def _call(self, method: str, handle: Callable[[], _T]) -> _T:
         try:
-            return await self._network.call(self._process, "bus", what, act, timeout_s=ACKNOWLEDGE_TIMEOUT_S)
+            return await self._network.call(self._process, "bus", method, handle, timeout_s=ACKNOWLEDGE_TIMEOUT_S)
         except NoAnswer:
             raise nats.errors.TimeoutError from None
 
 
 class ObservedPublisher(TablePublisher):
-    """A voice that somebody listens to before anybody else hears it."""
+    """Shows each event to an observer before it is published."""
 
     observe: Callable[[events_pb2.TableEvent], None]
 

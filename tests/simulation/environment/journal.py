@@ -1,4 +1,4 @@
-"""The round journal in memory: one book, and how each process reaches it."""
+"""The round journal in memory, and how each process reaches it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, StaleOwner, UnfinishedRound
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, UnfinishedRound
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
 
@@ -15,12 +16,12 @@ _T = TypeVar("_T")
 
 
 class Contradiction(Exception):
-    """The entry says something else than what is written of its round."""
+    """An entry says something else than what is written of its round."""
 
 
 @dataclass(slots=True)
 class RoundEntries:
-    """A round as it stands in the book."""
+    """The entries of one round."""
 
     opened: Opened
     drawn: Drawn | None = None
@@ -28,7 +29,7 @@ class RoundEntries:
 
 
 class InMemoryJournal:
-    """What is written, for ever."""
+    """Keeps every entry."""
 
     def __init__(self) -> None:
         self.rounds: dict[str, RoundEntries] = {}
@@ -40,8 +41,8 @@ class InMemoryJournal:
 
     def write_opened(self, epoch: int, entry: Opened) -> None:
         self._fence(epoch, entry.placement_id)
-        known = self.rounds.setdefault(entry.round_id, RoundEntries(entry))
-        if (known.opened.table_id, known.opened.number, known.opened.configuration_version) != (
+        entries = self.rounds.setdefault(entry.round_id, RoundEntries(entry))
+        if (entries.opened.table_id, entries.opened.number, entries.opened.configuration_version) != (
             entry.table_id,
             entry.number,
             entry.configuration_version,
@@ -49,31 +50,31 @@ class InMemoryJournal:
             raise Contradiction(f"{entry.round_id} was opened otherwise")
 
     def write_drawn(self, epoch: int, entry: Drawn) -> None:
-        known = self._round(epoch, entry.round_id)
-        if known.drawn is not None:
-            if (known.drawn.entropy, known.drawn.outcome) != (entry.entropy, entry.outcome):
+        entries = self._round(epoch, entry.round_id)
+        if entries.drawn is not None:
+            if (entries.drawn.entropy, entries.drawn.outcome) != (entry.entropy, entry.outcome):
                 raise Contradiction(f"G6: {entry.round_id} has another outcome")
             return
-        if known.ended is not None:
+        if entries.ended is not None:
             raise Contradiction(f"G6: {entry.round_id} has ended without an outcome")
-        known.drawn = entry
+        entries.drawn = entry
 
     def write_ended(self, epoch: int, entry: Ended) -> None:
-        known = self._round(epoch, entry.round_id)
-        if known.ended is not None:
-            if known.ended.ending != entry.ending:
+        entries = self._round(epoch, entry.round_id)
+        if entries.ended is not None:
+            if entries.ended.ending != entry.ending:
                 raise Contradiction(f"G4: {entry.round_id} has ended otherwise")
             return
-        if (entry.ending is Ending.SETTLED) != (known.drawn is not None):
+        if (entry.ending is Ending.SETTLED) != (entries.drawn is not None):
             raise Contradiction(f"G6: {entry.round_id} cannot end as {entry.ending.name}")
-        known.ended = entry
+        entries.ended = entry
 
     def _round(self, epoch: int, round_id: str) -> RoundEntries:
-        known = self.rounds.get(round_id)
-        if known is None:
+        entries = self.rounds.get(round_id)
+        if entries is None:
             raise Contradiction(f"{round_id} was never opened")
-        self._fence(epoch, known.opened.placement_id)
-        return known
+        self._fence(epoch, entries.opened.placement_id)
+        return entries
 
     def _fence(self, epoch: int, placement_id: str) -> None:
         if self.epochs.get(placement_id) != epoch:
@@ -81,41 +82,41 @@ class InMemoryJournal:
 
     def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
         return [
-            UnfinishedRound(known.opened, known.drawn)
-            for known in self.rounds.values()
-            if known.opened.placement_id == placement_id and known.ended is None
+            UnfinishedRound(entries.opened, entries.drawn)
+            for entries in self.rounds.values()
+            if entries.opened.placement_id == placement_id and entries.ended is None
         ]
 
     def settled_rounds(self, table_id: str) -> list[tuple[Drawn, Ended]]:
-        """Newest first."""
-        found = [
-            (known.drawn, known.ended)
-            for known in self.rounds.values()
-            if known.opened.table_id == table_id and known.drawn is not None and known.ended is not None
+        """Returns the settled rounds of a table, newest first."""
+        settled = [
+            (entries.drawn, entries.ended)
+            for entries in self.rounds.values()
+            if entries.opened.table_id == table_id and entries.drawn is not None and entries.ended is not None
         ]
-        return found[::-1]
+        return settled[::-1]
 
     def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
         return [(drawn.round_id, drawn.drawn_at, drawn.outcome) for drawn, _ in self.settled_rounds(table_id)[:count]]
 
     def last_round_number(self, table_id: str) -> int:
-        numbers = [known.opened.number for known in self.rounds.values() if known.opened.table_id == table_id]
+        numbers = [entries.opened.number for entries in self.rounds.values() if entries.opened.table_id == table_id]
         return max(numbers, default=0)
 
     def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         for drawn, _ in self.settled_rounds(table_id):
-            if mine := [stake.bets for stake in drawn.stakes if stake.player_id == player_id]:
-                return mine
+            if bets := [stake.bets for stake in drawn.stakes if stake.player_id == player_id]:
+                return bets
         return []
 
     def stakes_of(self, round_id: str) -> list[JournalStake]:
-        """As far as they are written."""
-        known = self.rounds.get(round_id)
-        if known is None:
+        """Returns the stakes of a round, as far as they are written."""
+        entries = self.rounds.get(round_id)
+        if entries is None:
             return []
-        if known.drawn is not None:
-            return list(known.drawn.stakes)
-        return [] if known.ended is None else list(known.ended.returned_stakes)
+        if entries.drawn is not None:
+            return list(entries.drawn.stakes)
+        return [] if entries.ended is None else list(entries.ended.returned_stakes)
 
     def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
         for stake in self.stakes_of(round_id):
@@ -125,39 +126,43 @@ class InMemoryJournal:
 
 
 class ReplicaJournal:
-    """Implements `Journal` for one process: it waits for as long as it takes."""
+    """Implements `Journal` for one process, which waits as long as it takes."""
 
     def __init__(self, process: Process, network: Network, journal: InMemoryJournal) -> None:
         self._process = process
         self._network = network
-        self._book = journal
+        self._journal = journal
 
-    async def _ask(self, what: str, act: Callable[[], _T], about: str) -> _T:
-        return await self._network.call(self._process, "journal", what, act, about=about, timeout_s=None)
+    async def _call(self, method: str, handle: Callable[[], _T], about: str) -> _T:
+        return await self._network.call(self._process, "journal", method, handle, about=about, timeout_s=None)
 
     async def take_ownership(self, placement_id: str) -> int:
-        return await self._ask("take", lambda: self._book.take_ownership(placement_id), placement_id)
+        return await self._call("take_ownership", lambda: self._journal.take_ownership(placement_id), placement_id)
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
-        await self._ask("opened", lambda: self._book.write_opened(epoch, entry), entry.round_id)
+        await self._call("write_opened", lambda: self._journal.write_opened(epoch, entry), entry.round_id)
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None:
-        await self._ask("drawn", lambda: self._book.write_drawn(epoch, entry), entry.round_id)
+        await self._call("write_drawn", lambda: self._journal.write_drawn(epoch, entry), entry.round_id)
 
     async def write_ended(self, epoch: int, entry: Ended) -> None:
-        await self._ask("ended", lambda: self._book.write_ended(epoch, entry), entry.round_id)
+        await self._call("write_ended", lambda: self._journal.write_ended(epoch, entry), entry.round_id)
 
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
-        return await self._ask("unfinished", lambda: self._book.unfinished_rounds(placement_id), placement_id)
+        return await self._call(
+            "unfinished_rounds", lambda: self._journal.unfinished_rounds(placement_id), placement_id
+        )
 
     async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        return await self._ask("past", lambda: self._book.past_outcomes(table_id, count), table_id)
+        return await self._call("past_outcomes", lambda: self._journal.past_outcomes(table_id, count), table_id)
 
     async def last_round_number(self, table_id: str) -> int:
-        return await self._ask("rounds_of", lambda: self._book.last_round_number(table_id), table_id)
+        return await self._call("last_round_number", lambda: self._journal.last_round_number(table_id), table_id)
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
-        return await self._ask("last_bets", lambda: self._book.last_bets(table_id, player_id), table_id)
+        return await self._call("last_bets", lambda: self._journal.last_bets(table_id, player_id), table_id)
 
     async def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        return await self._ask("placed", lambda: self._book.find_stake(round_id, player_id, request_id), round_id)
+        return await self._call(
+            "find_stake", lambda: self._journal.find_stake(round_id, player_id, request_id), round_id
+        )

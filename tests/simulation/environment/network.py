@@ -1,4 +1,4 @@
-"""The way between processes: what one asks of another arrives late, twice, after its sender's death, or never."""
+"""The network between processes: a request arrives late, twice, after its sender's death, or never."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _T = TypeVar("_T")
 
 
 class NoAnswer(Exception):
-    """Whoever asked does not know whether anything was done."""
+    """The caller does not know whether anything was done."""
 
 
 class SimulationEnded(Exception):
-    """The story has ended: nobody answers any more."""
+    """The simulation has ended, and no server answers any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What becomes of one request and its answer."""
+    """What happens to one request and its answer."""
 
     request_delay_s: float = 0.002
     answer_delay_s: float = 0.002
     request_lost: bool = False
     answer_lost: bool = False
     refused_at_once: bool = False
-    """There is nobody to take the request."""
+    """The server is away."""
     duplicate_after_s: float | None = None
-    """A copy that was on its way arrives long afterwards, and nobody waits for its answer."""
+    """A copy of the request arrives this long afterwards, and nothing waits for its answer."""
     if_sender_dies: str = "arrives"
-    """What becomes of it if its sender dies before it is there: `arrives`, `lost` or `late`."""
+    """What happens to it if its sender dies before it arrives: `arrives`, `lost` or `late`."""
 
     def __str__(self) -> str:
         words = [word for word in ("request_lost", "answer_lost", "refused_at_once") if getattr(self, word)]
@@ -42,24 +42,24 @@ class Delivery:
         return " ".join(words)
 
 
-# How late something arrives that outlives its sender.
+# How late a request arrives that outlives its sender.
 LATE_ARRIVAL_S = 30.0
 
 
 def deliver_reliably(server: str, method: str) -> Delivery:
-    """Nothing goes wrong."""
+    """Delivers every request and every answer."""
     return Delivery()
 
 
 class Network:
-    """Carries requests to where they are answered at once, and the answers back."""
+    """Delivers requests to servers, which answer at once, and the answers to their senders."""
 
     def __init__(self, loop: VirtualTimeLoop, trace: Callable[[str], None]) -> None:
         self.delivery_of: Callable[[str, str], Delivery] = deliver_reliably
-        """Asked once for each request, with the server and the method."""
+        """Decides about each request once, by its server and method."""
         self.ended = False
         self._loop = loop
-        self._note = trace
+        self._trace = trace
 
     async def call(
         self,
@@ -71,20 +71,22 @@ class Network:
         about: str = "",
         timeout_s: float | None,
     ) -> _T:
-        """What `act` returns or raises at the other end, or `NoAnswer`."""
+        """Returns or raises what `handle` does at the server, or raises `NoAnswer`."""
         if self.ended:
             raise SimulationEnded
-        fate = self.delivery_of(server, method)
-        self._note(f"{sender.name} asks {server} {method} {about} {fate}".rstrip())
-        if fate.refused_at_once:
-            await asyncio.sleep(fate.request_delay_s)
+        delivery = self.delivery_of(server, method)
+        self._trace(f"{sender.name} asks {server} {method} {about} {delivery}".rstrip())
+        if delivery.refused_at_once:
+            await asyncio.sleep(delivery.request_delay_s)
             raise NoAnswer(f"{server} is away")
         answer: asyncio.Future[_T] = self._loop.create_future()
         name = f"{sender.name}'s {method} {about}".rstrip()
-        if not fate.request_lost:
-            self._later(fate.request_delay_s, self._arrive, sender, name, handle, answer, fate)
-        if fate.duplicate_after_s is not None:
-            self._later(fate.request_delay_s + fate.duplicate_after_s, self._act, f"{name} (again)", handle)
+        if not delivery.request_lost:
+            self._later(delivery.request_delay_s, self._arrive, sender, name, handle, answer, delivery)
+        if delivery.duplicate_after_s is not None:
+            self._later(
+                delivery.request_delay_s + delivery.duplicate_after_s, self._handle, f"{name} (duplicate)", handle
+            )
         if timeout_s is None:
             return await answer
         try:
@@ -94,25 +96,25 @@ class Network:
             raise NoAnswer(f"{server} {method}: no answer") from None
 
     def _arrive(
-        self, sender: Process, name: str, act: Callable[[], _T], answer: asyncio.Future[_T], fate: Delivery
+        self, sender: Process, name: str, handle: Callable[[], _T], answer: asyncio.Future[_T], delivery: Delivery
     ) -> None:
-        if sender.dead and fate.if_sender_dies != "arrives":
-            if fate.if_sender_dies == "late":
-                self._later(LATE_ARRIVAL_S, self._act, f"{name} (late)", act)
+        if sender.dead and delivery.if_sender_dies != "arrives":
+            if delivery.if_sender_dies == "late":
+                self._later(LATE_ARRIVAL_S, self._handle, f"{name} (late)", handle)
             return
-        result = self._act(name, act)
-        if result is not None and not fate.answer_lost:
-            self._later(fate.answer_delay_s, _give, answer, result)
+        result = self._handle(name, handle)
+        if result is not None and not delivery.answer_lost:
+            self._later(delivery.answer_delay_s, _give, answer, result)
 
-    def _act(self, name: str, act: Callable[[], _T]) -> tuple[_T | None, Exception | None] | None:
+    def _handle(self, name: str, handle: Callable[[], _T]) -> tuple[_T | None, Exception | None] | None:
         if self.ended:
             return None
         try:
-            result = act()
-        except Exception as refused:  # noqa: BLE001 - it belongs to whoever asked
-            self._note(f"{name}: {type(refused).__name__} {getattr(refused, 'reason', '')}".rstrip())
+            result = handle()
+        except Exception as refused:  # noqa: BLE001 - the caller gets it
+            self._trace(f"{name}: {type(refused).__name__} {getattr(refused, 'reason', '')}".rstrip())
             return None, refused
-        self._note(f"{name}: done")
+        self._trace(f"{name}: done")
         return result, None
 
     def _later(self, seconds: float, callback: Callable[..., object], *args: object) -> None:
@@ -127,5 +129,5 @@ def _give(answer: asyncio.Future[_T], result: tuple[_T, Exception | None]) -> No
         answer.set_result(value)
     else:
         answer.set_exception(refused)
-        # Whoever asked may have stopped waiting.
+        # The caller may have stopped waiting: then nobody retrieves it.
         answer.exception()

@@ -1,4 +1,4 @@
-"""A process that runs one house: the real service, hall, house, tables, voices and wallet client."""
+"""A process that runs one configured table with the real service, registry, tables, publishers and wallet client."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from feltro.wallet.v1 import session_pb2
 from services.kit.randomness.source import Randomness
-from services.kit.table.journal.entries import StaleOwner
-from services.kit.table.live.owned_tables import OwnedTables, RuntimeDependencies
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Replica:
-    """The owner of a house, as long as nobody else is."""
+    """A process that owns a placement until another one does."""
 
     def __init__(self, name: str, placement_id: str, world: World) -> None:
         self.placement_id = placement_id
@@ -31,23 +32,25 @@ class Replica:
         self.hand_over = asyncio.Event()
         self.lost = asyncio.Event()
         self.ended = False
-        """Its house has ended, for whatever reason."""
+        """Its tables have ended, for whatever reason."""
         self.superseded = False
         self.steps_before_hand_over = 0
         self.epoch = 0
         self._world = world
-        bus = ReplicaEventStream(self.process, world.network, world.events, world.durability.check_event)
+        events = ReplicaEventStream(self.process, world.network, world.events, world.durability.check_event)
         journal = ReplicaJournal(self.process, world.network, world.journal)
-        resources: RuntimeDependencies[Bets, Outcome] = RuntimeDependencies(
+        dependencies: RuntimeDependencies[Bets, Outcome] = RuntimeDependencies(
             game=RouletteGame(),
             catalogue=world.catalogue,
             wallet=wallet_client(self.process, world.network, world.wallet),
             journal=journal,
             randomness=Randomness(world.entropy),
             clock=world.loop,
-            publisher_of=bus.publisher_of,
+            publisher_of=events.publisher_of,
         )
-        self.registry: TableRegistry[Bets, Outcome] = TableRegistry(resources, world.catalogue.placement_ids, _nowhere)
+        self.registry: TableRegistry[Bets, Outcome] = TableRegistry(
+            dependencies, world.catalogue.placement_ids, _no_address
+        )
         self.service = RouletteService(self.registry, journal)
         self.owned_tables: OwnedTables[Bets, Outcome] = self.registry.open_group(placement_id)
 
@@ -55,25 +58,25 @@ class Replica:
         self.process.spawn(self._run())
 
     async def _run(self) -> None:
-        why = "it was asked to leave"
+        reason = "it has handed over"
         try:
             await self.owned_tables.run(self._announce, self.hand_over, self.lost)
         except StaleOwner:
-            why = "the house has another owner"
+            reason = "another process owns the placement"
             self.superseded = True
-        except Exception as failed:  # noqa: BLE001 - placement goes on whatever it was
-            why = f"{type(failed).__name__}: {failed}"
-            self._world.durability.report("G9", f"{self.process.name} could not go on: {why}")
+        except Exception as failed:  # noqa: BLE001 - whatever it was, placement goes on
+            reason = f"{type(failed).__name__}: {failed}"
+            self._world.durability.report("G9", f"{self.process.name} could not go on: {reason}")
         self.ended = True
-        self._world.owner_ended(self, why)
+        self._world.owner_ended(self, reason)
 
     async def _announce(self, epoch: int) -> None:
         self.epoch = epoch
 
     def receive_session(self, session: session_pb2.Session) -> None:
-        """As `Hall.listen` hears it."""
+        """Takes a session event, as the subscription of `TableRegistry` does."""
         self.owned_tables.apply_session(session)
 
 
-def _nowhere(placement_id: str) -> None:
-    """Players find the owner of a house by themselves."""
+def _no_address(placement_id: str) -> None:
+    """Names no address: simulated players find the owner by themselves."""

@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps to the next thing that happens, and processes on it that can die at any await."""
+"""An event loop whose clock jumps to the next event, and processes on it that can die at any await."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 STARTS_AT = datetime(2026, 1, 2, 20, 0, tzinfo=UTC)
-# Where nobody's process runs: the outside world, which never dies.
+# The context of everything outside the simulated processes: it never dies.
 OUTSIDE_CONTEXT = Context()
 
 _T = TypeVar("_T")
@@ -19,25 +19,25 @@ _process: ContextVar[Process | None] = ContextVar("process", default=None)
 
 
 class Deadlock(Exception):
-    """Nothing is going to happen any more, and somebody waits for something."""
+    """No event is scheduled any more, and something still waits."""
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """Runs what is due; when nothing is, it is later at once. Nothing outside can be waited for."""
+    """Runs what is due, and when nothing is, moves the clock on at once. It never waits for real input or output."""
 
     def __init__(self) -> None:
         self._elapsed = 0.0
-        super().__init__(_NoSelector(self._let_pass))
-        self.set_task_factory(_task)  # type: ignore[arg-type] # typeshed does not know of contexts here
+        super().__init__(_NoSelector(self._advance))
+        self.set_task_factory(_task)  # type: ignore[arg-type] # typeshed has no context here
 
     def time(self) -> float:
         return self._elapsed
 
     def now(self) -> datetime:
-        """The same as a date: with this the loop is a `Clock`."""
+        """Returns the virtual time as a date, which makes the loop a `Clock`."""
         return STARTS_AT + timedelta(seconds=round(self._elapsed, 6))
 
-    def _let_pass(self, seconds: float | None) -> None:
+    def _advance(self, seconds: float | None) -> None:
         if seconds is None:
             raise Deadlock
         self._elapsed += seconds
@@ -66,12 +66,12 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 class _NoSelector(selectors.SelectSelector):
-    def __init__(self, let_pass: Callable[[float | None], None]) -> None:
+    def __init__(self, advance: Callable[[float | None], None]) -> None:
         super().__init__()
-        self._let_pass = let_pass
+        self._advance = advance
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        self._let_pass(timeout)
+        self._advance(timeout)
         return []
 
 
@@ -87,28 +87,28 @@ def _task(
 
 
 class Process:
-    """Tasks that live and die together. Death runs no `finally`: what was under way is never heard of again."""
+    """Tasks that live and die together. A death runs no `finally`: what was under way simply stops."""
 
     def __init__(self, name: str, loop: VirtualTimeLoop) -> None:
         self.name = name
         self.dead = False
         self.steps = 0
-        """How often one of its tasks or callbacks has run: each time it could have died before."""
+        """How often one of its tasks or callbacks has run; it can die before each of them."""
         self.fault_at_step: int | None = None
         self.fault: Callable[[], None] = self.kill
-        """What befalls it before that step, if it is not death."""
+        """What happens before that step, if it is not a death."""
         self.on_death: Callable[[], None] = lambda: None
         self.tasks: list[asyncio.Task[Any]] = []
         self._loop = loop
         self._context = Context()
         self._context.run(_process.set, self)
-        self._never_ran: list[tuple[Context, Callable[..., object], tuple[object, ...]]] = []
+        self._dropped_steps: list[tuple[Context, Callable[..., object], tuple[object, ...]]] = []
 
     def spawn(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         return self._loop.create_task(coroutine, context=self._context.copy())
 
     def deliver(self, callback: Callable[[Unpack[_Ts]], object], *args: *_Ts) -> None:
-        """Something reaches the process from outside."""
+        """Runs a callback in the process that comes from outside."""
         self._loop.call_soon(callback, *args, context=self._context)
 
     def step(self, context: Context, callback: Callable[..., object], args: tuple[object, ...]) -> None:
@@ -117,7 +117,7 @@ class Process:
             if self.steps == self.fault_at_step:
                 self.fault()
         if self.dead:
-            self._never_ran.append((context, callback, args))
+            self._dropped_steps.append((context, callback, args))
         else:
             callback(*args)
 
@@ -126,10 +126,10 @@ class Process:
         self._loop.call_soon(self.on_death, context=OUTSIDE_CONTEXT)
 
     async def finish_tasks(self) -> None:
-        """Ends the tasks of a process when the story is over, so that none is left behind half done."""
+        """Ends the tasks of a process after the simulation, so that none is left behind half done."""
         self.dead, self.fault_at_step = False, None
-        frozen, self._never_ran = self._never_ran, []
-        for context, callback, args in frozen:
+        dropped, self._dropped_steps = self._dropped_steps, []
+        for context, callback, args in dropped:
             self._loop.call_soon(callback, *args, context=context)
         while pending := [task for task in self.tasks if not task.done()]:
             for task in pending:

@@ -1,4 +1,4 @@
-"""The wallet in memory: its own edge and its own decisions, on pages that are never written to a database."""
+"""The wallet in memory: the real service and the real decisions, on a book that is never written to a database."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
+from services.kit.timestamps import timestamp
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
@@ -39,15 +40,15 @@ from services.wallet.model.state import (
     StakeState,
     Table,
 )
-from services.wallet.server.session_service import _policy as policy_asked
 from services.wallet.server.wallet_service import WalletService
-from services.wallet.sessions.messages import session_message, timestamp
+from services.wallet.sessions.messages import session_message
+from services.wallet.sessions.policies import policy_from_message
 from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
 GAME = Caller("roulette", frozenset({"game"}), 0.0)
-# Small, so that whoever reads pages has to turn them.
+# Small, so that readers have to follow pages.
 PAGE_SIZE = 3
 
 _T = TypeVar("_T")
@@ -55,7 +56,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class StoredStake:
-    """A stake with what the ledger keeps of it."""
+    """A stake as the ledger stores it."""
 
     stake: Stake
     detail: bytes
@@ -64,7 +65,7 @@ class StoredStake:
 
 @dataclass(slots=True)
 class StoredRound:
-    """A round with what the ledger keeps of it."""
+    """A round as the ledger stores it."""
 
     round: Round
     opened_at: datetime
@@ -75,7 +76,7 @@ class StoredRound:
 
 @dataclass(frozen=True, slots=True)
 class StoredMovement:
-    """What one transfer did to one account."""
+    """The movement of one transfer on one account."""
 
     movement: Movement
     entries: tuple[Entry, ...]
@@ -83,10 +84,10 @@ class StoredMovement:
 
 
 class InMemoryWallet:
-    """All that the wallet knows. Each command is carried out at once and as a whole."""
+    """Stores all that the wallet knows, and carries out each command at once and as a whole."""
 
     def __init__(self, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
-        """`tell` hears of every session that starts, moves on or ends."""
+        """`on_session_change` gets every session that starts, moves on or ends."""
         self.book = Book(clock.now(), clock.now())
         self.stakes: dict[str, StoredStake] = {}
         self.rounds: dict[str, StoredRound] = {}
@@ -95,28 +96,28 @@ class InMemoryWallet:
         self.tables: dict[str, Table] = {}
         self.accounts: dict[str, Account] = {}
         self._clock = clock
-        self._tell = on_session_change
+        self._on_session_change = on_session_change
         self._numbers = itertools.count(1)
-        self._books: dict[int, Account] = {}
-        # The edge as it is; it asks for a database in none of the methods that are used here.
-        self._edge = WalletService(cast("Any", None), cast("GroupCommit", self), clock)
+        self._operator_accounts: dict[int, Account] = {}
+        # The real service: none of the methods that are used here needs a database.
+        self._service = WalletService(cast("Any", None), cast("GroupCommit", self), clock)
 
-    # -- over the wire -----------------------------------------------------------------------------------------------
+    # -- calls -------------------------------------------------------------------------------------------------------
 
     def handle(self, method: str, payload: bytes) -> bytes:
-        """One call as it arrives; what the wallet refuses is raised."""
-        read, do = self._methods()[method]
-        answer = do(read(payload))
+        """Answers one call; raises what the wallet refuses."""
+        read_request, answer_request = self._methods()[method]
+        answer = answer_request(read_request(payload))
         return answer if isinstance(answer, bytes) else answer.SerializeToString()
 
     def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:
-        edge = self._edge
+        service = self._service
         return {
             "OpenTable": (wallet_pb2.OpenTableRequest.FromString, self._open_table),
-            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _now(edge.place_stakes(r, GAME))),
-            "CancelStake": (wallet_pb2.CancelStakeRequest.FromString, lambda r: _now(edge.cancel_stake(r, GAME))),
-            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _now(edge.settle_round(r, GAME))),
-            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _now(edge.void_round(r, GAME))),
+            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, GAME))),
+            "CancelStake": (wallet_pb2.CancelStakeRequest.FromString, lambda r: _run(service.cancel_stake(r, GAME))),
+            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, GAME))),
+            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, GAME))),
             "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
             "GetRound": (wallet_pb2.GetRoundRequest.FromString, self._get_round),
             "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
@@ -128,22 +129,22 @@ class InMemoryWallet:
             "GetSession": (session_pb2.GetSessionRequest.FromString, self._get_session),
         }
 
-    # -- what the lanes and the store do -----------------------------------------------------------------------------
+    # -- lanes and store ---------------------------------------------------------------------------------------------
 
-    async def submit(self, key: str, asked: list[Command]) -> list[StoredAnswer]:
-        """Stands for `GroupCommit.submit` and `LedgerStore.write`: look, decide, keep."""
-        self._turn_to_now()
-        for command in asked:
+    async def submit(self, key: str, submitted: list[Command]) -> list[StoredAnswer]:
+        """Replaces `GroupCommit.submit` and `LedgerStore.write`: looks up, decides and stores."""
+        self._set_time()
+        for command in submitted:
             self._look_up(command)
-        lookups = [groups.Lookup(next(self._numbers), self.requests.get(command.request_id)) for command in asked]
-        group = groups.Group(asked, self.book, lookups=lookups)
+        lookups = [groups.Lookup(next(self._numbers), self.requests.get(command.request_id)) for command in submitted]
+        group = groups.Group(submitted, self.book, lookups=lookups)
         answers = groups.decide_group(group)
         for request_id, digest, refused, answer, *_ in group.answered:
             self.requests[request_id] = digest, StoredAnswer(refused, answer)
-        self._keep()
+        self._store()
         return answers
 
-    def _turn_to_now(self) -> None:
+    def _set_time(self) -> None:
         self.book.now = self.book.session_now = self._clock.now()
         self.book.timestamp = Timestamp()
         self.book.timestamp.FromDatetime(self.book.now)
@@ -156,52 +157,54 @@ class InMemoryWallet:
             account = self.accounts.get(command.account_id)
             command.account_no = 0 if account is None else account.no
             if isinstance(command, CashCommand):
-                command.operator_account_no = 0 if account is None else self._books[account.no].no
+                command.operator_account_no = 0 if account is None else self._operator_accounts[account.no].no
 
-    def _keep(self) -> None:
-        """What the transaction would write, and what it would tell."""
+    def _store(self) -> None:
+        """Stores what the transaction would write, and reports the sessions that it would publish."""
         book, now = self.book, self.book.now
         for round_ in book.new_rounds.values():
             self.rounds[round_.round_id] = StoredRound(round_, now)
         for stake, detail in book.new_stakes:
             self.stakes[stake.stake_id] = StoredStake(stake, detail, now)
         for ending in book.endings:
-            known = self.rounds[ending.round.round_id]
-            known.ended_at, known.void_reason, known.outcome = now, ending.void_reason or "", ending.outcome or b""
+            stored = self.rounds[ending.round.round_id]
+            stored.ended_at, stored.void_reason, stored.outcome = now, ending.void_reason or "", ending.outcome or b""
         self.movements += [
             StoredMovement(movement, tuple(book.entries_of(movement)), now) for movement in book.movements
         ]
         moved_on = {notice.session.no for notice in book.notices}
-        told = [s for s in book.changed_sessions.values() if s.no in moved_on or s.state >= SessionState.ENDING]
-        for kept in (
+        changed = [s for s in book.changed_sessions.values() if s.no in moved_on or s.state >= SessionState.ENDING]
+        for written in (
             book.new_rounds,
             book.changed_stakes,
             book.tables_with_raised_epoch,
             book.changed_sessions,
             book.transfers,
         ):
-            cast("dict[Any, Any]", kept).clear()
-        for written in (book.new_stakes, book.endings, book.movements, book.postings, book.notices):
-            cast("list[Any]", written).clear()
-        # The store reads open stakes only.
+            cast("dict[Any, Any]", written).clear()
+        for appended in (book.new_stakes, book.endings, book.movements, book.postings, book.notices):
+            cast("list[Any]", appended).clear()
+        # As in the database, where the store reads open stakes only.
         book.stakes = {stake_id: stake for stake_id, stake in book.stakes.items() if stake.state is StakeState.OPEN}
-        for session in told:
-            self._tell(session_message(session))
+        for session in changed:
+            self._on_session_change(session_message(session))
 
     # -- accounts ----------------------------------------------------------------------------------------------------
 
     def open_account(self, player_id: str, mode: Mode, cents: int = 0) -> Account:
-        """An account with so much on it."""
+        """Opens the player's account if there is none, and deposits this amount."""
         account_id = f"{player_id}-{mode.name.lower()}"
         account = self.accounts.get(account_id)
         if account is None:
             account = self.accounts[account_id] = self._account(account_id, AccountKind.PLAYER, mode, player_id)
-            self._books[account.no] = self._account(f"{account_id}-books", AccountKind.OPERATOR, mode, player_id)
+            self._operator_accounts[account.no] = self._account(
+                f"{account_id}-operator", AccountKind.OPERATOR, mode, player_id
+            )
         if cents:
             request_id = f"deposit-{next(self._numbers)}"
             deposit = commands.Deposit(request_id, b"", "operator", account_id, cents, "")
-            (kept,) = _now(self.submit(account_id, [deposit]))
-            kept.unwrap()
+            (answer,) = _run(self.submit(account_id, [deposit]))
+            answer.unwrap()
         return account
 
     def _account(self, account_id: str, kind: AccountKind, mode: Mode, player_id: str | None) -> Account:
@@ -220,8 +223,8 @@ class InMemoryWallet:
         account = self.open_account(request.player_id, Mode.DEMO)
         digest = hashlib.blake2b(request.SerializeToString(deterministic=True), digest_size=16).digest()
         refill = commands.RefillDemo(request.request_id, digest, GAME.subject, account.account_id, request.amount_cents)
-        (kept,) = _now(self.submit(account.account_id, [refill]))
-        return kept.unwrap()
+        (answer,) = _run(self.submit(account.account_id, [refill]))
+        return answer.unwrap()
 
     # -- tables and rounds -------------------------------------------------------------------------------------------
 
@@ -239,15 +242,15 @@ class InMemoryWallet:
         if epoch < table.epoch:
             raise refusals.stale_epoch(table_id, epoch, table.epoch)
         table.epoch = epoch
-        left = [
+        open_round_ids = [
             round_id
             for round_id, known in self.rounds.items()
             if known.round.table_no == table.no and known.round.state is RoundState.OPEN
         ]
-        return wallet_pb2.OpenTableResponse(open_round_ids=left)
+        return wallet_pb2.OpenTableResponse(open_round_ids=open_round_ids)
 
     def stakes_of(self, round_id: str) -> list[StoredStake]:
-        """In the order of placing."""
+        """Returns the stakes of a round in the order of placing."""
         known = self.rounds.get(round_id)
         if known is None:
             return []
@@ -258,7 +261,7 @@ class InMemoryWallet:
         if known is None:
             raise refusals.round_unknown(request.round_id)
         table = self.book.tables[known.round.table_no]
-        said = wallet_pb2.Round(
+        message = wallet_pb2.Round(
             round_id=request.round_id,
             table_id=table.table_id,
             game=table.game,
@@ -271,8 +274,8 @@ class InMemoryWallet:
         )
         stakes, first = self.stakes_of(request.round_id), int(request.page_token or 0)
         more = str(first + PAGE_SIZE) if len(stakes) > first + PAGE_SIZE else ""
-        said.stakes.extend(self._stake_message(stake) for stake in stakes[first : first + PAGE_SIZE])
-        return wallet_pb2.GetRoundResponse(round=said, next_page_token=more)
+        message.stakes.extend(self._stake_message(stake) for stake in stakes[first : first + PAGE_SIZE])
+        return wallet_pb2.GetRoundResponse(round=message, next_page_token=more)
 
     def _stake_message(self, known: StoredStake) -> types_pb2.Stake:
         stake = known.stake
@@ -291,38 +294,38 @@ class InMemoryWallet:
     def _list_transactions(self, request: wallet_pb2.ListTransactionsRequest) -> wallet_pb2.ListTransactionsResponse:
         if request.round_id not in self.rounds:
             raise refusals.round_unknown(request.round_id)
-        found = [moved for moved in reversed(self.movements) if moved.movement.round_id == request.round_id]
+        found = [stored for stored in reversed(self.movements) if stored.movement.round_id == request.round_id]
         first = int(request.page_token or 0)
         more = str(first + PAGE_SIZE) if len(found) > first + PAGE_SIZE else ""
-        shown = [self._transaction(moved) for moved in found[first : first + PAGE_SIZE]]
+        shown = [self._transaction(movement) for movement in found[first : first + PAGE_SIZE]]
         return wallet_pb2.ListTransactionsResponse(transactions=shown, next_page_token=more)
 
-    def _transaction(self, moved: StoredMovement) -> types_pb2.Transaction:
-        movement = moved.movement
+    def _transaction(self, stored: StoredMovement) -> types_pb2.Transaction:
+        movement = stored.movement
         player = movement.account.kind is AccountKind.PLAYER
         return types_pb2.Transaction(
             transfer_id=movement.transfer_no,
             kind=types_pb2.TransferKind.ValueType(movement.kind),
-            at=timestamp(moved.at),
+            at=timestamp(stored.at),
             request_id=movement.request_id,
             account_id=movement.account.account_id if player else "",
             round_id=movement.round_id,
             session_id=movement.session_id,
             entries=[
                 types_pb2.Entry(
-                    balance_part=types_pb2.BalancePart.ValueType(pocket),
+                    balance_part=types_pb2.BalancePart.ValueType(part),
                     before_cents=before,
                     amount_cents=cents,
                     after_cents=before + cents,
                 )
-                for pocket, before, cents in moved.entries
+                for part, before, cents in stored.entries
             ],
         )
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
     def running_sessions(self, table_id: str) -> list[Session]:
-        """The sessions at a table that have not ended."""
+        """Returns the sessions at a table that have not ended."""
         sessions = self.book.sessions.values()
         return [s for s in sessions if s.table_id == table_id and s.state is not SessionState.ENDED]
 
@@ -343,7 +346,7 @@ class InMemoryWallet:
             raise
         kept = StoredAnswer(refused=False, answer=answer.SerializeToString())
         self.requests[request.request_id] = digest, kept
-        self._tell(answer.session)
+        self._on_session_change(answer.session)
         return kept.answer
 
     def _start(self, request: session_pb2.StartSessionRequest) -> Session:
@@ -354,7 +357,7 @@ class InMemoryWallet:
             raise refusals.table_unknown(request.table_id)
         for session in self.running_sessions(table.table_id):
             if session.account_no == account.no:
-                raise WalletRefused("SESSION_RUNNING", "He has one.", session_id=session.session_id)
+                raise WalletRefused("SESSION_RUNNING", "The player has a session.", session_id=session.session_id)
         now, no = self._clock.now(), next(self._numbers)
         session = Session(
             no=no, session_id=f"session-{no}", player_id=account.player_id or "", account_no=account.no,
@@ -371,15 +374,15 @@ class InMemoryWallet:
         return session
 
     def end_session(self, session_id: str) -> None:
-        """The player leaves."""
-        self._turn_to_now()
+        """Ends a session as its player does."""
+        self._set_time()
         session = self.book.sessions[self.book.session_keys[session_id].no]
         if session.state is SessionState.ENDED:
             return
         inactivity.end(session, EndCause.PLAYER, self.book.session_now)
         self.book.record_session_change(session, [])
         self.book.close_if_done(session)
-        self._keep()
+        self._store()
 
     def _get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse:
         key = self.book.session_keys.get(request.session_id)
@@ -399,34 +402,36 @@ class InMemoryWallet:
         known = self.rounds.get(request.round_id)
         if known is not None and known.round.state is not RoundState.OPEN:
             raise refusals.round_ended(request.round_id, known.round.state.name)
-        self._turn_to_now()
+        self._set_time()
         for session in self.running_sessions(table.table_id):
             if session.state in {SessionState.INVITED, SessionState.WARNED}:
                 self.book.record_session_change(
                     session, inactivity.round_announced(session, request.round_id, self.book.session_now)
                 )
         warned = [s.session_id for s in self.running_sessions(table.table_id) if s.warned_round_id == request.round_id]
-        self._keep()
+        self._store()
         return session_pb2.AnnounceRoundResponse(warned_session_ids=warned)
 
     def _apply_rules(self, request: session_pb2.ApplySpecificRulesRequest) -> session_pb2.ApplySpecificRulesResponse:
         table = self._table_of_owner(request.table)
         if request.version > table.rules_version:
-            table.policy = inactivity.validated_policy(table.play, table.regulation, policy_asked(request.policy))
+            table.policy = inactivity.validated_policy(
+                table.play, table.regulation, policy_from_message(request.policy)
+            )
             table.rules_version = request.version
         return session_pb2.ApplySpecificRulesResponse()
 
-    def _table_of_owner(self, named: types_pb2.TableRef) -> Table:
-        table = self.tables.get(named.table_id)
+    def _table_of_owner(self, table_ref: types_pb2.TableRef) -> Table:
+        table = self.tables.get(table_ref.table_id)
         if table is None:
-            raise refusals.table_unknown(named.table_id)
-        if named.epoch < table.epoch:
-            raise refusals.stale_epoch(table.table_id, named.epoch, table.epoch)
-        table.epoch = named.epoch
+            raise refusals.table_unknown(table_ref.table_id)
+        if table_ref.epoch < table.epoch:
+            raise refusals.stale_epoch(table.table_id, table_ref.epoch, table.epoch)
+        table.epoch = table_ref.epoch
         return table
 
 
-def _now(coroutine: Coroutine[Any, Any, _T]) -> _T:
+def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """What a coroutine returns that waits for nothing."""
     try:
         coroutine.send(None)

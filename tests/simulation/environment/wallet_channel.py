@@ -1,4 +1,4 @@
-"""A gRPC channel to the wallet in memory, so that the runtime's own client of the wallet is part of what is tried."""
+"""A gRPC channel to the wallet in memory, so that the runtime's own wallet client takes part in the simulation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.simulation.environment.wallet import InMemoryWallet
 
 
 def wallet_client(process: Process, network: Network, wallet: InMemoryWallet) -> GrpcWallet:
-    """The wallet as one process reaches it."""
+    """Builds the wallet client of one process."""
     return GrpcWallet(cast("grpc.aio.Channel", _Channel(process, network, wallet)), lambda: ())
 
 
 class _Channel:
-    def __init__(self, process: Process, network: Network, ledger: InMemoryWallet) -> None:
+    def __init__(self, process: Process, network: Network, wallet: InMemoryWallet) -> None:
         self._process = process
         self._network = network
-        self._ledger = ledger
+        self._wallet = wallet
 
     def unary_unary(
         self,
@@ -36,18 +36,18 @@ class _Channel:
     ) -> Callable[..., Awaitable[Message]]:
         method = path.rpartition("/")[2]
 
-        async def call(request: Message, *, metadata: object, timeout: float) -> Message:  # noqa: ASYNC109 - as gRPC has it
+        async def call(request: Message, *, metadata: object, timeout: float) -> Message:  # noqa: ASYNC109 - as in gRPC
             payload = request_serializer(request)
 
-            def act() -> bytes:
-                return self._ledger.handle(method, payload)
+            def handle() -> bytes:
+                return self._wallet.handle(method, payload)
 
             try:
                 answer = await self._network.call(
-                    self._process, "wallet", method, act, about=_about(request), timeout_s=timeout
+                    self._process, "wallet", method, handle, about=_about(request), timeout_s=timeout
                 )
-            except NoAnswer as silent:
-                raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, str(silent)) from None
+            except NoAnswer as unanswered:
+                raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, str(unanswered)) from None
             except Refused as refused:
                 raise _failed(code_of(refused), refused.sentence, status_from(refused).SerializeToString()) from None
             return response_deserializer(answer)
@@ -61,12 +61,12 @@ def _failed(code: grpc.StatusCode, details: str, status: bytes | None = None) ->
 
 
 def _about(request: Message) -> str:
-    """What a request is about, for the trace."""
+    """Returns the id that a request is about, for the trace."""
     for field in ("stake_id", "round_id", "session_id", "table_id", "player_id"):
         value = getattr(request, field, "")
         if value:
             return str(value)
-    whole = cast("Any", request)
+    message = cast("Any", request)
     if hasattr(request, "round"):
-        return str(whole.round.round_id)
-    return str(whole.table.table_id) if hasattr(request, "table") else ""
+        return str(message.round.round_id)
+    return str(message.table.table_id) if hasattr(request, "table") else ""

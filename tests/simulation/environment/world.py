@@ -1,4 +1,4 @@
-"""Everything there is in a story: one wallet, one journal, one bus, and the processes that run houses."""
+"""The simulated world of one run: a wallet, a journal, a bus, and the processes that own tables."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT, VirtualTimeLoop
 from tests.simulation.environment.wallet import InMemoryWallet
 
-# How long a session takes to be heard of at the tables; between players and tables it is less.
+# How long a session event takes to reach the tables, and a call between players and tables.
 SESSION_EVENT_DELAY_S = 0.03
 PLAYER_DELAY_S = 0.01
-# How long a house stays without owner after its owner has died.
+# How long a placement has no owner after its owner has died.
 TAKEOVER_DELAY_S = 2.0
 
 _T = TypeVar("_T")
 
 
 class Unanswered(Exception):
-    """The player has no answer: the table is away, or his line is."""
+    """The player has no answer: the table or the connection is away."""
 
 
 @dataclass(slots=True)
 class Command:
-    """One thing a player asked for, and every answer he got: he may have asked more than once."""
+    """A command of a player, and every answer to it, for it may be sent more than once."""
 
     kind: str
     player_id: str
@@ -56,47 +56,47 @@ class Command:
 
 
 class World:
-    """One story. Nothing in it depends on anything but the seed and the script."""
+    """The world of one run, in which everything follows from the seed and the script."""
 
     def __init__(self, seed: int | str = 0) -> None:
         self.seed = seed
         self.loop = VirtualTimeLoop()
         self.trace: list[str] = []
         self.network = Network(self.loop, self.add_to_trace)
-        self.wallet = InMemoryWallet(self.loop, self._session_told)
+        self.wallet = InMemoryWallet(self.loop, self._session_changed)
         self.journal = InMemoryJournal()
         self.events = StoredEvents(self.add_to_trace)
         self.catalogue = InMemoryCatalogue(self._catalogue_changed)
         self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal)
         self.randomness_fails = False
         self.next_pockets: list[int] = []
-        """The pockets of the next draws, where a story wants certain ones."""
+        """The pockets of the next draws, where a test wants certain ones."""
         self.commands: list[Command] = []
         self.replicas: list[Replica] = []
-        """All that ever were."""
+        """Every process that was ever started."""
         self.current_owners: dict[str, Replica] = {}
-        """By house: where a call is sent."""
+        """The process that calls are sent to, by placement."""
         self.takeover_delay_s = TAKEOVER_DELAY_S
-        # What makes a round void lawfully.
+        # What makes a void round lawful:
         self.lost_placements: set[str] = set()
-        """Houses that an owner has lost, by death or by being overtaken."""
+        """Placements that an owner has lost, by its death or to another owner."""
         self.randomness_failed_once = False
         self.declared_void_reasons: set[str] = set()
         """Reasons for which the operator has declared rounds void."""
         self.seats_at_end: dict[str, tuple[set[str], set[str]]] = {}
-        """At each table of a living owner: the sessions it knows, and those that there are."""
+        """By table of a living owner: the sessions that it knows, and those that are running."""
         self._entropy = random.Random(f"{seed} entropy")
         self.faults_ended = False
-        """Nothing goes wrong any more."""
+        """No fault happens any more."""
         self._names = 0
-        self._resting = False
-        self._logs = _Silence()
+        self._finished = False
+        self._logs = _SilencedLogs()
 
     def add_to_trace(self, what: str) -> None:
         self.trace.append(f"{self.loop.time():10.4f} {what}")
 
     def trace_digest(self) -> str:
-        """Stands for the whole story."""
+        """Returns a digest of the whole run."""
         return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
 
     def rng(self, name: str) -> random.Random:
@@ -114,18 +114,18 @@ class World:
     # -- the operator ------------------------------------------------------------------------------------------------
 
     def open_tables(self, placement_id: str, configuration: types_pb2.TableConfiguration) -> Replica:
-        """A house with its first owner."""
+        """Configures a table and starts its first owner."""
         self.catalogue.configure(placement_id, configuration)
         return self.start_owner(placement_id)
 
     def deposit(self, player_id: str, cents: int) -> None:
-        """Money in, from the operator's books."""
+        """Pays money into a player's account."""
         self.wallet.open_account(player_id, Mode.REAL, cents)
 
     # -- placement ---------------------------------------------------------------------------------------------------
 
     def start_owner(self, placement_id: str) -> Replica:
-        """A process takes the house, whatever any other one does."""
+        """Starts a process that takes the placement, whatever any other one does."""
         self._names += 1
         before = self.current_owners.get(placement_id)
         if before is not None and not before.ended:
@@ -144,25 +144,25 @@ class World:
         self._replace(owner)
 
     def owner_ended(self, owner: Replica, reason: str) -> None:
-        """Its run is over: it was asked to leave, or could not go on."""
+        """Replaces an owner that has handed over, or could not go on."""
         self.add_to_trace(f"{owner.process.name} has ended: {reason}")
         self._replace(owner)
 
     def _replace(self, owner: Replica) -> None:
-        if not self._resting and self.current_owners.get(owner.placement_id) is owner:
+        if not self._finished and self.current_owners.get(owner.placement_id) is owner:
             self.loop.call_later(self.takeover_delay_s, self._take_over, owner, context=OUTSIDE_CONTEXT)
 
     def _take_over(self, owner: Replica) -> None:
-        if not self._resting and self.current_owners.get(owner.placement_id) is owner:
+        if not self._finished and self.current_owners.get(owner.placement_id) is owner:
             self.start_owner(owner.placement_id)
 
     def _catalogue_changed(self) -> None:
-        for owner in getattr(self, "current_owners", {}).values():
+        for owner in self.current_owners.values():
             if not owner.process.dead:
-                owner.process.call(owner.hall.wake)
+                owner.process.deliver(owner.registry.wake)
 
-    def _session_told(self, session: session_pb2.Session) -> None:
-        """Every process hears of every session, in order, a moment later."""
+    def _session_changed(self, session: session_pb2.Session) -> None:
+        """Delivers a session event to every process, in order and a moment later."""
         for owner in self.replicas:
             if not owner.process.dead and not owner.ended and session.table_id.startswith(owner.placement_id):
                 self.loop.call_later(
@@ -173,7 +173,7 @@ class World:
                     context=OUTSIDE_CONTEXT,
                 )
 
-    # -- the line between players and tables -------------------------------------------------------------------------
+    # -- calls of players --------------------------------------------------------------------------------------------
 
     async def call(
         self,
@@ -183,19 +183,19 @@ class World:
         timeout_s: float = 8.0,
         on_arrival: Callable[[float], object] | None = None,
     ) -> _T:
-        """What a process answers. Whoever stops waiting takes his request with him, as gRPC does."""
+        """Calls a process and returns its answer. A caller that stops waiting cancels the call, as in gRPC."""
         answer: asyncio.Future[_T] = self.loop.create_future()
 
         async def handle() -> None:
             if on_arrival is not None:
                 on_arrival(self.loop.time())
             try:
-                said = await work(owner)
+                result = await work(owner)
             except Refused as refused:
                 self.loop.call_later(PLAYER_DELAY_S, _refuse, answer, refused, context=OUTSIDE_CONTEXT)
             else:
-                self.durability.check_answer(said)
-                self.loop.call_later(PLAYER_DELAY_S, _tell, answer, said, context=OUTSIDE_CONTEXT)
+                self.durability.check_answer(result)
+                self.loop.call_later(PLAYER_DELAY_S, _answer, answer, result, context=OUTSIDE_CONTEXT)
 
         await asyncio.sleep(PLAYER_DELAY_S)
         handling = None if owner.process.dead else owner.process.spawn(handle())
@@ -208,21 +208,21 @@ class World:
             if handling is not None and not handling.done():
                 handling.cancel()
 
-    # -- telling the story -------------------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------------------------
 
     def run(self, script: Callable[[], Awaitable[_T]]) -> _T:
-        """Runs a story to its end, heals what is still broken, and lets everything come to rest."""
+        """Runs a script to its end, then ends all faults and lets every round finish."""
 
         async def whole() -> _T:
             try:
-                told = await script()
+                result = await script()
                 await self.finish_all_rounds()
-                return told
+                return result
             finally:
                 self.network.ended = True
                 for owner in self.replicas:
                     await owner.process.finish_tasks()
-                await self._end_the_rest()
+                await self._cancel_other_tasks()
 
         with self._logs:
             try:
@@ -230,15 +230,15 @@ class World:
             finally:
                 self.loop.close()
 
-    async def _end_the_rest(self) -> None:
-        mine = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in mine:
+    async def _cancel_other_tasks(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
             task.cancel()
-        await asyncio.gather(*mine, return_exceptions=True)
+        await asyncio.gather(*others, return_exceptions=True)
 
     async def finish_all_rounds(self) -> None:
-        """No more faults; every house has an owner, and no round that was begun is without an end."""
-        self.add_to_trace("everything is healed")
+        """Ends all faults, gives every placement an owner, and waits until every round has ended."""
+        self.add_to_trace("all faults have ended")
         self.faults_ended = True
         self.network.delivery_of = deliver_reliably
         self.randomness_fails = False
@@ -247,29 +247,29 @@ class World:
         for placement_id, owner in list(self.current_owners.items()):
             if owner.process.dead or owner.ended:
                 self.start_owner(placement_id)
-        # Late copies and successors that are due arrive in this time.
+        # Duplicates that are late and owners that are due arrive in this time.
         await asyncio.sleep(40.0)
-        self._resting = True
+        self._finished = True
         for placement_id, owner in list(self.current_owners.items()):
-            await self._look_who_sits(owner)
-            while not await self._left(owner):
-                # Whoever was overtaken has not finished what is there: the next one does.
+            await self._record_seats(owner)
+            while not await self._hand_over(owner):
+                # A superseded owner has not finished its rounds: the next one does.
                 owner = self.start_owner(placement_id)  # noqa: PLW2901
-        self.add_to_trace("everything is at rest")
+        self.add_to_trace("all rounds have ended")
 
-    async def _left(self, owner: Replica, within_s: float = 200.0) -> bool:
-        """Asks an owner to leave; false if it was overtaken before it could."""
+    async def _hand_over(self, owner: Replica, timeout_s: float = 200.0) -> bool:
+        """Has an owner hand its tables over; false if it was superseded before it could."""
         owner.steps_before_hand_over = owner.process.steps
         owner.hand_over.set()
-        until = self.loop.time() + within_s
+        until = self.loop.time() + timeout_s
         while not owner.ended and self.loop.time() < until:
             await asyncio.sleep(0.5)
         if not owner.ended:
-            self.durability.report("G11", f"{owner.process.name} does not leave")
+            self.durability.report("G11", f"{owner.process.name} does not hand over")
         return not owner.superseded
 
-    async def _look_who_sits(self, owner: Replica) -> None:
-        """A table may be a moment behind the wallet."""
+    async def _record_seats(self, owner: Replica) -> None:
+        """Records who sits at each table, once tables and wallet agree: a table may be a moment behind."""
         seen: dict[str, tuple[set[str], set[str]]] = {}
         for _ in range(20):
             seen = {table_id: self._seated(owner, table_id) for table_id in owner.owned_tables.tables()}
@@ -282,12 +282,12 @@ class World:
         table, sessions = owner.owned_tables.tables()[table_id], self.wallet.running_sessions(table_id)
         seats = [(session.session_id, table.seat_of(session.player_id)) for session in sessions]
         known = {session_id for session_id, seat in seats if seat is not None and seat.session_id == session_id}
-        others = {f"somebody {number}" for number in range(table.seated_count - len(known))}
+        others = {f"unknown session {number}" for number in range(table.seated_count - len(known))}
         return known | others, {session.session_id for session in sessions}
 
 
-class _Silence:
-    """The runtime's own log is of no interest while it is being tortured."""
+class _SilencedLogs:
+    """Switches logs off: a run full of faults would fill them."""
 
     def __enter__(self) -> None:
         self._before = logging.root.manager.disable
@@ -297,9 +297,9 @@ class _Silence:
         logging.disable(self._before)
 
 
-def _tell(answer: asyncio.Future[Any], said: object) -> None:
+def _answer(answer: asyncio.Future[Any], result: object) -> None:
     if not answer.done():
-        answer.set_result(said)
+        answer.set_result(result)
 
 
 def _refuse(answer: asyncio.Future[Any], refused: Exception) -> None:

@@ -110,7 +110,7 @@ function TransactionRows({ transaction, mode }: { transaction: Transaction; mode
       {entries.map((entry, at) => {
         const moved = cents(entry.amount_cents);
         return (
-          <tr key={entry.pocket}>
+          <tr key={entry.balance_part}>
             {at === 0 && (
               <>
                 <td rowSpan={entries.length} class="figures quiet money-when">
@@ -123,7 +123,11 @@ function TransactionRows({ transaction, mode }: { transaction: Transaction; mode
               </>
             )}
             <td class="quiet money-where">
-              {transaction.cave_table_id ? words.cave : entry.pocket === "BALANCE_PART_LOCKED" ? words.locked : words.free}
+              {transaction.cave_table_id
+                ? words.cave
+                : entry.balance_part === "BALANCE_PART_LOCKED"
+                  ? words.locked
+                  : words.free}
             </td>
             <td class="number quiet">{bareAmount(cents(entry.before_cents), mode)}</td>
             <td class={moved > 0 ? "number good" : "number"}>{signedAmount(moved, mode, bareAmount)}</td>

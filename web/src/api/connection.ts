@@ -237,12 +237,12 @@ export class Connection {
       const opened = (await this.requestOnce("subscribe", params)) as {
         resumed: boolean;
         table?: TableSnapshot;
-        own?: OwnSeat | null;
+        own_seat?: OwnSeat | null;
       };
       if (opened.resumed || !opened.table || this.subscriptions.get(tableId) !== subscription) return;
       subscription.seq = Number(opened.table.seq);
       observeServerTime(opened.table.at);
-      subscription.listener.snapshot(opened.table, opened.own ?? null);
+      subscription.listener.snapshot(opened.table, opened.own_seat ?? null);
     } catch (error) {
       if (!(error instanceof Refusal) || this.subscriptions.get(tableId) !== subscription) return;
       if (OUTCOME_UNKNOWN.has(error.reason))

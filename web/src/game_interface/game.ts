@@ -1,13 +1,13 @@
 // What a game brings to the frame: a few words and a pictogram at once, everything else when it has been fetched.
 import type { ComponentType } from "preact";
-import type { PastOutcome, PlayerRound, TableConfiguration, Words } from "../api/messages";
+import type { LocalizedText, PastOutcome, PlayerRound, TableConfiguration } from "../api/messages";
 import type { LiveTable } from "../table/live/live_table";
 
 /** A game as the frame knows it from the first moment on. */
 export interface GameEntry {
   texts: () => GameTexts;
   /** Why a round is void in which every bet was taken back. */
-  emptiedRound: Words;
+  emptiedRound: LocalizedText;
   /** The pictogram of starting a round: a path on the grid of `design/icon`. */
   startIcon: string;
   /** Fetches the game's own part of the page. */

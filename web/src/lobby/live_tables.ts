@@ -23,7 +23,8 @@ export function useLiveTables(ids: readonly string[]): Snapshots {
           snapshot: (table) => setSeen((before) => ({ ...before, [tableId]: table })),
           event: (event) =>
             setSeen((before) => {
-              if (event.snapshot_published?.snapshot) return { ...before, [tableId]: event.snapshot_published.snapshot };
+              if (event.snapshot_published?.snapshot)
+                return { ...before, [tableId]: event.snapshot_published.snapshot };
               const table = before[tableId];
               return table ? { ...before, [tableId]: applyEvent(table, event) } : before;
             }),

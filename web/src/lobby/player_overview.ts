@@ -39,7 +39,7 @@ export function unfinishedRounds(
   }
   for (const { session, answer } of tables) {
     const roundId = answer?.table?.round?.round_id;
-    const staked = answer?.own?.stakes.reduce((sum, stake) => sum + cents(stake.amount_cents), 0) ?? 0;
+    const staked = answer?.own_seat?.stakes.reduce((sum, stake) => sum + cents(stake.amount_cents), 0) ?? 0;
     const over = answer?.table?.phase === "PHASE_RESULT_SHOWN" || answer?.table?.phase === "PHASE_IDLE";
     if (!roundId || !staked || over || found.has(roundId)) continue;
     found.set(roundId, { roundId, tableId: session.table_id, staked, mode: session.mode });

@@ -98,7 +98,7 @@ function LastSession({ session, summary }: { session: Session; summary: SessionS
       <p>
         {tableName(session.table_id)}{" "}
         <span class="quiet figures">
-          {words.lastLine(dateTime(session.started_at), durationInWords(secondsOf(summary?.played)))}
+          {words.lastLine(dateTime(session.started_at), durationInWords(secondsOf(summary?.duration)))}
         </span>
       </p>
       {summary && (

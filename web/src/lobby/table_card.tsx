@@ -67,7 +67,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
                 {live ? words.seats(count.format(live.seated), count.format(configuration.seats)) : "\u00a0"}
               </span>
             </p>
-            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past} />}</div>
+            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past_outcomes} />}</div>
           </>
         )}
       </div>
@@ -111,6 +111,8 @@ function LivePhase({ live }: { live: TableSnapshot }) {
   const resting = live.phase === "PHASE_IDLE" || live.phase === "PHASE_UNSPECIFIED";
   if (resting) return <strong class="live-phase">{words.resting}</strong>;
   return (
-    <strong class="live-phase live-phase-busy">{live.phase === "PHASE_RESULT_SHOWN" ? words.shown : words.closed}</strong>
+    <strong class="live-phase live-phase-busy">
+      {live.phase === "PHASE_RESULT_SHOWN" ? words.shown : words.closed}
+    </strong>
   );
 }

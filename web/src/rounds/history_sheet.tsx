@@ -94,7 +94,7 @@ function roundResultText(
   outcomeText: ((outcome: NonNullable<TableRound["outcome"]>) => string) | undefined,
 ): string {
   const words = roundWords();
-  if (round.status === "ROUND_STATE_VOID") return words.void;
+  if (round.state === "ROUND_STATE_VOID") return words.void;
   return round.outcome && outcomeText ? outcomeText(round.outcome) : words.underWay;
 }
 

@@ -1,5 +1,5 @@
 // One past round of the player's: the game's pictures and words, and its effect on the balance (804/2015:24).
-import type { PlayerRound, Words } from "../api/messages";
+import type { LocalizedText, PlayerRound } from "../api/messages";
 import { Icon, Pictogram } from "../design/icon";
 import { gameEntry, loadedGame } from "../game_interface/registered_games";
 import { listedTable } from "../tables/tables";
@@ -25,7 +25,7 @@ export function RoundStory({ game: id, round, onComplain }: Props) {
   const entry = gameEntry(id);
   const game = loadedGame(id);
   const net = roundNet(round);
-  const status = round.round?.status;
+  const status = round.round?.state;
   const launchText = platformLaunchText(round, entry?.texts());
   const facts: [string, string][] = [];
   if (round.balance_before_cents !== undefined && round.balance_after_cents !== undefined) {
@@ -84,7 +84,7 @@ export function RoundStory({ game: id, round, onComplain }: Props) {
   );
 }
 
-function voidHintText(reason: string, emptied: Words | undefined): string {
+function voidHintText(reason: string, emptied: LocalizedText | undefined): string {
   const { voidHint, voidReason } = roundWords();
   const emptiedText = voidText({ reason }, emptied);
   if (emptiedText) return inLanguage(emptiedText);

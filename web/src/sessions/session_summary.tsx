@@ -69,7 +69,7 @@ export function SessionSummaryView({ session, summary }: { session: Session; sum
     lines.push([words.staked, amount(cents(summary.staked_cents), mode)]);
     lines.push([words.back, amount(cents(summary.won_cents), mode), words.backHint]);
     if (cents(summary.commission_cents)) lines.push([words.commission, amount(cents(summary.commission_cents), mode)]);
-    lines.push([words.rounds, String(summary.rounds)], [words.played, duration(secondsOf(summary.played))]);
+    lines.push([words.rounds, String(summary.rounds)], [words.played, duration(secondsOf(summary.duration))]);
   }
   lines.push([words.start, dateTime(session.started_at)]);
   lines.push([words.end, session.ended_at ? dateTime(session.ended_at) : words.running]);

@@ -1,5 +1,5 @@
 // The platform's own reasons in the player's language. Any other reason is in an operator's words, and stays as it is.
-import type { Words } from "../api/messages";
+import type { LocalizedText } from "../api/messages";
 import { inLanguage } from "./language";
 
 /** As the platform writes them; some are followed by what a program reported. */
@@ -8,7 +8,7 @@ const SOURCE_FAILED = "the source of randomness failed its health test";
 const EMPTIED = "every bet was taken back";
 const SWITCH_UNKNOWN = "It is not known yet whether all games are switched off.";
 
-const PLATFORM_REASONS: readonly [begins: string, words: Words][] = [
+const PLATFORM_REASONS: readonly [begins: string, words: LocalizedText][] = [
   [FAULT, { pt: "falha técnica da plataforma", en: FAULT }],
   [SOURCE_FAILED, { pt: "o gerador de números aleatórios não passou o seu teste de funcionamento", en: SOURCE_FAILED }],
   [EMPTIED, { pt: "todas as apostas foram retiradas", en: EMPTIED }],
@@ -28,8 +28,8 @@ export function reasonText(reason: string): string {
 
 /** Why a round is void; a round whose bets were all taken back is no error, and has its game's own words. */
 export function voidText(
-  { reason, words }: { reason: string; words?: Words | undefined },
-  emptied: Words | undefined,
-): Words | undefined {
-  return reason === EMPTIED ? emptied : words;
+  { reason, phrase }: { reason: string; phrase?: LocalizedText | undefined },
+  emptied: LocalizedText | undefined,
+): LocalizedText | undefined {
+  return reason === EMPTIED ? emptied : phrase;
 }

@@ -20,7 +20,7 @@ const table = (round_id: string, phase: string, ...stakes: string[]) =>
     session: { table_id: "t", mode: "MODE_REAL" },
     answer: {
       table: { phase, round: { round_id } },
-      own: { stakes: stakes.map((amount_cents) => ({ amount_cents })) },
+      own_seat: { stakes: stakes.map((amount_cents) => ({ amount_cents })) },
     },
   }) as unknown as Tables[number];
 
@@ -42,7 +42,9 @@ describe("unfinished rounds", () => {
   });
 
   it("without those that have ended or hold no stake of the player's", () => {
-    expect(unfinishedRounds([], [table("t.4", "PHASE_BETTING"), table("t.5", "PHASE_RESULT_SHOWN", "100")])).toEqual([]);
+    expect(unfinishedRounds([], [table("t.4", "PHASE_BETTING"), table("t.5", "PHASE_RESULT_SHOWN", "100")])).toEqual(
+      [],
+    );
   });
 
   it("without tables that did not answer", () => {

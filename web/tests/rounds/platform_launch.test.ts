@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { PlayerRound } from "../../src/api/messages";
 import { platformLaunchText } from "../../src/rounds/platform_launch";
 
-const round = (launch?: string) => ({ round: { launch } }) as unknown as PlayerRound;
+const round = (launch?: string) => ({ round: { draw_trigger: launch } }) as unknown as PlayerRound;
 
 describe("why the platform started a round", () => {
   let roulette: typeof import("../../src/games/roulette/entry").roulette;
@@ -25,7 +25,10 @@ describe("why the platform started a round", () => {
     expect(platformLaunchText(round(launch), roulette.texts())).toMatch(words);
   });
 
-  it.each([["DRAW_TRIGGER_PLAYER"], ["DRAW_TRIGGER_CLOCK"], ["DRAW_TRIGGER_UNSPECIFIED"], [undefined]])("%s", (launch) => {
-    expect(platformLaunchText(round(launch), roulette.texts())).toBeNull();
-  });
+  it.each([["DRAW_TRIGGER_PLAYER"], ["DRAW_TRIGGER_CLOCK"], ["DRAW_TRIGGER_UNSPECIFIED"], [undefined]])(
+    "%s",
+    (launch) => {
+      expect(platformLaunchText(round(launch), roulette.texts())).toBeNull();
+    },
+  );
 });

@@ -4,8 +4,8 @@ import type { PlayerRound } from "../../src/api/messages";
 
 vi.mock("../../src/api/platform", () => ({}));
 
-const round = (status: string, staked_cents: string, payout_cents: string) =>
-  ({ round: { status }, mode: "MODE_DEMO", staked_cents, payout_cents }) as unknown as PlayerRound;
+const round = (state: string, staked_cents: string, payout_cents: string) =>
+  ({ round: { state }, mode: "MODE_DEMO", staked_cents, payout_cents }) as unknown as PlayerRound;
 
 describe("the net result of a round", () => {
   let roundNets: typeof import("../../src/rounds/round_net");
@@ -21,8 +21,8 @@ describe("the net result of a round", () => {
     ["ROUND_STATE_SETTLED", "300", "300", 0, "Sem ganho nem perda"],
     ["ROUND_STATE_VOID", "300", "300", 0, "Nula"],
     ["ROUND_STATE_IN_PROGRESS", "300", "0", null, "Por concluir"],
-  ])("%s, %s staked, %s back", (status, staked, back, net, words) => {
-    expect(roundNets.roundNet(round(status, staked, back))).toBe(net);
-    expect(roundNets.roundNetText(round(status, staked, back))).toBe(words);
+  ])("%s, %s staked, %s back", (state, staked, back, net, words) => {
+    expect(roundNets.roundNet(round(state, staked, back))).toBe(net);
+    expect(roundNets.roundNetText(round(state, staked, back))).toBe(words);
   });
 });

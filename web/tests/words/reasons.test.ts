@@ -48,9 +48,9 @@ describe("a reason", () => {
   });
 
   it("of a round whose bets were all taken back mentions no error", () => {
-    const words = { pt: "Ocorreu um erro", en: "An error" };
+    const phrase = { pt: "Ocorreu um erro", en: "An error" };
     const emptied = { pt: "Tudo foi retirado", en: "Everything was taken back" };
-    expect(reasons.voidText({ reason: "a fault of the platform", words }, emptied)).toBe(words);
-    expect(reasons.voidText({ reason: "every bet was taken back", words }, emptied)).toBe(emptied);
+    expect(reasons.voidText({ reason: "a fault of the platform", phrase }, emptied)).toBe(phrase);
+    expect(reasons.voidText({ reason: "every bet was taken back", phrase }, emptied)).toBe(emptied);
   });
 });

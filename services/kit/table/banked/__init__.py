@@ -1,1 +1,1 @@
-"""Runs the money of a banked round: the betting window, its limits, stakes to the wallet, settlement."""
+"""Runs the money of a banked round: its felt, its limits, its stakes on their way to the wallet, its settlement."""

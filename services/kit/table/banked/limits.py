@@ -1,7 +1,7 @@
-"""How often may still be bet in a round: by all together, and by one player, who must not use it up for the others.
+"""Limits how much a round may hold (G11), and how much of that one player may use, so that others have room, too.
 
-Counted is all that was ever placed, refused by the wallet or taken back or not: the ledger and the journal keep it all
-the same, and whoever ends the round has to read it.
+Every stake counts that was ever placed, also one that the wallet refused or the player cancelled: ledger and journal
+keep them all, and the end of the round reads them all.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.kit.table.refusals import TableRefused
 
-# One player's share of a round is his seat's, within these: more than a hand can use, and so little that it takes a
-# hundred players to fill a round. All that is his in one has to fit into one answer.
+# A player may use a seat's share of the round, within these bounds: more than a person clicks, and so little that it
+# takes a hundred players to fill a round. All stakes of one player in a round have to fit into one answer.
 STAKES_PER_PLAYER_MIN, STAKES_PER_PLAYER_MAX = 200, 1_000
 DETAIL_BYTES_PER_PLAYER_MIN, DETAIL_BYTES_PER_PLAYER_MAX = 32 * 1024, 256 * 1024
-# Players who have bet in one round, also those who have left their seats to others since: what its end did to all of
-# them is one transfer, which the ledger tells on one page.
+# Players who have bet in one round, those included who have left since: the end of the round is one transfer for all of
+# them, which the ledger shows on one page.
 PLAYERS_LIMIT = 5_000
 
 
@@ -24,11 +24,11 @@ PLAYERS_LIMIT = 5_000
 class _Count:
     stakes: int = 0
     detail_bytes: int = 0
-    take_backs: int = 0
+    cancellations: int = 0
 
 
 class RoundLimits:
-    """The counts of one round at a table with so many seats."""
+    """Counts the stakes of one round, and refuses what would be too many."""
 
     def __init__(self, round_id: str, seats: int) -> None:
         self._round_id = round_id
@@ -36,35 +36,35 @@ class RoundLimits:
         self.detail_bytes_per_player = min(
             max(DETAIL_BYTES_LIMIT // seats, DETAIL_BYTES_PER_PLAYER_MIN), DETAIL_BYTES_PER_PLAYER_MAX
         )
-        self._all = _Count()
-        self._of: dict[str, _Count] = {}
+        self._total = _Count()
+        self._by_player: dict[str, _Count] = {}
 
     def verify_room(self, player_id: str, detail_bytes: int) -> None:
-        """Refused if one more stake of his would be too many."""
-        his = self._of.get(player_id, _Count())
-        if his.stakes >= self.stakes_per_player:
+        """Refuses one more stake of this player if it would be too many."""
+        own = self._by_player.get(player_id, _Count())
+        if own.stakes >= self.stakes_per_player:
             raise self._too_many(self.stakes_per_player)
-        if his.detail_bytes + detail_bytes > self.detail_bytes_per_player:
+        if own.detail_bytes + detail_bytes > self.detail_bytes_per_player:
             raise self._too_many(self.detail_bytes_per_player)
-        if player_id not in self._of and len(self._of) >= PLAYERS_LIMIT:
+        if player_id not in self._by_player and len(self._by_player) >= PLAYERS_LIMIT:
             raise self._full(PLAYERS_LIMIT)
-        if self._all.stakes >= STAKES_LIMIT:
+        if self._total.stakes >= STAKES_LIMIT:
             raise self._full(STAKES_LIMIT)
-        if self._all.detail_bytes + detail_bytes > DETAIL_BYTES_LIMIT:
+        if self._total.detail_bytes + detail_bytes > DETAIL_BYTES_LIMIT:
             raise self._full(DETAIL_BYTES_LIMIT)
 
     def count_stake(self, player_id: str, detail_bytes: int) -> None:
-        """One more stake of his."""
-        for count in (self._all, self._of.setdefault(player_id, _Count())):
+        """Counts a stake that was placed."""
+        for count in (self._total, self._by_player.setdefault(player_id, _Count())):
             count.stakes += 1
             count.detail_bytes += detail_bytes
 
     def count_cancellation(self, player_id: str) -> None:
-        """Refused if he has asked for his bets back as often as he may bet: each time is remembered (G3, G11)."""
-        his = self._of.setdefault(player_id, _Count())
-        if his.take_backs >= self.stakes_per_player:
+        """Counts a cancellation; refused at as many as the player may place stakes: each is remembered (G3, G11)."""
+        own = self._by_player.setdefault(player_id, _Count())
+        if own.cancellations >= self.stakes_per_player:
             raise self._too_many(self.stakes_per_player)
-        his.take_backs += 1
+        own.cancellations += 1
 
     def _too_many(self, limit: int) -> TableRefused:
         sentence = (

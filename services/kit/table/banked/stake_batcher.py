@@ -1,4 +1,4 @@
-"""Carries the stakes of one round to the wallet: those that arrive while others are on their way travel together."""
+"""Sends the stakes of one round to the wallet: those that arrive while others are on their way travel together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ StakeConfirmation = tuple[Stake[Bets], wallet_pb2.PlacedStake]
 
 
 class StakeBatcher(Generic[Bets, Outcome]):
-    """One round's way to the wallet."""
+    """Puts the stakes of one round on the felt, and removes those that the wallet refuses."""
 
     def __init__(
         self,
@@ -36,19 +36,19 @@ class StakeBatcher(Generic[Bets, Outcome]):
         on_placed: Callable[[list[Stake[Bets]]], None],
         on_failure: Callable[[], None],
     ) -> None:
-        """Nothing leaves before `opened` returns. `say_stuck` is called when carrying has failed."""
-        self._bank = wallet
+        """Sends nothing before `ensure_opened` has returned; calls `on_failure` when sending has failed for good."""
+        self._wallet = wallet
         self._round_id = round_id
         self._felt = felt
-        self._opened = ensure_opened
-        self._say_placed = on_placed
-        self._say_stuck = on_failure
+        self._ensure_opened = ensure_opened
+        self._on_placed = on_placed
+        self._on_failure = on_failure
         self._waiting: list[tuple[Stake[Bets], asyncio.Future[StakeConfirmation[Bets]]]] = []
         self._under_way: list[tuple[Stake[Bets], asyncio.Future[StakeConfirmation[Bets]]]] = []
         self._task: asyncio.Task[None] | None = None
 
     def submit(self, stake: Stake[Bets]) -> asyncio.Future[StakeConfirmation[Bets]]:
-        """Puts the stake on the felt and on its way; what is returned tells whether the wallet has it."""
+        """Puts a stake on the felt and sends it; the future is the wallet's answer."""
         if len(self._waiting) >= WAITING_LIMIT:
             raise refusals.overloaded(WAITING_LIMIT)
         self._felt.add(stake)
@@ -56,13 +56,13 @@ class StakeBatcher(Generic[Bets, Outcome]):
         answer: asyncio.Future[StakeConfirmation[Bets]] = asyncio.get_running_loop().create_future()
         self._waiting.append((stake, answer))
         if self._task is None:
-            self._task = asyncio.create_task(self._carry_on())
-            self._task.add_done_callback(self._look_at)
+            self._task = asyncio.create_task(self._send_all())
+            self._task.add_done_callback(self._ended)
         return answer
 
     @property
     def failed(self) -> bool:
-        """Whether carrying has failed for good."""
+        """Whether sending has failed for good."""
         return self._task is not None and self._task.done()
 
     async def wait_until_answered(self) -> None:
@@ -71,52 +71,52 @@ class StakeBatcher(Generic[Bets, Outcome]):
             await background.shared_result(task)
 
     def abandon(self, error: Exception) -> None:
-        """The table is not ours any more: nobody here will learn what became of these."""
+        """Fails what is unanswered: another process owns the table now, and this one learns nothing more of it."""
         if self._task is not None:
             self._task.cancel()
         for _, answer in (*self._under_way, *self._waiting):
             if not answer.done():
                 answer.set_exception(error)
-                # Whoever asked may be gone.
+                # The caller may be gone: then nobody retrieves it.
                 answer.exception()
         self._waiting.clear()
 
-    def _look_at(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
-            self._say_stuck()
+            self._on_failure()
 
-    async def _carry_on(self) -> None:
-        await self._opened()
+    async def _send_all(self) -> None:
+        await self._ensure_opened()
         while self._waiting:
-            leaving = self._fitting()
-            self._under_way, self._waiting = self._waiting[:leaving], self._waiting[leaving:]
+            count = self._batch_size()
+            self._under_way, self._waiting = self._waiting[:count], self._waiting[count:]
             orders = [self._order(stake) for stake, _ in self._under_way]
-            answers = await self._bank.place_stakes(self._round_id, orders)
+            answers = await self._wallet.place_stakes(self._round_id, orders)
             placed: list[Stake[Bets]] = []
-            # Most were committed together, at the same moment.
+            # Most were committed together, at the same moment: one conversion serves them all.
             moments: dict[tuple[int, int], datetime] = {}
-            for (stake, asked), answer in zip(self._under_way, answers, strict=True):
+            for (stake, confirmation), answer in zip(self._under_way, answers, strict=True):
                 if answer.HasField("placed"):
                     moment = answer.placed.placed_at.seconds, answer.placed.placed_at.nanos
                     stake.placed_at = moments.get(moment)
                     if stake.placed_at is None:
                         stake.placed_at = moments[moment] = answer.placed.placed_at.ToDatetime(UTC)
                     placed.append(stake)
-                    if not asked.done():
-                        asked.set_result((stake, answer.placed))
+                    if not confirmation.done():
+                        confirmation.set_result((stake, answer.placed))
                 else:
                     self._felt.remove(stake)
-                    if not asked.done():
-                        asked.set_exception(refused_from(answer.refused))
-                        asked.exception()
+                    if not confirmation.done():
+                        confirmation.set_exception(refused_from(answer.refused))
+                        confirmation.exception()
             self._under_way = []
             if placed:
-                self._say_placed(placed)
-        # A task that failed stays, so that `arrived` tells of it.
+                self._on_placed(placed)
+        # A task that failed stays, so that `wait_until_answered` raises its failure and no other one begins.
         self._task = None
 
-    def _fitting(self) -> int:
-        """How many of those that wait can travel together; at least one."""
+    def _batch_size(self) -> int:
+        """Returns how many of the waiting stakes can travel together; at least one."""
         detail_bytes = 0
         for place, (stake, _) in enumerate(self._waiting[:BATCH_STAKES_LIMIT]):
             detail_bytes += len(stake.encoded_bets)

@@ -1,40 +1,44 @@
-"""How a table looks from outside: its snapshot, and the events that change it."""
+"""Builds what others see of a table: its snapshot, and the events that change it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.table.v1 import events_pb2, types_pb2
-from services.kit.table.banked.felt import Seat, Stake
+from services.kit.table.encoding import draw_trigger_value, packed, timestamp
 from services.kit.table.events import phrases
 from services.kit.table.journal.entries import DrawTrigger, Ended
-
-if TYPE_CHECKING:
-    from services.kit.table.banked.round import Round
+from services.kit.table.seat import Seat
 
 
-def packed(message: Message) -> AnyMessage:
-    """A game's own message among the words of all games."""
-    box = AnyMessage()
-    box.Pack(message)
-    return box
+class RoundView(Protocol):
+    """What others see of the round under way."""
 
+    @property
+    def round_id(self) -> str: ...
 
-def timestamp(at: datetime) -> Timestamp:
-    moment = Timestamp()
-    moment.FromDatetime(at)
-    return moment
+    @property
+    def configuration_version(self) -> int: ...
 
+    @property
+    def opened_at(self) -> datetime: ...
 
-def draw_trigger_value(launched: DrawTrigger) -> types_pb2.DrawTrigger.ValueType:
-    """The journal counts as the protos do."""
-    return types_pb2.DrawTrigger.ValueType(launched)
+    @property
+    def closes_at(self) -> datetime | None: ...
+
+    @property
+    def draw_trigger(self) -> DrawTrigger: ...
+
+    def outcome_message(self) -> Message | None:
+        """The outcome as the game's own message; None before it is journalled."""
+
+    def bets_by_seat(self) -> Iterable[tuple[Seat, Message, int]]:
+        """The accepted bets of each player as the game's own message, and their amount."""
 
 
 def snapshot(
@@ -43,12 +47,12 @@ def snapshot(
     at: datetime,
     phase: types_pb2.Phase.ValueType,
     version: types_pb2.ConfigurationVersion,
-    round_: Round[Any, Any] | None,
+    round_: RoundView | None,
     past_outcomes: Iterable[types_pb2.PastOutcome],
     seated: int,
     disabled_reason: str,
 ) -> types_pb2.TableSnapshot:
-    """All there is to see."""
+    """Builds the whole state of a table that others see."""
     return types_pb2.TableSnapshot(
         table_id=table_id,
         seq=seq,
@@ -64,23 +68,22 @@ def snapshot(
     )
 
 
-def round_on_table(round_: Round[Any, Any]) -> types_pb2.RoundOnTable:
+def round_on_table(round_: RoundView) -> types_pb2.RoundOnTable:
+    outcome = round_.outcome_message()
     return types_pb2.RoundOnTable(
         round_id=round_.round_id,
         configuration_version=round_.configuration_version,
         opened_at=timestamp(round_.opened_at),
         closes_at=None if round_.closes_at is None else timestamp(round_.closes_at),
-        outcome=None if round_.outcome is None else packed(round_.rules.outcome_message(round_.outcome)),
-        draw_trigger=types_pb2.DRAW_TRIGGER_UNSPECIFIED
-        if round_.outcome is None
-        else draw_trigger_value(round_.draw_trigger),
+        outcome=None if outcome is None else packed(outcome),
+        draw_trigger=types_pb2.DRAW_TRIGGER_UNSPECIFIED if outcome is None else draw_trigger_value(round_.draw_trigger),
     )
 
 
-def seat_bets(round_: Round[Any, Any]) -> list[types_pb2.SeatBets]:
+def seat_bets(round_: RoundView) -> list[types_pb2.SeatBets]:
     return [
-        types_pb2.SeatBets(seat=seat.number, staked_cents=cents, bets=packed(round_.rules.bets_message(bets)))
-        for seat, bets, cents in round_.felt.bets_by_seat()
+        types_pb2.SeatBets(seat=seat.number, staked_cents=amount_cents, bets=packed(bets))
+        for seat, bets, amount_cents in round_.bets_by_seat()
     ]
 
 
@@ -89,7 +92,7 @@ def past_outcome(round_id: str, drawn_at: datetime, outcome: AnyMessage) -> type
 
 
 def split_snapshot(event: events_pb2.TableEvent, bytes_limit: int) -> list[events_pb2.TableEvent]:
-    """A `SnapshotPublished` as events that each fit: a full felt is told seat by seat, after an empty one."""
+    """Splits a `SnapshotPublished` that is too large: one with an empty felt, then the bets of one seat per event."""
     if event.ByteSize() <= bytes_limit:
         return [event]
     empty = events_pb2.TableEvent()
@@ -105,26 +108,31 @@ def split_snapshot(event: events_pb2.TableEvent, bytes_limit: int) -> list[event
     return parts
 
 
-def round_opened(round_: Round[Any, Any]) -> events_pb2.TableEvent:
+def round_opened(round_: RoundView) -> events_pb2.TableEvent:
     opened = events_pb2.RoundOpened(round=round_on_table(round_), phrase=phrases.PLACE_YOUR_BETS)
     return events_pb2.TableEvent(round_opened=opened)
 
 
-def bets_placed(round_id: str, stake: Stake[Any], bets_type: str) -> events_pb2.TableEvent:
-    """`bets_type` is the message that the stake's bets are put in; they are not put in it again."""
+def bets_placed(
+    round_id: str, stake_id: str, seat: int, amount_cents: int, encoded_bets: bytes, bets_type: str
+) -> events_pb2.TableEvent:
+    """Builds the event of a stake from its bets as they are encoded already; `bets_type` is the message's full name."""
     event = events_pb2.TableEvent()
     placed = event.bets_placed
     placed.round_id = round_id
-    placed.seat = stake.seat.number
-    placed.amount_cents = stake.amount_cents
+    placed.stake_id = stake_id
+    placed.seat = seat
+    placed.amount_cents = amount_cents
     placed.bets.type_url = f"type.googleapis.com/{bets_type}"
-    placed.bets.value = stake.encoded_bets
+    placed.bets.value = encoded_bets
     return event
 
 
-def bets_cancelled(round_id: str, seat: Seat, cents: int, bets: Message) -> events_pb2.TableEvent:
-    taken = events_pb2.BetsCancelled(round_id=round_id, seat=seat.number, amount_cents=cents, bets=packed(bets))
-    return events_pb2.TableEvent(bets_cancelled=taken)
+def bets_cancelled(round_id: str, stake_id: str, seat: int, amount_cents: int, bets: Message) -> events_pb2.TableEvent:
+    cancelled = events_pb2.BetsCancelled(
+        round_id=round_id, stake_id=stake_id, seat=seat, amount_cents=amount_cents, bets=packed(bets)
+    )
+    return events_pb2.TableEvent(bets_cancelled=cancelled)
 
 
 def betting_closed(round_id: str) -> events_pb2.TableEvent:
@@ -132,9 +140,9 @@ def betting_closed(round_id: str) -> events_pb2.TableEvent:
     return events_pb2.TableEvent(betting_closed=closed)
 
 
-def outcome_drawn(round_id: str, outcome: Message, launched: DrawTrigger) -> events_pb2.TableEvent:
+def outcome_drawn(round_id: str, outcome: Message, trigger: DrawTrigger) -> events_pb2.TableEvent:
     drawn = events_pb2.OutcomeDrawn(
-        round_id=round_id, outcome=packed(outcome), draw_trigger=draw_trigger_value(launched)
+        round_id=round_id, outcome=packed(outcome), draw_trigger=draw_trigger_value(trigger)
     )
     return events_pb2.TableEvent(outcome_drawn=drawn)
 
@@ -142,12 +150,12 @@ def outcome_drawn(round_id: str, outcome: Message, launched: DrawTrigger) -> eve
 def round_settled(
     round_id: str, seats: Mapping[str, int], entry: Ended, next_round_at: datetime
 ) -> events_pb2.TableEvent:
-    """`seats` are the numbers of the players who had a stake."""
+    """Builds the event of a paid round; `seats` are the seat numbers of the players who had a stake."""
     results = [
         events_pb2.SeatResult(
-            seat=seats[share.player_id], staked_cents=share.staked_cents, payout_cents=share.payout_cents
+            seat=seats[result.player_id], staked_cents=result.staked_cents, payout_cents=result.payout_cents
         )
-        for share in entry.player_results
+        for result in entry.player_results
     ]
     settled = events_pb2.RoundSettled(round_id=round_id, results=results, next_round_at=timestamp(next_round_at))
     return events_pb2.TableEvent(round_settled=settled)

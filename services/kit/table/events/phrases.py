@@ -1,4 +1,4 @@
-"""What a table says to people, in the rules' own words where the rules have them."""
+"""The phrases that a table shows to people, in the words of the regulation where it has them."""
 
 from feltro.table.v1 import types_pb2
 

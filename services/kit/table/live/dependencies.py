@@ -1,73 +1,63 @@
-"""What a live table deals with outside itself: its rules, its house, its voice, and the services it stands on."""
+"""What a live table depends on outside itself: its host, its publisher, and the services it uses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol
 
-from feltro.table.v1 import events_pb2, types_pb2
+from feltro.table.v1 import events_pb2
 from services.kit.clock import Clock
 from services.kit.randomness.source import Randomness
-from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.configuration.catalogue import Catalogue, VersionedRules
+from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal.entries import Journal
+from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.table_wallet import TableWallet
 
 
-@dataclass(frozen=True, slots=True)
-class VersionedRules(Generic[Bets, Outcome]):
-    """A version of a table's specific rules, read by its game."""
-
-    version: types_pb2.ConfigurationVersion
-    rules: Rules[Bets, Outcome]
-
-    @property
-    def configuration(self) -> types_pb2.TableConfiguration:
-        return self.version.configuration
-
-
 class EventPublisher(Protocol):
-    """How a table speaks to whoever watches it."""
+    """Publishes the events of one table to everybody who watches it."""
 
     on_overflow: Callable[[], events_pb2.TableEvent] | None
-    """Gives a picture of the table, in place of events that could not leave."""
+    """Builds a snapshot of the table, which replaces events that could not leave."""
 
     @property
     def seq(self) -> int:
-        """The number of the last event said."""
+        """The number of the last event published."""
 
     @property
     def full(self) -> bool:
-        """So much waits for the bus that nothing more should be said for now."""
+        """Whether so much waits for the bus that nothing more should be published for now."""
 
     def publish(self, *events: events_pb2.TableEvent) -> None: ...
 
     async def flush(self) -> None:
-        """Returns when all that was said has left."""
+        """Returns when everything published has left."""
 
     async def close(self) -> None:
-        """Says nothing more."""
+        """Publishes nothing more."""
 
 
 class TableHost(Protocol[Bets, Outcome]):
-    """What a table asks of the house it stands in."""
+    """What a table asks of its configured table."""
 
     def rules_in_force(self) -> VersionedRules[Bets, Outcome]:
         """The specific rules in force now."""
 
     def closed_reason(self) -> str | None:
-        """Why no round may open, if so."""
+        """Why no round may open; None if one may."""
 
     async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        """No table that shares the fault opens another round."""
+        """Keeps every table that shares the fault from opening another round."""
 
     async def refill_demo_account(self, player_id: str, request_id: str) -> None:
-        """New credits for a player of the demonstration."""
+        """Gives a player of the demonstration new credits."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableDependencies(Generic[Bets, Outcome]):
-    """Everything outside that a table deals with."""
+    """What one table uses."""
 
     host: TableHost[Bets, Outcome]
     wallet: TableWallet
@@ -75,3 +65,17 @@ class TableDependencies(Generic[Bets, Outcome]):
     randomness: Randomness
     clock: Clock
     publisher: EventPublisher
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeDependencies(Generic[Bets, Outcome]):
+    """What all tables of one process share."""
+
+    game: Game[Bets, Outcome]
+    catalogue: Catalogue[Bets, Outcome]
+    wallet: Wallet
+    journal: Journal
+    randomness: Randomness
+    clock: Clock
+    publisher_of: Callable[[str, int], Awaitable[EventPublisher]]
+    """Opens the publisher of a table, for the owner of this epoch."""

@@ -1,7 +1,7 @@
-"""A house: one configured table under one lease, with the tables of its players if it is an individual one.
+"""The tables of one configured table under one lease: the table itself, or the tables of its players (individual play).
 
-Whoever takes a house first shuts the former owner out, then ends every round it left: pays those whose outcome is
-journalled, gives the stakes of the others back. Only then does play go on.
+A new owner first shuts the former one out, then ends every round that it left: pays those whose outcome is journalled,
+returns the stakes of the others. Only then does play go on.
 """
 
 from __future__ import annotations
@@ -9,145 +9,110 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Generic, Protocol
+from typing import Generic
 
-from prometheus_client import Gauge
-
-from feltro.table.v1 import events_pb2, types_pb2
-from feltro.wallet.v1 import session_pb2, wallet_pb2
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
-from services.kit.clock import Clock
-from services.kit.randomness.source import Randomness
 from services.kit.refusal import Refused
 from services.kit.table import refusals
-from services.kit.table.banked.settlement import OWNER_LOST, Settlement, cancelled_in_ledger, stakes_in_ledger
-from services.kit.table.events import messages as appearance
-from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.journal.entries import CancelledStake, Journal, StaleOwner, UnfinishedRound
-from services.kit.table.live.dependencies import EventPublisher, TableDependencies, VersionedRules
+from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.encoding import packed
+from services.kit.table.events import messages
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.game import Bets, Outcome
+from services.kit.table.live.demo_credits import refill_request
+from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
+from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable
 from services.kit.table.refusals import TableRefused
-from services.kit.table.wallet.table_wallet import TableWallet, Wallet, WalletFailed, retry_until_answered
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
+from services.kit.table.wallet.table_wallet import RETRY_AFTER_MAX_S, TableWallet, retry_until_answered
 
-# Players' own tables that one house keeps open (G11), and how often those that nobody sits at are closed.
+# Players' own tables that one configured table keeps open (G11), and how often those without players are closed.
 TABLES_LIMIT = 5_000
 SWEEP_EVERY_S = 30.0
-# How often it is tried once more to end a round that could not be ended, or whose table has failed.
+# How soon it is tried again to end a round that could not be ended, or whose table has failed.
 RETRY_ENDING_EVERY_S = 5.0
-# How long the last words of a table may take to reach the bus.
+# How long a player's table waits for its turn to be opened.
+OPENING_TIMEOUT_S = 10.0
+# How long the last events of a table may take to reach the bus.
 FLUSH_TIMEOUT_S = 1.0
-# What a player of the demonstration gets, and gets again when it is gone.
-DEMO_CREDITS_CENTS = 100_000
 
 _log = logging.getLogger(__name__)
-_STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
-
-
-class Catalogue(Protocol[Bets, Outcome]):
-    """What the operator has laid down for the tables of the game, as far as this process has heard."""
-
-    def rules_in_force(self, placement_id: str) -> VersionedRules[Bets, Outcome]:
-        """The specific rules in force now."""
-
-    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
-        """Those that a round was opened under."""
-
-    def closed_reason(self, placement_id: str) -> str | None:
-        """Why the table is switched off, if it is."""
-
-    async def switch_off(self, placement_id: str | None, reason: str) -> None:
-        """The platform's own switch: of one table, or of the whole game."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeDependencies(Generic[Bets, Outcome]):
-    """What all houses of a process share."""
-
-    game: Game[Bets, Outcome]
-    catalogue: Catalogue[Bets, Outcome]
-    wallet: Wallet
-    journal: Journal
-    randomness: Randomness
-    clock: Clock
-    publisher_of: Callable[[str, int], Awaitable[EventPublisher]]
-    """Of a table, for the owner of this epoch."""
 
 
 @dataclass(slots=True)
-class _Running(Generic[Bets, Outcome]):
+class _RunningTable(Generic[Bets, Outcome]):
     """A table and the task that runs it."""
 
     table: LiveTable[Bets, Outcome]
     task: asyncio.Task[None]
 
 
-class _Premises(Generic[Bets, Outcome]):
-    """The house as one of its tables sees it."""
+class _TableHost(Generic[Bets, Outcome]):
+    """Implements `TableHost` for the tables of one configured table."""
 
-    def __init__(self, placement_id: str, resources: RuntimeDependencies[Bets, Outcome]) -> None:
-        self._house_id = placement_id
-        self._catalogue = resources.catalogue
-        self._wallet = resources.wallet
+    def __init__(self, placement_id: str, dependencies: RuntimeDependencies[Bets, Outcome]) -> None:
+        self._placement_id = placement_id
+        self._catalogue = dependencies.catalogue
+        self._wallet = dependencies.wallet
 
     def rules_in_force(self) -> VersionedRules[Bets, Outcome]:
-        return self._catalogue.rules_in_force(self._house_id)
+        return self._catalogue.rules_in_force(self._placement_id)
 
     def closed_reason(self) -> str | None:
-        return self._catalogue.closed_reason(self._house_id)
+        return self._catalogue.closed_reason(self._placement_id)
 
     async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        await self._catalogue.switch_off(None if whole_game else self._house_id, reason)
+        await self._catalogue.switch_off(None if whole_game else self._placement_id, reason)
 
     async def refill_demo_account(self, player_id: str, request_id: str) -> None:
-        request = wallet_pb2.RefillDemoAccountRequest(
-            request_id=request_id, player_id=player_id, amount_cents=DEMO_CREDITS_CENTS
-        )
+        request = refill_request(player_id, request_id)
         try:
             await retry_until_answered(lambda: self._wallet.refill_demo_account(request))
         except Refused as refused:
-            # Such as a blocked player: that is between him and the wallet, and no reason to stop the table (G9).
+            # A blocked player, for instance, is no reason to stop the table (G9).
             _log.info("no new credits", extra={"player_id": player_id, "reason": refused.reason})
         except WalletFailed as failed:
             _log.error("no new credits", extra={"player_id": player_id, "error": str(failed)})
 
 
 class OwnedTables(Generic[Bets, Outcome]):
-    """A house while this process owns it."""
+    """The tables of one configured table while this process owns them."""
 
     def __init__(self, placement_id: str, dependencies: RuntimeDependencies[Bets, Outcome]) -> None:
         self.placement_id = placement_id
-        self._resources = dependencies
-        self._premises = _Premises(placement_id, dependencies)
+        self._dependencies = dependencies
+        self._host = _TableHost(placement_id, dependencies)
         self._epoch = 0
-        self._tables: dict[str, _Running[Bets, Outcome]] = {}
-        self._voices: dict[str, EventPublisher] = {}
-        # What was heard of sessions at a table that is being opened, and may be newer than what was read of them.
-        self._heard_meanwhile: dict[str, list[session_pb2.Session]] = {}
-        # Tables with a round of a former owner that cannot be ended, and those that have failed since; and why their
-        # rounds are void where nothing was drawn.
-        self._stuck: dict[str, str] = {}
+        self._recovery: RoundRecovery[Bets, Outcome] | None = None
+        self._tables: dict[str, _RunningTable[Bets, Outcome]] = {}
+        self._publishers: dict[str, EventPublisher] = {}
+        # Session events for a table that is being opened: they may be newer than the sessions read meanwhile.
+        self._sessions_while_opening: dict[str, list[session_pb2.Session]] = {}
         self._opening = asyncio.Lock()
         self._leaving = False
-        # Another process has taken the house.
-        self._overtaken: asyncio.Event = asyncio.Event()
+        # Set when another process has taken the tables.
+        self._superseded: asyncio.Event = asyncio.Event()
         self.ready = asyncio.Event()
 
     # -- what the process asks of it ---------------------------------------------------------------------------------
 
     @property
     def individual(self) -> bool:
-        return self._premises.rules_in_force().configuration.play == wallet_types.PLAY_INDIVIDUAL
+        return self._host.rules_in_force().configuration.play == wallet_types.PLAY_INDIVIDUAL
 
     def tables(self) -> Mapping[str, LiveTable[Bets, Outcome]]:
         return {table_id: running.table for table_id, running in self._tables.items()}
 
     def contains(self, table_id: str) -> bool:
-        """Whether a table of this id would stand in this house."""
+        """Whether this id is the configured table's, or can be that of a player's own table there."""
         return table_id == self.placement_id or (
             self.individual
             and table_id.startswith(f"{self.placement_id}-")
@@ -155,42 +120,43 @@ class OwnedTables(Generic[Bets, Outcome]):
         )
 
     async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
-        """A table of this house, opened if need be."""
-        if self.individual and table_id not in self._tables and not await self._somebody_sits_at(table_id):
-            # Only entering makes a table: whoever makes up ids opens none (G11).
+        """Returns a table, and opens it first if it is not open."""
+        if self.individual and table_id not in self._tables and not await self._has_session(table_id):
+            # Only entering creates a table: an invented id opens none (G11).
             raise TableRefused(
                 "TABLE_UNKNOWN",
-                "At an individual table everybody has a table of his own: enter it to learn its id.",
+                "At an individual table everybody has a table of their own: enter it to learn its id.",
                 table_id=table_id,
             )
-        return await self._opened(table_id)
+        return await self._open_once(table_id)
 
-    async def _somebody_sits_at(self, table_id: str) -> bool:
+    async def _has_session(self, table_id: str) -> bool:
         return table_id != self.placement_id and bool(
-            await TableWallet(self._resources.wallet, table_id, self._epoch).list_sessions()
+            await TableWallet(self._dependencies.wallet, table_id, self._epoch).list_sessions()
         )
 
     async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
-        """The table at which this player plays in this house."""
-        return await self._opened(
+        """Returns the table at which this player plays, and opens it first if it is not open."""
+        return await self._open_once(
             individual_table_id(self.placement_id, player_id) if self.individual else self.placement_id
         )
 
     def apply_session(self, session: session_pb2.Session) -> None:
-        if self._of_somebody_else(session):
+        """Passes a session that has started, moved on or ended to its table."""
+        if self._is_foreign(session):
             return
         running = self._tables.get(session.table_id)
         if running is not None:
             running.table.apply_session(session)
-        elif session.table_id in self._heard_meanwhile:
-            self._heard_meanwhile[session.table_id].append(session)
+        elif session.table_id in self._sessions_while_opening:
+            self._sessions_while_opening[session.table_id].append(session)
 
-    def _of_somebody_else(self, session: session_pb2.Session) -> bool:
-        """At a player's own table nobody else sits, whoever has started a session there (`804/2015:4`)."""
+    def _is_foreign(self, session: session_pb2.Session) -> bool:
+        """Whether a session belongs to another player than the individual table: it seats nobody (`804/2015:4`)."""
         return self.individual and session.table_id != individual_table_id(self.placement_id, session.player_id)
 
     def wake(self) -> None:
-        """Configurations or switches have changed."""
+        """Has every table look at configurations and switches again."""
         for running in self._tables.values():
             running.table.wake()
 
@@ -199,41 +165,54 @@ class OwnedTables(Generic[Bets, Outcome]):
     async def run(
         self, announce: Callable[[int], Awaitable[None]], hand_over: asyncio.Event, lost: asyncio.Event
     ) -> None:
-        """Runs the house until it is to be left; then finishes the rounds under way.
+        """Runs the tables until they are to be handed over; then finishes the rounds under way.
 
-        A lost lease is no reason to drop them: the fences of wallet and journal keep a stale owner from changing
-        anything (G8), and as long as nobody has taken the house its players are served best if their round ends.
+        A lost lease is no reason to drop those: the fences of wallet and journal keep a stale owner from changing
+        anything (G8), and as long as no other process has taken the tables the players are served best if their round
+        ends.
         """
         try:
-            self._epoch = await self._resources.journal.take_ownership(self.placement_id)
+            self._epoch = await self._dependencies.journal.take_ownership(self.placement_id)
+            self._recovery = RoundRecovery(
+                self.placement_id, self._epoch, self._dependencies, self._host.rules_in_force, self._publisher_of
+            )
             await announce(self._epoch)
-            await self._end_what_was_left()
-            if not self.individual and not self._stuck:
-                await self._opened(self.placement_id)
+            await self._recovery.end_unfinished_rounds()
+            if not self.individual and not self._recovery.blocks_any():
+                await self._open_shared_table()
             self.ready.set()
-            await self._until_asked(hand_over, lost)
+            await self._run_until_handover(self._recovery, hand_over, lost)
             self._leaving = True
             for running in self._tables.values():
                 running.table.hand_over()
-            await self._until_left()
+            await self._wait_for_rounds()
         finally:
             self.ready.clear()
             self._leaving = True
-            self._note_stuck({})
+            if self._recovery is not None:
+                self._recovery.close()
             await background.cancel_and_wait([running.task for running in self._tables.values()])
             self._tables.clear()
-            await asyncio.gather(*(_hush(voice) for voice in self._voices.values()), return_exceptions=True)
-            self._voices.clear()
+            await asyncio.gather(
+                *(_close_publisher(publisher) for publisher in self._publishers.values()), return_exceptions=True
+            )
+            self._publishers.clear()
 
-    async def _until_asked(self, leave: asyncio.Event, lost: asyncio.Event) -> None:
-        waiting = [asyncio.create_task(event.wait()) for event in (leave, lost, self._overtaken)]
+    async def _run_until_handover(
+        self, recovery: RoundRecovery[Bets, Outcome], hand_over: asyncio.Event, lost: asyncio.Event
+    ) -> None:
+        """Ends stuck rounds and closes empty tables from time to time, until the tables are to be left."""
+        reasons = (hand_over, lost, self._superseded)
+        waiting = [asyncio.create_task(event.wait()) for event in reasons]
         loop = asyncio.get_running_loop()
         swept_at = loop.time()
         try:
-            while not any(event.is_set() for event in (leave, lost, self._overtaken)):
+            while not any(event.is_set() for event in reasons):
                 await asyncio.wait(waiting, timeout=RETRY_ENDING_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
-                if self._stuck:
-                    await self._end_what_is_stuck()
+                if recovery.blocks_any():
+                    await recovery.retry()
+                    if not self.individual and not self._tables and not recovery.blocks_any() and not self._leaving:
+                        await self._open_shared_table()
                 if loop.time() - swept_at >= SWEEP_EVERY_S:
                     await self._sweep()
                     swept_at = loop.time()
@@ -241,8 +220,8 @@ class OwnedTables(Generic[Bets, Outcome]):
             for task in waiting:
                 task.cancel()
 
-    async def _until_left(self) -> None:
-        """Returns when every round under way has ended; one table that fails takes no other's round with it (G9)."""
+    async def _wait_for_rounds(self) -> None:
+        """Returns when every round under way has ended; a table that fails ends no other table's round (G9)."""
         playing = {running.task for running in self._tables.values()}
         while playing:
             done, playing = await asyncio.wait(playing, return_when=asyncio.FIRST_EXCEPTION)
@@ -251,14 +230,14 @@ class OwnedTables(Generic[Bets, Outcome]):
                     task.result()
 
     async def _sweep(self) -> None:
-        """Frees seats whose players have gone unheard, and closes players' own tables that nobody sits at."""
+        """Frees seats whose sessions have ended unnoticed, and closes players' own tables without players."""
         for running in list(self._tables.values()):
             if not running.task.done():
                 try:
                     await running.table.reconcile_seats()
-                except WalletFailed as failed:
-                    # It is looked again; until then a seat stays taken that might be free.
-                    _log.error("a table could not be looked after", extra={"error": str(failed)})
+                except (WalletFailed, WalletUnanswered) as failed:
+                    # The next sweep tries again; until then a seat stays taken that might be free.
+                    _log.error("the seats of a table could not be reconciled", extra={"error": str(failed)})
         if not self.individual or self._leaving:
             return
         async with self._opening:
@@ -267,180 +246,99 @@ class OwnedTables(Generic[Bets, Outcome]):
                     running.table.hand_over()
                     await asyncio.wait([running.task])
                     self._tables.pop(table_id, None)
-                    await _hush(self._voices.pop(table_id))
+                    await _close_publisher(self._publishers.pop(table_id))
 
-    async def _opened(self, table_id: str) -> LiveTable[Bets, Outcome]:
+    async def _open_once(self, table_id: str) -> LiveTable[Bets, Outcome]:
         running = self._tables.get(table_id)
         if running is None:
-            if table_id in self._stuck:
+            if self._recovery is not None and self._recovery.blocks(table_id):
                 raise refusals.unavailable("A round of this table has not ended yet")
-            async with self._opening:
-                running = self._tables.get(table_id)
-                if running is None:
-                    running = await self._open(table_id)
+            running = await self._open_in_turn(table_id)
         return running.table
 
-    async def _open(self, table_id: str) -> _Running[Bets, Outcome]:
-        if self._leaving or not self._epoch:
+    async def _open_in_turn(self, table_id: str) -> _RunningTable[Bets, Outcome]:
+        """Opens one table after the other; while the wallet is silent no call waits for its turn for ever (G11)."""
+        try:
+            async with asyncio.timeout(OPENING_TIMEOUT_S):
+                await self._opening.acquire()
+        except TimeoutError:
+            raise refusals.unavailable("Other tables are just being opened") from None
+        try:
+            return self._tables.get(table_id) or await self._open(table_id)
+        finally:
+            self._opening.release()
+
+    async def _open_shared_table(self) -> None:
+        """Opens the one table that all players share, however long the wallet is silent."""
+        while True:
+            try:
+                await self._open_once(self.placement_id)
+            except WalletUnanswered:
+                await asyncio.sleep(RETRY_AFTER_MAX_S)
+            else:
+                return
+
+    async def _open(self, table_id: str) -> _RunningTable[Bets, Outcome]:
+        if self._leaving or self._recovery is None:
             raise refusals.unavailable("The table is just moving to another process")
         if len(self._tables) >= TABLES_LIMIT:
             raise refusals.overloaded(TABLES_LIMIT)
-        journal = self._resources.journal
-        bank = await self._admit(table_id)
-        voice = await self._voice(table_id)
+        runtime, journal = self._dependencies, self._dependencies.journal
+        wallet = await self._recovery.open_at_wallet(table_id)
+        publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
         table: LiveTable[Bets, Outcome] = LiveTable(
             table_id,
             self.placement_id,
             self._epoch,
-            TableDependencies(self._premises, bank, journal, self._resources.randomness, self._resources.clock, voice),
+            TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
             last_round_number=await journal.last_round_number(table_id),
             past_outcomes=[self._past_outcome(*outcome) for outcome in past],
         )
-        self._heard_meanwhile[table_id] = []
+        self._sessions_while_opening[table_id] = []
         try:
-            there = await bank.list_sessions()
+            sessions = await wallet.list_sessions()
         finally:
-            heard = self._heard_meanwhile.pop(table_id)
-        for session in (*there, *heard):
-            if not self._of_somebody_else(session):
+            newer_sessions = self._sessions_while_opening.pop(table_id)
+        for session in (*sessions, *newer_sessions):
+            if not self._is_foreign(session):
                 table.apply_session(session)
         task = asyncio.create_task(table.run())
-        task.add_done_callback(partial(self._look_at, table_id))
-        running = self._tables[table_id] = _Running(table, task)
+        task.add_done_callback(partial(self._table_ended, self._recovery, table_id))
+        running = self._tables[table_id] = _RunningTable(table, task)
         return running
 
-    async def _voice(self, table_id: str) -> EventPublisher:
-        if table_id not in self._voices:
-            self._voices[table_id] = await self._resources.publisher_of(table_id, self._epoch)
-        return self._voices[table_id]
+    async def _publisher_of(self, table_id: str) -> EventPublisher:
+        if table_id not in self._publishers:
+            self._publishers[table_id] = await self._dependencies.publisher_of(table_id, self._epoch)
+        return self._publishers[table_id]
 
-    def _look_at(self, table_id: str, task: asyncio.Task[None]) -> None:
+    def _table_ended(self, recovery: RoundRecovery[Bets, Outcome], table_id: str, task: asyncio.Task[None]) -> None:
         failed = None if task.cancelled() else task.exception()
         if isinstance(failed, StaleOwner):
-            self._overtaken.set()
+            self._superseded.set()
         elif failed is not None:
             # Its round is ended like one that a former owner left, and the other tables play on (G9).
             _log.error("a table has failed", exc_info=failed, extra={"table_id": table_id})
             del self._tables[table_id]
-            self._note_stuck({**self._stuck, table_id: PLATFORM_FAULT})
+            recovery.block(table_id, PLATFORM_FAULT)
 
     def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
-        rules = self._premises.rules_in_force().rules
+        rules = self._host.rules_in_force().rules
         message = rules.outcome_message(rules.read_outcome(outcome))
-        return appearance.past_outcome(round_id, drawn_at, appearance.packed(message))
-
-    # -- what a former owner left ------------------------------------------------------------------------------------
-
-    async def _admit(self, table_id: str) -> TableWallet:
-        """Opens the table at the wallet, which shuts the former owner out; ends rounds unknown to the journal."""
-        configuration = self._premises.rules_in_force().configuration
-        bank = TableWallet(self._resources.wallet, table_id, self._epoch)
-        answer = await bank.open_table(
-            configuration.game, configuration.regulation, configuration.mode, configuration.play
-        )
-        if answer.open_round_ids:
-            known = {
-                left.opened.round_id for left in await self._resources.journal.unfinished_rounds(self.placement_id)
-            }
-            for round_id in sorted(set(answer.open_round_ids) - known):
-                _log.error("a round the journal does not know is made void", extra={"round_id": round_id})
-                await bank.void_round(round_id, OWNER_LOST)
-        return bank
-
-    async def _end_what_was_left(self, at: Collection[str] | None = None) -> None:
-        """Ends what a former owner left, at these tables only if they are named.
-
-        A table stays closed where that fails: somebody has to look why. Nobody else's table or money waits for it (G9).
-        """
-        banks: dict[str, TableWallet] = {}
-        stuck: dict[str, str] = {}
-        for left in await self._resources.journal.unfinished_rounds(self.placement_id):
-            table_id, round_id = left.opened.table_id, left.opened.round_id
-            if table_id in stuck or (at is not None and table_id not in at):
-                continue
-            reason = self._stuck.get(table_id, OWNER_LOST)
-            try:
-                if table_id not in banks:
-                    banks[table_id] = await self._admit(table_id)
-                events = await self._end_round(left, banks[table_id], reason)
-            except StaleOwner:
-                raise
-            except Exception:  # noqa: BLE001 - whatever it was, it is of this round
-                _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
-                stuck[table_id] = reason
-                continue
-            for event in events:
-                event.at.FromDatetime(self._resources.clock.now())
-            (await self._voice(table_id)).publish(*events)
-        # Another table may have failed meanwhile.
-        others = {} if at is None else {table: why for table, why in self._stuck.items() if table not in at}
-        self._note_stuck({**others, **stuck})
-
-    def _note_stuck(self, tables: dict[str, str]) -> None:
-        _STUCK.inc(len(tables) - len(self._stuck))
-        self._stuck = tables
-
-    async def _end_what_is_stuck(self) -> None:
-        """Tries once more: what was in the way may have been mended, or passed."""
-        try:
-            await self._end_what_was_left(frozenset(self._stuck))
-        except StaleOwner:
-            raise
-        except Exception:  # noqa: BLE001 - the tables that are open go on
-            _log.exception("what was left could not be looked up", extra={"placement_id": self.placement_id})
-        if not self.individual and not self._tables and not self._stuck and not self._leaving:
-            await self._opened(self.placement_id)
-
-    async def _end_round(self, left: UnfinishedRound, bank: TableWallet, reason: str) -> list[events_pb2.TableEvent]:
-        settlement: Settlement[Bets, Outcome] = Settlement(bank, self._resources.journal, self._epoch)
-        round_id = left.opened.round_id
-        if left.drawn is not None:
-            version = left.opened.configuration_version
-            rules = (await self._resources.catalogue.rules_of_version(self.placement_id, version)).rules
-            result = await settlement.settle(left.drawn, rules)
-            _log.info("a round left behind is paid", extra={"round_id": round_id})
-            seats = {stake.player_id: stake.seat for stake in left.drawn.stakes}
-            # The former owner may have died before anybody saw the outcome.
-            outcome = rules.outcome_message(rules.read_outcome(left.drawn.outcome))
-            shown_until = self._resources.clock.now()
-            return [
-                appearance.outcome_drawn(round_id, outcome, left.drawn.draw_trigger),
-                appearance.round_settled(round_id, seats, result.entry, shown_until),
-            ]
-        # The money first: what is read for the record after that stands in no refund's way (G4).
-        returned = await settlement.return_stakes(round_id, reason)
-        ledger = await bank.get_round(round_id)
-        players = await self._players(ledger)
-        taken_back: list[CancelledStake] = []
-        if any(stake.state == wallet_types.STAKE_STATE_CANCELLED for stake in ledger.stakes):
-            taken_back = cancelled_in_ledger(ledger, players, await bank.list_cancellation_times(round_id))
-        stakes = stakes_in_ledger(ledger, players)
-        await settlement.journal_void(round_id, reason, returned, stakes, taken_back)
-        _log.info("a round left behind is void", extra={"round_id": round_id})
-        return [appearance.round_void(round_id, reason)]
-
-    async def _players(self, ledger: wallet_pb2.Round) -> dict[str, str]:
-        """Whose sessions they are that have stakes in a round."""
-        wallet = self._resources.wallet
-        players: dict[str, str] = {}
-        for session_id in dict.fromkeys(stake.session_id for stake in ledger.stakes):
-            request = session_pb2.GetSessionRequest(session_id=session_id)
-            answer = await retry_until_answered(partial(wallet.get_session, request))
-            players[session_id] = answer.session.player_id
-        return players
+        return messages.past_outcome(round_id, drawn_at, packed(message))
 
 
-async def _hush(voice: EventPublisher) -> None:
-    """Ends a voice. Whoever speaks next says how the table stands, so what does not leave in a moment is let go."""
+async def _close_publisher(publisher: EventPublisher) -> None:
+    """Closes a publisher. Unsent events may be lost: the next owner publishes a full snapshot."""
     try:
         async with asyncio.timeout(FLUSH_TIMEOUT_S):
-            await voice.flush()
+            await publisher.flush()
     except TimeoutError:
-        _log.warning("the last words of a table were not heard")
-    await voice.close()
+        _log.warning("the last events of a table did not reach the bus in time")
+    await publisher.close()
 
 
 def individual_table_id(placement_id: str, player_id: str) -> str:
-    """The id of a player's own table: the house's, and sixteen digits that stand for the player."""
+    """Returns the id of a player's own table: the configured table's, and sixteen digits that stand for the player."""
     return f"{placement_id}-{hashlib.blake2b(player_id.encode(), digest_size=8).hexdigest()}"

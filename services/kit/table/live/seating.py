@@ -1,4 +1,4 @@
-"""Who sits at one table, by the sessions that the wallet tells of."""
+"""The seats of one table, which follow the sessions that the wallet reports."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable
 
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import session_pb2
-from services.kit.table.banked.felt import Seat
+from services.kit.table.seat import Seat
 
-# Sessions that have ended lately: what is heard of them late is not believed (G11).
+# Sessions that ended last, so that a late report of one seats nobody (G11).
 ENDED_SESSIONS_REMEMBERED = 1_000
 
 
 class Seating:
-    """The seats of a table. A seat is its player's for as long as his session lasts."""
+    """Keeps a seat for a player as long as their session lasts."""
 
     def __init__(self, publish: Callable[[events_pb2.TableEvent], None]) -> None:
-        self._say = publish
+        self._publish = publish
         self._seats: dict[str, Seat] = {}
         self._ending: set[str] = set()
-        # Over, but their seats are kept until the round in which they have a stake is told.
-        self._over: set[str] = set()
+        # Sessions that have ended, whose seats are kept until the results of the round are published.
+        self._kept: set[str] = set()
         self._ended: deque[str] = deque(maxlen=ENDED_SESSIONS_REMEMBERED)
 
     def __len__(self) -> int:
@@ -35,39 +35,40 @@ class Seating:
 
     @property
     def has_ending_session(self) -> bool:
-        """A session takes no more bets and waits for the end of the round."""
+        """Whether a session takes no more bets and waits for the end of the round."""
         return any(seat.session_id in self._ending for seat in self._seats.values())
 
     def seat_session(self, session: session_pb2.Session) -> None:
-        """A session runs, or is ending."""
+        """Seats the player of a session that is running or ending."""
         if session.session_id in self._ended:
-            # The first answer to a click on «enter» that was repeated after he had left, or one that took its time.
+            # A late answer, or the first answer again to a request to enter that is repeated after the player has left.
             return
         if session.state == session_pb2.SESSION_STATE_ENDING:
             self._ending.add(session.session_id)
-        known = self._seats.get(session.player_id)
-        if known is not None and known.session_id == session.session_id:
+        present = self._seats.get(session.player_id)
+        if present is not None and present.session_id == session.session_id:
             return
         taken = {seat.number for seat in self._seats.values()}
-        number = known.number if known else next(n for n in range(1, len(taken) + 2) if n not in taken)
+        number = present.number if present else next(n for n in range(1, len(taken) + 2) if n not in taken)
         self._seats[session.player_id] = Seat(number, session.player_id, session.account_id, session.session_id)
-        if known is None:
-            self._say(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
+        if present is None:
+            self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
 
     def keep_until_result(self, session_id: str) -> None:
-        """The session is over, the round in which it has a stake is not."""
-        self._over.add(session_id)
+        """Keeps the seat of an ended session until the round in which it has a stake is settled."""
+        self._kept.add(session_id)
 
     def free_kept_seats(self) -> None:
-        over, self._over = self._over, set()
-        self.free_seats(over)
+        """Frees the seats that were kept for the result."""
+        kept, self._kept = self._kept, set()
+        self.free_seats(kept)
 
     def free_seats(self, session_ids: Iterable[str]) -> None:
-        """These sessions are over."""
-        gone = set(session_ids)
+        """Frees the seats of sessions that have ended."""
+        ended = set(session_ids)
         for player_id, seat in list(self._seats.items()):
-            if seat.session_id in gone:
+            if seat.session_id in ended:
                 del self._seats[player_id]
-                self._say(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
-        self._ending -= gone
-        self._ended.extend(gone)
+                self._publish(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
+        self._ending -= ended
+        self._ended.extend(ended)

@@ -1,7 +1,8 @@
-"""One live table: a single task that opens rounds, closes them, draws, and sees to it that they end.
+"""One live table: a single task that opens rounds, closes betting, draws, and has every round end.
 
-All that changes at the table changes here, on one event loop (single writer). Nothing is acknowledged or said before it
-is durable (G5): stakes when the wallet has them, outcomes when the journal has them, ends when the wallet has paid.
+The whole state of the table changes here, on one event loop (single writer). Nothing is acknowledged or published
+before it is durable (G5): stakes when the wallet has them, outcomes when the journal has them, ends when the wallet has
+paid.
 """
 
 from __future__ import annotations
@@ -19,23 +20,28 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.randomness.source import SourceFailed, draw
 from services.kit.table import refusals
-from services.kit.table.banked.felt import Seat
 from services.kit.table.banked.round import FinishedRound, Round
 from services.kit.table.banked.settlement import RoundResult, Settlement
-from services.kit.table.events import messages as appearance
+from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.encoding import timestamp
+from services.kit.table.events import messages
+from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Opened, StaleOwner
+from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Opened
 from services.kit.table.live.closing import BettingClose
-from services.kit.table.live.dependencies import TableDependencies, VersionedRules
+from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
-from services.kit.table.wallet.table_wallet import WalletFailed
+from services.kit.table.seat import Seat
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 
-# How many outcomes a table shows (`804/2015:6.e` leaves the number open).
+# Past outcomes that a table shows (`804/2015:6.e` leaves the number open).
 PAST_OUTCOMES_SHOWN = 20
-# While so much waits for the bus that no round is opened: how soon to look again.
+# How soon the bus is checked again while too many events wait for it to open a round.
 BUS_CHECK_EVERY_S = 0.1
-# How long an answer waits for a round to take bets that is just about to open.
+# How soon a round is opened again for which the wallet gave no answer.
+WALLET_RETRY_S = 1.0
+# How long a call waits for a round that is just about to open.
 NEXT_ROUND_TIMEOUT_S = 1.0
 
 RANDOMNESS_FAILED = "the source of randomness failed its health test"
@@ -45,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class LiveTable(Generic[Bets, Outcome]):
-    """A table under one lease."""
+    """Runs one table under one lease."""
 
     def __init__(
         self,
@@ -60,25 +66,25 @@ class LiveTable(Generic[Bets, Outcome]):
         self.table_id = table_id
         self.placement_id = placement_id
         self._epoch = epoch
-        self._premises = dependencies.host
-        self._bank = dependencies.wallet
+        self._host = dependencies.host
+        self._wallet = dependencies.wallet
         self._journal = dependencies.journal
         self._randomness = dependencies.randomness
         self._clock = dependencies.clock
-        self._voice = dependencies.publisher
-        self._settlement: Settlement[Bets, Outcome] = Settlement(self._bank, self._journal, epoch)
+        self._publisher = dependencies.publisher
+        self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
-        self._seating = Seating(self._say)
+        self._seating = Seating(self._publish)
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_IDLE
         self._round: Round[Bets, Outcome] | None = None
-        self._configured = self._premises.rules_in_force()
+        self._configured = self._host.rules_in_force()
         self._announce_next = False
-        # A round that players may have been told of and that takes no bets yet.
+        # The round that was announced to players and does not take bets yet.
         self._opening = ""
-        # The version that the wallet has been told.
+        # The version of the specific rules that the wallet knows.
         self._applied_version = 0
-        self._leaving = False
+        self._handing_over = False
         self._changed = asyncio.Event()
         self._betting = asyncio.Event()
         self.last_round: FinishedRound[Outcome] | None = None
@@ -91,7 +97,7 @@ class LiveTable(Generic[Bets, Outcome]):
 
     @property
     def is_empty(self) -> bool:
-        """Nobody sits here and nothing lies on the felt."""
+        """Whether nobody sits here and nothing lies on the felt."""
         return not self._seating and (self._round is None or self._round.felt.is_empty)
 
     @property
@@ -104,16 +110,16 @@ class LiveTable(Generic[Bets, Outcome]):
         return self._configured
 
     def snapshot(self) -> types_pb2.TableSnapshot:
-        return appearance.snapshot(
+        return messages.snapshot(
             self.table_id,
-            self._voice.seq,
+            self._publisher.seq,
             self._clock.now(),
             self._phase,
             self._configured.version,
             self._round,
             self._past,
             len(self._seating),
-            self._premises.closed_reason() or "",
+            self._host.closed_reason() or "",
         )
 
     def seat_of(self, player_id: str) -> Seat | None:
@@ -122,7 +128,7 @@ class LiveTable(Generic[Bets, Outcome]):
     @property
     def next_round_id(self) -> str:
         """The round that takes bets, or the one that will next."""
-        if self._round is not None and self._open(self._round):
+        if self._round is not None and self._is_open(self._round):
             return self._round.round_id
         return f"{self.table_id}.{self._number + 1}"
 
@@ -131,12 +137,12 @@ class LiveTable(Generic[Bets, Outcome]):
         """The round under way."""
         return self._round
 
-    # -- who sits here -----------------------------------------------------------------------------------------------
+    # -- sessions and seats ------------------------------------------------------------------------------------------
 
     def apply_session(self, session: session_pb2.Session) -> None:
-        """A session at this table has started, moved on or ended."""
+        """Seats or frees the player of a session that has started, moved on or ended."""
         if session.state == session_pb2.SESSION_STATE_ENDED:
-            if self._is_being_paid(session.player_id):
+            if self._awaits_result(session.player_id):
                 self._seating.keep_until_result(session.session_id)
             else:
                 self._seating.free_seats([session.session_id])
@@ -146,17 +152,17 @@ class LiveTable(Generic[Bets, Outcome]):
             self._announce_next = not self.individual
         self.wake()
 
-    def _is_being_paid(self, player_id: str) -> bool:
-        """His round has ended in the wallet, and nobody at the table has been told."""
+    def _awaits_result(self, player_id: str) -> bool:
+        """Whether the player has a stake in a round that is closed and whose result is not published yet."""
         decided = self._phase in {types_pb2.PHASE_CLOSED, types_pb2.PHASE_DRAWN}
         return decided and self._round is not None and bool(self._round.felt.accepted_stakes_of(player_id))
 
     async def reconcile_seats(self) -> None:
-        """Frees the seats of sessions whose end was not heard of."""
-        sat = set(self._seating.session_ids())
-        running = {session.session_id for session in await self._bank.list_sessions()}
+        """Frees the seats of sessions whose end was missed."""
+        seated = set(self._seating.session_ids())
+        running = {session.session_id for session in await self._wallet.list_sessions()}
         if self._round is None or self._round.felt.is_empty:
-            self._seating.free_seats(sat - running)
+            self._seating.free_seats(seated - running)
             self.wake()
 
     # -- what players do ---------------------------------------------------------------------------------------------
@@ -164,48 +170,44 @@ class LiveTable(Generic[Bets, Outcome]):
     def open_round_and_seat(
         self, round_id: str, player_id: str, request_id: str = ""
     ) -> tuple[Round[Bets, Outcome], Seat]:
-        """The round that takes bets and the player's seat; refused if this round does not, or he does not sit here.
+        """Returns the round and the player's seat; refused if the round takes no bets or the player does not sit here.
 
-        A command that came in time and is sent again gets its answer for as long as the round is here (G3).
+        A command that came in time and is sent again gets its answer for as long as the round is under way (G3).
         """
         round_ = self._round
-        in_time = round_ is not None and (self._open(round_) or round_.has_command(player_id, request_id))
+        in_time = round_ is not None and (self._is_open(round_) or round_.has_command(player_id, request_id))
         if round_ is None or round_.round_id != round_id or not in_time:
-            current = "" if round_ is None else round_.round_id
-            closed_at = (
-                ""
-                if round_ is None or round_.closes_at is None
-                else appearance.timestamp(round_.closes_at).ToJsonString()
+            raise (
+                refusals.betting_closed(round_id, "", "") if round_ is None else round_.betting_closed_refusal(round_id)
             )
-            raise refusals.betting_closed(round_id, current, closed_at)
         seat = self._seating.seat_of(player_id)
         if seat is None:
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
-        if self._voice.full:
+        if self._publisher.full:
             raise refusals.overloaded("events that wait for the bus")
         return round_, seat
 
     @property
     def takes_bets(self) -> bool:
-        """Whether there is a round and a bet that comes now is in time."""
-        return self._round is not None and self._open(self._round)
+        """Whether a round is open and a bet that arrives now is in time."""
+        return self._round is not None and self._is_open(self._round)
 
-    def _open(self, round_: Round[Bets, Outcome]) -> bool:
+    def _is_open(self, round_: Round[Bets, Outcome]) -> bool:
         """Whether a bet that arrives now is in time (`804/2015:14`)."""
         if self._phase != types_pb2.PHASE_BETTING or round_.draw_trigger or round_.void_reason:
             return False
         return round_.closes_at is None or self._clock.now() < round_.closes_at
 
     async def trigger_draw(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
-        """Launches the ball on the player's word (`804/2015:15`); None for a round that ended before the last one."""
+        """Launches the ball for the player (`804/2015:15`); returns None if the round ended before the last one."""
         if not self.individual:
             raise TableRefused(
                 "WRONG_PLAY", "Here the round closes by the clock.", table_id=self.table_id, play="MULTI_PLAYER"
             )
         round_ = self._round
         if round_ is None or round_.round_id != round_id:
-            return self._last_of(player_id, round_id)
-        if self._open(round_):
+            return self._last_round_of(player_id, round_id)
+        if self._is_open(round_):
             self.open_round_and_seat(round_id, player_id)
             if round_.felt.is_empty:
                 raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
@@ -214,7 +216,8 @@ class LiveTable(Generic[Bets, Outcome]):
         elif self._seating.seat_of(player_id) is None and not round_.felt.accepted_stakes_of(player_id):
             raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
         finished = await background.shared_result(round_.finished)
-        # So that who has his result can bet in the round it names. A result that stays on show is not held back.
+        # The answer names the next round, so that round should take bets. A result that is shown for a while is not
+        # held back for it.
         if not self._configured.configuration.result_shown_ms:
             await self.wait_for_open_round()
         return finished
@@ -222,8 +225,8 @@ class LiveTable(Generic[Bets, Outcome]):
     async def wait_if_opening(self, round_id: str) -> None:
         """Waits a moment if this round is just about to open.
 
-        Whoever is warned that he has to bet in it (`804/2015:29`) hears so from the wallet, perhaps before it is open
-        here: his bet is early and not late.
+        A player who is warned that they have to bet in it (`804/2015:29`) learns so from the wallet, perhaps before it
+        is open here: their bet is early and not late.
         """
         if round_id == self._opening:
             await self.wait_for_open_round()
@@ -232,13 +235,14 @@ class LiveTable(Generic[Bets, Outcome]):
         """Waits a moment for a round that takes bets."""
         await background.wait_for_event(self._betting, NEXT_ROUND_TIMEOUT_S)
 
-    def _last_of(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
-        """The last round, if it is this one and he had a part in it: an individual table is nobody else's to see."""
+    def _last_round_of(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
+        """Returns the last round if it is this one and the player took part: an individual table is private."""
         last = self.last_round
         if last is None or last.round_id != round_id:
             return None
-        his = self._seating.seat_of(player_id) is not None or any(stake.player_id == player_id for stake in last.stakes)
-        return last if his else None
+        seated = self._seating.seat_of(player_id) is not None
+        took_part = seated or any(stake.player_id == player_id for stake in last.stakes)
+        return last if took_part else None
 
     async def void_open_round(self, round_id: str, reason: str) -> None:
         """Makes the open round void for a malfunction; refused once it is decided (`804/2015:20`)."""
@@ -253,20 +257,20 @@ class LiveTable(Generic[Bets, Outcome]):
     # -- the life of the table ---------------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Something has changed: rules, switches, seats, bets."""
+        """Has the table look at its rules, switches, seats and bets again."""
         self._changed.set()
 
     def hand_over(self) -> None:
-        """Finishes the round under way and opens no other."""
-        self._leaving = True
+        """Lets the round under way finish and opens no other."""
+        self._handing_over = True
         self.wake()
 
     async def run(self) -> None:
-        """Plays rounds until told to leave; `StaleOwner` when another process has taken the table."""
-        self._voice.on_overflow = self._picture
-        self._say(self._picture())
+        """Plays rounds until the table is handed over; raises `StaleOwner` when another process has taken it."""
+        self._publisher.on_overflow = self._snapshot_event
+        self._publish(self._snapshot_event())
         try:
-            while await self._needed():
+            while await self._wait_for_next_round():
                 await self._play()
         except StaleOwner:
             _log.warning("the table has another owner", extra={"table_id": self.table_id, "epoch": self._epoch})
@@ -275,64 +279,69 @@ class LiveTable(Generic[Bets, Outcome]):
             if self._round is not None:
                 self._round.abandon(refusals.unavailable("The table has just moved to another process"))
 
-    async def _needed(self) -> bool:
-        """Waits until a round may open; false when the table is to be left."""
-        while not self._leaving:
-            why = self._premises.closed_reason()
-            self._rest(why)
-            if why is None and self._seating and not self._voice.full:
+    async def _wait_for_next_round(self) -> bool:
+        """Waits until a round may open; false when the table is handed over."""
+        while not self._handing_over:
+            closed_reason = self._host.closed_reason()
+            self._publish_idle_phase(closed_reason)
+            if closed_reason is None and self._seating and not self._publisher.full:
                 return True
-            await self._wait(None if not self._voice.full else BUS_CHECK_EVERY_S)
+            await self._wait(None if not self._publisher.full else BUS_CHECK_EVERY_S)
         return False
 
-    def _rest(self, why: str | None) -> None:
-        """Says so if no round can open now: the table is switched off, or nobody sits here."""
-        if why is not None:
+    def _publish_idle_phase(self, closed_reason: str | None) -> None:
+        """Publishes that no round can open now, where that is new: the table is switched off, or nobody sits here."""
+        if closed_reason is not None:
             if self._phase != types_pb2.PHASE_DISABLED:
                 self._phase = types_pb2.PHASE_DISABLED
-                self._say_switched(enabled=False, reason=why)
+                self._publish_switched(enabled=False, reason=closed_reason)
         elif self._phase == types_pb2.PHASE_DISABLED:
             self._phase = types_pb2.PHASE_IDLE
-            self._say_switched(enabled=True, reason="")
+            self._publish_switched(enabled=True, reason="")
         elif not self._seating and self._phase != types_pb2.PHASE_IDLE:
             self._phase = types_pb2.PHASE_IDLE
-            self._say(events_pb2.TableEvent(table_idle=events_pb2.TableIdle()))
+            self._publish(events_pb2.TableEvent(table_idle=events_pb2.TableIdle()))
 
-    def _say_switched(self, *, enabled: bool, reason: str) -> None:
-        self._say(events_pb2.TableEvent(table_switched=events_pb2.TableSwitched(enabled=enabled, reason=reason)))
+    def _publish_switched(self, *, enabled: bool, reason: str) -> None:
+        self._publish(events_pb2.TableEvent(table_switched=events_pb2.TableSwitched(enabled=enabled, reason=reason)))
 
     async def _play(self) -> None:
-        """One round from its opening to the moment the next may open."""
-        self._configured = self._premises.rules_in_force()
-        round_ = await self._open_round()
+        """Plays one round, from its opening until the next may open."""
+        self._configured = self._host.rules_in_force()
         try:
-            begun = await self._take_bets(round_)
+            round_ = await self._open_round()
+        except WalletUnanswered:
+            # No round has begun: rules, switches and a handover that have come meanwhile count before the next attempt.
+            await self._wait(WALLET_RETRY_S)
+            return
+        try:
+            must_end = await self._take_bets(round_)
             round_.close()
             self._betting.clear()
-            if not begun:
+            if not must_end:
                 self._round = None
-                if self._leaving or self._seating:
-                    # Another round or another owner is about to be told of. Where nobody sits, rest is told.
+                if self._handing_over or self._seating:
+                    # Another round or another owner is published next; only where nobody sits is the rest published.
                     self._phase = types_pb2.PHASE_IDLE
                 return
             self._phase = types_pb2.PHASE_CLOSED
-            self._say(appearance.betting_closed(round_.round_id))
+            self._publish(messages.betting_closed(round_.round_id))
             await round_.wait_until_answered()
             drawn = await self._draw(round_) if not round_.void_reason else None
         except (StaleOwner, WalletFailed):
-            # What lies on the felt is the ledger's to say: whoever reads it there ends the round.
+            # Only the ledger knows what counts: the next owner, or the recovery, reads it there and ends the round.
             raise
-        except Exception:  # noqa: BLE001 - whatever it was, the stakes are not ours to keep
-            # A fault of ours harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
+        except Exception:  # noqa: BLE001 - whatever it was, the stakes must go back
+            # A fault of the platform harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
             _log.exception("a round failed", extra={"round_id": round_.round_id})
             round_.closed = True
             round_.void_reason = round_.void_reason or PLATFORM_FAULT
-            await self._premises.switch_off(PLATFORM_FAULT, whole_game=False)
+            await self._host.switch_off(PLATFORM_FAULT, whole_game=False)
             drawn = None
         if drawn is None:
             await self._void(round_)
         else:
-            await self._note_drawn(round_, drawn)
+            await self._journal_drawn(round_, drawn)
             await self._settle(round_, drawn)
         self._round = None
         await self._show_result(round_)
@@ -351,59 +360,61 @@ class LiveTable(Generic[Bets, Outcome]):
             None if self.individual else now + self._window(),
         )
 
-        async def note_opened() -> None:
+        async def journal_opened() -> None:
             await self._journal.write_opened(self._epoch, opened)
             self._number = number
 
         round_ = Round(
             round_id,
             configured.rules,
-            self._bank,
+            self._wallet,
             self._seating.session_ids(),
             seats=1 if self.individual else configured.configuration.seats,
             opened_at=now,
             configuration_version=configured.version.version,
-            journal_opened=note_opened,
+            journal_opened=journal_opened,
             now=self._clock.now,
-            publish=self._say,
+            publish=self._publish,
             on_change=self.wake,
         )
         if self._applied_version != configured.version.version:
-            await self._bank.apply_specific_rules(configured.version.version, _policy(configured.configuration))
+            await self._wallet.apply_specific_rules(
+                configured.version.version, _inactivity_policy(configured.configuration)
+            )
             self._applied_version = configured.version.version
         if self._announce_next:
             self._opening = round_id
-            await self._bank.announce_round(round_id)
+            await self._wallet.announce_round(round_id)
             self._announce_next = False
         if not self.individual:
             await round_.ensure_opened()
-            # The window begins when players can see it: it is never shorter than announced (`903-B/2015:6.1.4`).
+            # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
             round_.closes_at = self._clock.now() + self._window()
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
         self._opening = ""
         self._betting.set()
-        self._say(appearance.round_opened(round_))
+        self._publish(messages.round_opened(round_))
         return round_
 
     def _window(self) -> timedelta:
         return timedelta(milliseconds=self._configured.configuration.betting_window_ms)
 
     async def _take_bets(self, round_: Round[Bets, Outcome]) -> bool:
-        """Returns when bets are closed; false for an individual round that nobody has bet in: it never was."""
-        closing = BettingClose(round_, self._seating, self._premises, self._clock)
-        while not closing.is_due(handing_over=self._leaving):
+        """Returns when betting closes; false for an individual round without any bet, which leaves no record."""
+        closing = BettingClose(round_, self._seating, self._host, self._clock)
+        while not closing.is_due(handing_over=self._handing_over):
             await self._wait(closing.next_check_s())
-        return closing.must_be_drawn
+        return closing.must_end
 
     async def _draw(self, round_: Round[Bets, Outcome]) -> Drawn | None:
-        """Draws; None if there is no number, which makes the round void (`804/2015:20`)."""
+        """Draws; returns None if there is no outcome, which makes the round void (`804/2015:20`)."""
         try:
             outcome, entropy = draw(self._randomness, round_.rules.draw)
         except SourceFailed as failed:
             _log.error(RANDOMNESS_FAILED, extra={"error": str(failed)})
             round_.void_reason = RANDOMNESS_FAILED
-            await self._premises.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
+            await self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
             return None
         now = self._clock.now()
         return Drawn(
@@ -418,21 +429,21 @@ class LiveTable(Generic[Bets, Outcome]):
             tuple(round_.cancelled_stakes),
         )
 
-    async def _note_drawn(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
-        """From the moment the journal has it the outcome stands (G6); before that nobody has seen it."""
+    async def _journal_drawn(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
+        """Journals the outcome and then publishes it: from then on it stands (G6), and nobody has seen it before."""
         await self._journal.write_drawn(self._epoch, drawn)
         round_.outcome = round_.rules.read_outcome(drawn.outcome)
         self._phase = types_pb2.PHASE_DRAWN
         message = round_.rules.outcome_message(round_.outcome)
-        said = appearance.outcome_drawn(round_.round_id, message, drawn.draw_trigger)
-        self._say(said)
-        self._past.appendleft(appearance.past_outcome(round_.round_id, drawn.drawn_at, said.outcome_drawn.outcome))
+        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger)
+        self._publish(event)
+        self._past.appendleft(messages.past_outcome(round_.round_id, drawn.drawn_at, event.outcome_drawn.outcome))
 
     async def _settle(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
         result = await self._settlement.settle(drawn, round_.rules)
         shown_until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
-        self._say(appearance.round_settled(round_.round_id, seats, result.entry, shown_until))
+        self._publish(messages.round_settled(round_.round_id, seats, result.entry, shown_until))
         self._end(round_, result, drawn.stakes)
 
     async def _void(self, round_: Round[Bets, Outcome]) -> None:
@@ -441,7 +452,7 @@ class LiveTable(Generic[Bets, Outcome]):
             result = await self._settlement.void(
                 round_.round_id, round_.void_reason, stakes, tuple(round_.cancelled_stakes), round_.closed_at
             )
-            self._say(appearance.round_void(round_.round_id, round_.void_reason))
+            self._publish(messages.round_void(round_.round_id, round_.void_reason))
             self._end(round_, result, stakes)
         else:
             round_.abandon(refusals.unavailable("The round came to nothing"))
@@ -455,10 +466,10 @@ class LiveTable(Generic[Bets, Outcome]):
         self._seating.free_seats(result.sessions.ended_session_ids)
 
     async def _show_result(self, round_: Round[Bets, Outcome]) -> None:
-        """Leaves the result on show (`903-B/2015:6.2.3`), and gives new credits to whoever has none left."""
+        """Shows the result for a while (`903-B/2015:6.2.3`), and refills demonstration accounts that are spent."""
         until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
         await self._refill(round_)
-        while not self._leaving and (remaining_s := (until - self._clock.now()).total_seconds()) > 0:
+        while not self._handing_over and (remaining_s := (until - self._clock.now()).total_seconds()) > 0:
             await self._wait(remaining_s)
 
     async def _refill(self, round_: Round[Bets, Outcome]) -> None:
@@ -467,31 +478,31 @@ class LiveTable(Generic[Bets, Outcome]):
         players = {stake.account_id: stake.player_id for stake in self.last_round.stakes}
         for account_id, balance in self.last_round.balances.items():
             if balance.free_cents < round_.rules.minimum_cents and account_id in players:
-                await self._premises.refill_demo_account(players[account_id], f"{round_.round_id}:refill:{account_id}")
+                await self._host.refill_demo_account(players[account_id], f"{round_.round_id}:refill:{account_id}")
 
-    # -- small things ------------------------------------------------------------------------------------------------
+    # -- small parts -------------------------------------------------------------------------------------------------
 
-    def _picture(self) -> events_pb2.TableEvent:
+    def _snapshot_event(self) -> events_pb2.TableEvent:
         event = events_pb2.TableEvent(snapshot_published=events_pb2.SnapshotPublished(snapshot=self.snapshot()))
-        # It includes itself.
+        # The snapshot includes the event that brings it.
         event.snapshot_published.snapshot.seq += 1
         event.at.FromDatetime(self._clock.now())
         return event
 
-    def _say(self, *events: events_pb2.TableEvent) -> None:
-        now = appearance.timestamp(self._clock.now())
+    def _publish(self, *events: events_pb2.TableEvent) -> None:
+        now = timestamp(self._clock.now())
         for event in events:
             event.at.CopyFrom(now)
-        self._voice.publish(*events)
+        self._publisher.publish(*events)
 
     async def _wait(self, seconds: float | None) -> None:
-        """Until something changes, or so long."""
+        """Waits until something changes, but no longer than this."""
         self._changed.clear()
         await background.wait_for_event(self._changed, seconds)
 
 
-def _policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
-    """The table's own treatment of inactivity, or the regulation's numbers."""
+def _inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
+    """Returns the table's own treatment of inactivity, or the regulation's numbers."""
     if configuration.HasField("inactivity"):
         return configuration.inactivity
     return session_pb2.InactivityPolicy(invite=True)

@@ -1,1 +1,1 @@
-"""Calls the wallet for a table: one call, one answer, repeated until the wallet answers."""
+"""Calls the wallet for a table, and tells an answer from a refusal, silence and a fault."""

@@ -1,50 +1,37 @@
-"""The wallet over gRPC, as the runtime's `Wallet`: answers, refusals, fences, silences and faults told apart."""
+"""The wallet over gRPC: tells answers, refusals, a stale epoch, missing answers and faults apart."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TypeVar, cast
 
 import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
+from services.kit.batching import first_batch
 from services.kit.rpc.relay_channel import RelayChannel
-from services.kit.rpc.relay_handler import first_batch
+from services.kit.rpc.relay_handler import BATCH_LIMITS
 from services.kit.rpc.status import error_info, refused_from, status_of
-from services.kit.table.journal.entries import StaleOwner
-from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, pages
 
-# After this a call counts as unanswered and is said again (G11).
+# After this a call counts as unanswered (G11).
 ANSWER_TIMEOUT_S = 5.0
 SESSIONS_PAGE_SIZE = 500
 _DOMAIN = "wallet.feltro"
-# The wallet, or the way to it, says nothing with these about the command itself, so it is said again.
-_SILENT = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED})
-_NOT_NOW = frozenset({"UNAVAILABLE", "OVERLOADED"})
-# Only a fault of ours leads to it: the runtime asks for no more than a page.
-_OF_OURS = frozenset({"ANSWER_TOO_LARGE"})
-# The token is this service's own: no player is to hear that it was his, and no round is to stay unpaid for it (G12).
-_OF_OWN_TOKEN = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
+# Codes that say nothing about the command itself: the caller sends it again.
+_UNANSWERED_CODES = frozenset(
+    {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED}
+)
+_RETRY_REASONS = frozenset({"UNAVAILABLE", "OVERLOADED"})
+# Only a fault of this service leads to these: the runtime asks for no more than a page.
+_OWN_FAULT_REASONS = frozenset({"ANSWER_TOO_LARGE"})
+# Refusals of this service's own token: no player may be told that theirs was refused, and no round may stay unpaid for
+# it (G12).
+_OWN_TOKEN_REASONS = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
-
-
-class ServiceToken:
-    """The token with which a game service calls others, read again whenever its file changes."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read_at = 0
-        self._metadata: tuple[tuple[str, str], ...] = ()
-
-    def metadata(self) -> tuple[tuple[str, str], ...]:
-        changed_at = self._path.stat().st_mtime_ns
-        if changed_at != self._read_at:
-            self._metadata = (("authorization", f"Bearer {self._path.read_text().strip()}"),)
-            self._read_at = changed_at
-        return self._metadata
 
 
 class GrpcWallet:
@@ -53,48 +40,48 @@ class GrpcWallet:
     def __init__(
         self, channel: grpc.aio.Channel | RelayChannel, metadata: Callable[[], tuple[tuple[str, str], ...]]
     ) -> None:
-        # All that a stub asks of its channel is to make unary calls.
+        # A stub needs nothing of its channel but unary calls.
         as_channel = cast("grpc.aio.Channel", channel)
         self._ledger: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(as_channel)
         self._sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(as_channel)
         self._metadata = metadata
 
-    async def _ask_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
-        """Where one call of a player causes it, and nothing else travels along: it is a part of his trace."""
+    async def _call_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
+        """Calls with the caller's trace: one player's call causes it, and nothing else travels along."""
         header = trace.traceparent()
-        return await self._ask(call, request, (("traceparent", header),) if header else ())
+        return await self._call(call, request, (("traceparent", header),) if header else ())
 
-    async def _ask(
-        self, call: Callable[..., Awaitable[_Answer]], request: object, more: tuple[tuple[str, str], ...] = ()
+    async def _call(
+        self, call: Callable[..., Awaitable[_Answer]], request: object, headers: tuple[tuple[str, str], ...] = ()
     ) -> _Answer:
         try:
-            return await call(request, metadata=self._metadata() + more, timeout=ANSWER_TIMEOUT_S)
+            return await call(request, metadata=self._metadata() + headers, timeout=ANSWER_TIMEOUT_S)
         except grpc.aio.AioRpcError as failed:
             status = status_of(failed)
             info = None if status is None else error_info(status)
-            if info is not None and info.reason in _OF_OWN_TOKEN:
+            if info is not None and info.reason in _OWN_TOKEN_REASONS:
                 raise ServiceTokenRefused(f"{info.reason}: {failed.details()}"[:300]) from failed
-            if failed.code() in _SILENT or (info is not None and info.reason in _NOT_NOW):
+            if failed.code() in _UNANSWERED_CODES or (info is not None and info.reason in _RETRY_REASONS):
                 raise WalletUnanswered(f"{failed.code().name}: {failed.details()}"[:300]) from failed
-            if status is None or info is None or info.domain != _DOMAIN or info.reason in _OF_OURS:
+            if status is None or info is None or info.domain != _DOMAIN or info.reason in _OWN_FAULT_REASONS:
                 raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
                 raise StaleOwner(status.message) from None
             raise refused_from(status) from None
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse:
-        return await self._ask(self._ledger.OpenTable, request)
+        return await self._call(self._ledger.OpenTable, request)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse:
-        """In as many messages as it takes: each order has an answer of its own, and said again it is known (G3)."""
-        together = first_batch(request.orders, lambda order: len(order.detail))
-        if len(together) < len(request.orders):
-            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=together)
-            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[len(together) :])
+        """Sends as many messages as it takes: each order has its own answer, and a repeated one the first (G3)."""
+        count = first_batch(request.orders, lambda order: len(order.detail), BATCH_LIMITS)
+        if count < len(request.orders):
+            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[:count])
+            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[count:])
             placed = await self.place_stakes(first)
             placed.answers.extend((await self.place_stakes(rest)).answers)
             return placed
-        answer = await self._ask(self._ledger.PlaceStakes, request)
+        answer = await self._call(self._ledger.PlaceStakes, request)
         for stake in answer.answers:
             if stake.HasField("refused"):
                 info = error_info(stake.refused)
@@ -103,53 +90,50 @@ class GrpcWallet:
         return answer
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse:
-        return await self._ask_for_caller(self._ledger.CancelStake, request)
+        return await self._call_for_caller(self._ledger.CancelStake, request)
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest) -> wallet_pb2.SettleRoundResponse:
-        return await self._ask(self._ledger.SettleRound, request)
+        return await self._call(self._ledger.SettleRound, request)
 
     async def void_round(self, request: wallet_pb2.VoidRoundRequest) -> wallet_pb2.VoidRoundResponse:
-        return await self._ask(self._ledger.VoidRound, request)
+        return await self._call(self._ledger.VoidRound, request)
 
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest
     ) -> wallet_pb2.ListTransactionsResponse:
-        return await self._ask(self._ledger.ListTransactions, request)
+        return await self._call(self._ledger.ListTransactions, request)
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest) -> wallet_pb2.GetRoundResponse:
-        return await self._ask(self._ledger.GetRound, request)
+        return await self._call(self._ledger.GetRound, request)
 
     async def list_open_rounds(self, request: wallet_pb2.ListOpenRoundsRequest) -> wallet_pb2.ListOpenRoundsResponse:
-        return await self._ask_for_caller(self._ledger.ListOpenRounds, request)
+        return await self._call_for_caller(self._ledger.ListOpenRounds, request)
 
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
-        return await self._ask(self._sessions.AnnounceRound, request)
+        return await self._call(self._sessions.AnnounceRound, request)
 
     async def apply_specific_rules(
         self, request: session_pb2.ApplySpecificRulesRequest
     ) -> session_pb2.ApplySpecificRulesResponse:
-        return await self._ask(self._sessions.ApplySpecificRules, request)
+        return await self._call(self._sessions.ApplySpecificRules, request)
 
     async def list_table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
+        async def get_page(request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
+            return await self._call(self._sessions.ListTableSessions, request)
+
         request = session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
-        sessions: list[session_pb2.Session] = []
-        while True:
-            page = await self._ask(self._sessions.ListTableSessions, request)
-            sessions.extend(page.sessions)
-            if not page.next_page_token:
-                return sessions
-            request.page_token = page.next_page_token
+        return [session async for page in pages(get_page, request) for session in page.sessions]
 
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse:
-        return await self._ask_for_caller(self._sessions.StartSession, request)
+        return await self._call_for_caller(self._sessions.StartSession, request)
 
     async def get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse:
-        return await self._ask_for_caller(self._sessions.GetSession, request)
+        return await self._call_for_caller(self._sessions.GetSession, request)
 
     async def find_account(self, request: wallet_pb2.FindAccountRequest) -> wallet_pb2.FindAccountResponse:
-        return await self._ask_for_caller(self._ledger.FindAccount, request)
+        return await self._call_for_caller(self._ledger.FindAccount, request)
 
     async def refill_demo_account(
         self, request: wallet_pb2.RefillDemoAccountRequest
     ) -> wallet_pb2.RefillDemoAccountResponse:
-        return await self._ask_for_caller(self._ledger.RefillDemoAccount, request)
+        return await self._call_for_caller(self._ledger.RefillDemoAccount, request)

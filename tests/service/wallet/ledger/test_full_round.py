@@ -16,7 +16,7 @@ from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
 from services.kit.rpc.status import error_info
 from services.wallet.server import wallet_service
-from services.wallet.server.fields import AMOUNT_LIMIT_CENTS
+from services.wallet.server.fields import AMOUNT_LIMIT_CENTS, REQUEST_ID_CHARACTERS_LIMIT
 from services.wallet.server.wallet_service import (
     ORDERS_LIMIT,
     OUTCOME_BYTES_LIMIT,
@@ -25,9 +25,8 @@ from services.wallet.server.wallet_service import (
     STAKE_DETAIL_BYTES_LIMIT,
 )
 from services.wallet.store import queries
-from services.wallet.store.answers import REQUEST_ID_CHARACTERS_LIMIT
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_reason
 from tests.service.wallet.in_process_wallet import GAME, MULTI_PLAYER, InProcessWallet, open_wallet, round_ref
 from tests.service.wallet.in_process_wallet import Seat as InProcessSeat

@@ -17,7 +17,7 @@ from services.kit.refusal import Refused
 from services.kit.settings import WrongSettings, load
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.settings import WalletSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.in_process_wallet import (
     DEMO,

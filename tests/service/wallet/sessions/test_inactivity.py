@@ -1,4 +1,4 @@
-"""Inactivity on a real database: by time and by rounds, restarts in every state, replicas, and outages of ours."""
+"""Inactivity on a real database: by time and by rounds, with restarts, several replicas and outages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.kit.database import postgresql
 from services.kit.refusal import Refused
 from services.wallet.sessions.clock import SessionClock
 from services.wallet.sessions.inactivity_watch import OUTAGE_THRESHOLD, InactivityWatch
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     ENDED,
@@ -48,13 +48,13 @@ async def at_individual_table(wallet: InProcessWallet, player_id: str = "ana", r
     return await wallet.sit_down(player_id, f"table-of-{player_id}")
 
 
-# -- by time --------------------------------------------------------------------------------------------------------
+# -- by time ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:28.a")
 @pytest.mark.rule("804/2015:29")
 @pytest.mark.rule("804/2015:26")
-async def test_a9_a10_invited_warned_and_ended(wallet: InProcessWallet) -> None:
+async def test_a9_a10_an_idle_session_is_invited_warned_and_ended(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
 
     await wallet.advance_clock(180)
@@ -69,11 +69,11 @@ async def test_a9_a10_invited_warned_and_ended(wallet: InProcessWallet) -> None:
 
     session = (await wallet.get_session(seat)).session
     assert (session.state, session.end_cause) == (ENDED, session_pb2.END_CAUSE_INACTIVITY)
-    told = await wallet.player_facts("ana")
+    facts = await wallet.player_facts("ana")
     assert await wallet.fact_names("ana") == ["started", "invitation", "warning", "ended"]
-    assert [fact.session_notice.rule for fact in told[1:3]] == ["804/2015:28.a", "804/2015:29"]
-    assert told[2].session_notice.ends_at == session.ended_at
-    assert told[3].session_ended.summary.duration.seconds == 260
+    assert [fact.session_notice.rule for fact in facts[1:3]] == ["804/2015:28.a", "804/2015:29"]
+    assert facts[2].session_notice.ends_at == session.ended_at
+    assert facts[3].session_ended.summary.duration.seconds == 260
 
 
 @pytest.mark.rule("804/2015:29")
@@ -90,7 +90,7 @@ async def test_a10_a_bet_at_the_last_moment_cancels_the_end(wallet: InProcessWal
 
 
 @pytest.mark.rule("805/2015:35.a")
-async def test_b24_nobody_is_invited_while_his_round_is_open(wallet: InProcessWallet) -> None:
+async def test_b24_no_player_with_an_open_stake_is_invited(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet, regulation="805/2015")
     stake = await wallet.place(seat, "r1", 100)
     for _ in range(20):
@@ -106,7 +106,7 @@ async def test_b24_nobody_is_invited_while_his_round_is_open(wallet: InProcessWa
 
 @pytest.mark.rule("805/2015:35.a")
 @pytest.mark.parametrize("how", ["void", "cancel"])
-async def test_b24_the_clock_starts_anew_when_the_stake_comes_back(wallet: InProcessWallet, how: str) -> None:
+async def test_b24_idle_time_starts_anew_when_the_stake_comes_back(wallet: InProcessWallet, how: str) -> None:
     seat = await at_individual_table(wallet, regulation="805/2015")
     stake = await wallet.place(seat, "r1", 100)
     await wallet.advance_clock(500)
@@ -121,7 +121,7 @@ async def test_b24_the_clock_starts_anew_when_the_stake_comes_back(wallet: InPro
     assert await wallet.fact_names("ana") == ["started", "invitation"]
 
 
-async def test_a_stake_at_another_table_is_no_bet_at_this_one(wallet: InProcessWallet) -> None:
+async def test_a_stake_at_another_table_does_not_count_here(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
     await wallet.open_table("other", INDIVIDUAL)
     other = await wallet.sit_down("ana", "other")
@@ -133,7 +133,7 @@ async def test_a_stake_at_another_table_is_no_bet_at_this_one(wallet: InProcessW
 
 
 @pytest.mark.rule("804/2015:28")
-async def test_the_clock_of_development_drives_it_as_well(wallet: InProcessWallet) -> None:
+async def test_advancing_the_session_clock_ends_idle_sessions(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
     for seconds in (181, 21, 61):
         await wallet.advance_session_clock(seconds)
@@ -142,7 +142,7 @@ async def test_the_clock_of_development_drives_it_as_well(wallet: InProcessWalle
     assert await wallet.session_state(seat) == ENDED
 
 
-async def test_many_sessions_are_brought_on_in_one_sweep(wallet: InProcessWallet) -> None:
+async def test_one_sweep_takes_the_steps_of_many_sessions(wallet: InProcessWallet) -> None:
     seats = [await at_individual_table(wallet, f"p{number}") for number in range(25)]
 
     await wallet.advance_clock(181)
@@ -150,12 +150,12 @@ async def test_many_sessions_are_brought_on_in_one_sweep(wallet: InProcessWallet
     assert {await wallet.session_state(seat) for seat in seats} == {INVITED}
 
 
-# -- by rounds ------------------------------------------------------------------------------------------------------
+# -- by rounds --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:28.b")
 @pytest.mark.rule("804/2015:29")
-async def test_a11_six_rounds_a_warning_and_the_seventh(wallet: InProcessWallet) -> None:
+async def test_a11_a_session_ends_in_the_seventh_round_without_a_bet(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     idle, plays = await wallet.sit_down("ana", "wheel"), await wallet.sit_down("rui", "wheel")
     for number in range(1, 6):
@@ -181,7 +181,7 @@ async def round_of(wallet: InProcessWallet, round_id: str, idle: Seat, plays: Se
 
 
 @pytest.mark.rule("804/2015:29")
-async def test_a_bet_in_the_warned_round_is_enough(wallet: InProcessWallet) -> None:
+async def test_a_bet_in_the_announced_round_keeps_the_session(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     seat = await wallet.sit_down("ana", "wheel")
     await wallet.miss_rounds("wheel", [seat], 6)
@@ -195,7 +195,7 @@ async def test_a_bet_in_the_warned_round_is_enough(wallet: InProcessWallet) -> N
 
 
 @pytest.mark.rule("804/2015:29")
-async def test_a_void_round_is_not_the_one_more_round(wallet: InProcessWallet) -> None:
+async def test_a_void_round_does_not_end_a_warned_session(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     seat = await wallet.sit_down("ana", "wheel")
     await wallet.miss_rounds("wheel", [seat], 6)
@@ -209,7 +209,7 @@ async def test_a_void_round_is_not_the_one_more_round(wallet: InProcessWallet) -
     assert await wallet.fact_names("ana") == ["started", "invitation", "warning", "ended"]
 
 
-async def test_an_announcement_sent_again_warns_nobody_twice(wallet: InProcessWallet) -> None:
+async def test_a_repeated_announcement_warns_nobody_twice(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     seat = await wallet.sit_down("ana", "wheel")
     await wallet.miss_rounds("wheel", [seat], 6)
@@ -221,7 +221,7 @@ async def test_an_announcement_sent_again_warns_nobody_twice(wallet: InProcessWa
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_a_stale_owner_announces_nothing(wallet: InProcessWallet) -> None:
+async def test_g8_a_stale_owner_announces_no_round(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER, epoch=3)
 
     with pytest.raises(Refused) as refused:
@@ -235,7 +235,7 @@ async def test_g8_a_stale_owner_announces_nothing(wallet: InProcessWallet) -> No
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_an_epoch_counts_whatever_becomes_of_the_announcement_that_brings_it(wallet: InProcessWallet) -> None:
+async def test_g8_the_epoch_of_a_refused_announcement_counts(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     await wallet.settle("wheel", "r1")
 
@@ -245,7 +245,7 @@ async def test_g8_an_epoch_counts_whatever_becomes_of_the_announcement_that_brin
         assert refused.value.reason == reason
 
 
-async def test_a_round_that_has_ended_or_is_elsewhere_is_not_announced(wallet: InProcessWallet) -> None:
+async def test_a_round_that_has_ended_or_is_at_another_table_is_not_announced(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     await wallet.open_table("other", MULTI_PLAYER)
     await wallet.settle("wheel", "r1")
@@ -260,12 +260,12 @@ async def test_a_round_that_has_ended_or_is_elsewhere_is_not_announced(wallet: I
         assert refused.value.reason == reason
 
 
-# -- poker ----------------------------------------------------------------------------------------------------------
+# -- poker ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("806/2015:70.b")
 @pytest.mark.rule("806/2015:71")
-async def test_c30_an_absent_player_leaves_when_his_cave_is_cashed_out(wallet: InProcessWallet) -> None:
+async def test_c30_an_absent_players_session_ends_when_the_cave_is_cashed_out(wallet: InProcessWallet) -> None:
     await wallet.open_table("felt", POKER, "806/2015")
     seat = await wallet.sit_down("ana", "felt")
     await wallet.buy_in(seat, 10_000)
@@ -283,7 +283,7 @@ async def test_c30_an_absent_player_leaves_when_his_cave_is_cashed_out(wallet: I
 
 
 @pytest.mark.rule("806/2015:71")
-async def test_c30_coming_back_during_the_warned_hand(wallet: InProcessWallet) -> None:
+async def test_c30_a_player_who_returns_in_the_announced_hand_stays(wallet: InProcessWallet) -> None:
     await wallet.open_table("felt", POKER, "806/2015")
     seat = await wallet.sit_down("ana", "felt")
     await wallet.buy_in(seat, 10_000)
@@ -298,7 +298,7 @@ async def test_c30_coming_back_during_the_warned_hand(wallet: InProcessWallet) -
 
 
 async def short_cave(wallet: InProcessWallet) -> Seat:
-    """C-29: the hand ends with 99 in Ana's cave, and the minimum is 100."""
+    """C-29: the hand leaves 99 in Ana's cave, and the minimum is 100."""
     await wallet.open_table("felt", POKER, "806/2015")
     ana, rui = await wallet.sit_down("ana", "felt"), await wallet.sit_down("rui", "felt")
     await wallet.buy_in(ana, 199)
@@ -310,7 +310,7 @@ async def short_cave(wallet: InProcessWallet) -> Seat:
 
 @pytest.mark.rule("806/2015:70.a")
 @pytest.mark.rule("806/2015:71")
-async def test_c29_b_nothing_is_done_about_a_short_cave(wallet: InProcessWallet) -> None:
+async def test_c29_b_a_session_with_a_short_cave_is_invited_warned_and_ended(wallet: InProcessWallet) -> None:
     seat = await short_cave(wallet)
 
     assert await wallet.session_state(seat) == INVITED
@@ -328,7 +328,7 @@ async def test_c29_b_nothing_is_done_about_a_short_cave(wallet: InProcessWallet)
 
 
 @pytest.mark.rule("806/2015:71")
-async def test_c29_a_he_tops_up(wallet: InProcessWallet) -> None:
+async def test_c29_a_a_topped_up_cave_withdraws_the_warning(wallet: InProcessWallet) -> None:
     seat = await short_cave(wallet)
     await wallet.advance_clock(30)
     await wallet.buy_in(seat, 9_901)
@@ -339,7 +339,7 @@ async def test_c29_a_he_tops_up(wallet: InProcessWallet) -> None:
 
 
 @pytest.mark.rule("806/2015:71")
-async def test_a_lost_cave_ends_without_a_cash_out(wallet: InProcessWallet) -> None:
+async def test_a_session_with_an_empty_cave_ends_without_a_cash_out(wallet: InProcessWallet) -> None:
     await wallet.open_table("felt", POKER, "806/2015")
     ana, rui = await wallet.sit_down("ana", "felt"), await wallet.sit_down("rui", "felt")
     await wallet.buy_in(ana, 100)
@@ -352,11 +352,11 @@ async def test_a_lost_cave_ends_without_a_cash_out(wallet: InProcessWallet) -> N
     assert await wallet.fact_names("ana") == ["started", "invitation", "warning", "ended"]
 
 
-# -- restarts and replicas ------------------------------------------------------------------------------------------
+# -- restarts and replicas --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G5")
-async def test_a_restart_in_every_state_forgets_nothing(wallet_database: WalletDatabase) -> None:
+async def test_g5_a_restart_in_every_state_forgets_nothing(wallet_database: WalletDatabase) -> None:
     clock = ManualClock()
     async with open_wallet(wallet_database.url, clock) as wallet:
         seat = await at_individual_table(wallet)
@@ -379,7 +379,7 @@ async def test_a_restart_in_every_state_forgets_nothing(wallet_database: WalletD
 
 
 @pytest.mark.guarantee("G3")
-async def test_replicas_that_sweep_at_once_take_each_step_once(wallet_database: WalletDatabase) -> None:
+async def test_g3_concurrent_sweeps_of_replicas_take_each_step_once(wallet_database: WalletDatabase) -> None:
     clock = ManualClock()
     async with AsyncExitStack() as replicas:
         wallets = [await replicas.enter_async_context(open_wallet(wallet_database.url, clock)) for _ in range(3)]
@@ -393,7 +393,7 @@ async def test_replicas_that_sweep_at_once_take_each_step_once(wallet_database: 
 
 
 @pytest.mark.rule("805/2015:35")
-async def test_bets_and_sweeps_that_cross_never_end_a_session_with_an_open_stake(
+async def test_concurrent_bets_and_sweeps_never_end_a_session_with_an_open_stake(
     wallet_database: WalletDatabase,
 ) -> None:
     clock = ManualClock()
@@ -418,10 +418,10 @@ async def test_bets_and_sweeps_that_cross_never_end_a_session_with_an_open_stake
                 assert isinstance(stake, str)
                 assert await one.session_state(seat) == ACTIVE
         assert placed[6:] == [None, None]
-        await nobody_ended_holds_a_stake(wallet_database)
+        await verify_no_ended_session_has_a_stake(wallet_database)
 
 
-async def nobody_ended_holds_a_stake(wallet_database: WalletDatabase) -> None:
+async def verify_no_ended_session_has_a_stake(wallet_database: WalletDatabase) -> None:
     connection = await asyncpg.connect(wallet_database.owner_url.replace("+asyncpg", ""))
     try:
         count = await connection.fetchval(
@@ -432,11 +432,11 @@ async def nobody_ended_holds_a_stake(wallet_database: WalletDatabase) -> None:
     assert count == 0
 
 
-# -- faults of ours -------------------------------------------------------------------------------------------------
+# -- outages ----------------------------------------------------------------------------------------------------------
 
 
 async def outage(wallet_database: WalletDatabase, length: timedelta) -> None:
-    """Nobody has watched for so long, by the database's own clock."""
+    """Moves the last sweep back, by the database's own clock."""
     engine = postgresql.connect(wallet_database.owner_url, "test", 1)
     async with engine.begin() as connection:
         await connection.execute(
@@ -447,7 +447,7 @@ async def outage(wallet_database: WalletDatabase, length: timedelta) -> None:
 
 @pytest.mark.guarantee("G9")
 @pytest.mark.rule("804/2015:29")
-async def test_g9_after_an_outage_the_minute_runs_anew(
+async def test_g9_after_an_outage_the_warning_starts_anew(
     wallet: InProcessWallet, wallet_database: WalletDatabase
 ) -> None:
     seat = await at_individual_table(wallet)
@@ -465,7 +465,7 @@ async def test_g9_after_an_outage_the_minute_runs_anew(
 
 
 @pytest.mark.guarantee("G9")
-async def test_g9_a_restart_is_no_outage(wallet: InProcessWallet, wallet_database: WalletDatabase) -> None:
+async def test_g9_a_short_restart_is_no_outage(wallet: InProcessWallet, wallet_database: WalletDatabase) -> None:
     seat = await at_individual_table(wallet)
     await wallet.advance_clock(181)
     await wallet.advance_clock(21)
@@ -475,15 +475,17 @@ async def test_g9_a_restart_is_no_outage(wallet: InProcessWallet, wallet_databas
     assert await wallet.session_state(seat) == ENDED
 
 
-async def test_the_watch_lives_through_a_database_that_is_away(
+async def test_the_watch_survives_an_unreachable_database(
     wallet: InProcessWallet, wallet_database: WalletDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     seat = await at_individual_table(wallet)
     wallet.clock.advance(181)
-    away = postgresql.connect(wallet_database.url.replace(wallet_database.name, "no_such_database"), "test", 1)
-    watch = InactivityWatch(away, wallet.clock, SessionClock(away, wallet.clock), interval=timedelta(milliseconds=1))
+    unreachable = postgresql.connect(wallet_database.url.replace(wallet_database.name, "no_such_database"), "test", 1)
+    watch = InactivityWatch(
+        unreachable, wallet.clock, SessionClock(unreachable, wallet.clock), interval=timedelta(milliseconds=1)
+    )
     running = asyncio.create_task(watch.run())
-    await until(lambda: said(caplog, "a sweep over inactive sessions failed"))
+    await until(lambda: is_logged(caplog, "a sweep over inactive sessions failed"))
     # The same watch finds its database again.
     watch._engine = wallet.engine
     await until(lambda: is_state(wallet, seat, INVITED))
@@ -491,11 +493,11 @@ async def test_the_watch_lives_through_a_database_that_is_away(
     assert not running.done()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    await away.dispose()
+    await unreachable.dispose()
 
 
-async def said(caplog: pytest.LogCaptureFixture, words: str) -> bool:
-    return words in caplog.text
+async def is_logged(caplog: pytest.LogCaptureFixture, text: str) -> bool:
+    return text in caplog.text
 
 
 async def is_state(wallet: InProcessWallet, seat: Seat, state: session_pb2.SessionState.ValueType) -> bool:
@@ -504,13 +506,13 @@ async def is_state(wallet: InProcessWallet, seat: Seat, state: session_pb2.Sessi
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(60):
-        # What it waits for happens in another task, which has no event to offer.
+        # The other task has no event to wait for.
         while not await condition():
             await asyncio.sleep(0.001)
 
 
 @pytest.mark.guarantee("G9")
-async def test_one_session_that_cannot_be_brought_on_keeps_no_other(
+async def test_g9_a_session_whose_step_fails_delays_no_other(
     wallet: InProcessWallet, wallet_database: WalletDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken, sound = await at_individual_table(wallet, "ana"), await at_individual_table(wallet, "rui")
@@ -524,10 +526,10 @@ async def test_one_session_that_cannot_be_brought_on_keeps_no_other(
     await wallet.advance_clock(181)
 
     assert (await wallet.session_state(broken), await wallet.session_state(sound)) == (ACTIVE, INVITED)
-    assert "could not be brought on" in caplog.text
+    assert "the step of inactive sessions failed" in caplog.text
 
 
-# -- the operator's numbers -----------------------------------------------------------------------------------------
+# -- policies ---------------------------------------------------------------------------------------------------------
 
 
 def policy_of(table_id: str, **numbers: int) -> session_pb2.SetInactivityPolicyRequest:
@@ -545,7 +547,7 @@ def rules_of(
 
 
 @pytest.mark.rule("804/2015:28")
-async def test_a_later_policy_holds_at_once_and_is_logged(wallet: InProcessWallet) -> None:
+async def test_a_longer_policy_applies_at_once_and_is_logged(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
 
     answer = await wallet.session_service.set_inactivity_policy(policy_of(seat.table_id, idle_seconds=600), OPERATOR)
@@ -566,7 +568,7 @@ async def test_a_later_policy_holds_at_once_and_is_logged(wallet: InProcessWalle
 
 
 @pytest.mark.rule("804/2015:28.a")
-async def test_an_earlier_policy_is_refused_and_changes_nothing(wallet: InProcessWallet) -> None:
+async def test_a_policy_shorter_than_the_law_is_refused(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
 
     with pytest.raises(Refused) as refused:
@@ -578,12 +580,12 @@ async def test_an_earlier_policy_is_refused_and_changes_nothing(wallet: InProces
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.6")
-async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(wallet: InProcessWallet) -> None:
+async def test_every_change_of_a_policy_is_logged_with_actor_time_and_both_policies(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
     other = await wallet.open_table("another", INDIVIDUAL)
     moments = []
     for seconds, version in ((600, 0), (600, 1), (700, 2), (800, 0)):
-        # To say once more what holds already changes nothing.
+        # A policy that is in force already is no change.
         asked = policy_of(seat.table_id, idle_seconds=seconds)
         if version:
             await wallet.session_service.apply_specific_rules(rules_of(seat.table_id, version, asked.policy), GAME)
@@ -624,7 +626,7 @@ async def test_every_change_of_a_policy_says_who_and_when_and_from_what_to_what(
 
 
 @pytest.mark.rule("804/2015:28")
-async def test_switching_invitations_off_withdraws_them(wallet: InProcessWallet) -> None:
+async def test_a_policy_without_invitations_withdraws_them(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
     await wallet.advance_clock(181)
     await wallet.advance_clock(21)
@@ -639,7 +641,7 @@ async def test_switching_invitations_off_withdraws_them(wallet: InProcessWallet)
 
 
 @pytest.mark.rule("804/2015:28")
-async def test_whoever_takes_a_table_over_undoes_nothing_that_an_operator_has_set(wallet: InProcessWallet) -> None:
+async def test_a_new_owner_does_not_undo_an_operators_policy(wallet: InProcessWallet) -> None:
     table_id = (await at_individual_table(wallet)).table_id
     law = session_pb2.InactivityPolicy(invite=True)
     await wallet.session_service.apply_specific_rules(rules_of(table_id, 1, law), GAME)
@@ -647,7 +649,7 @@ async def test_whoever_takes_a_table_over_undoes_nothing_that_an_operator_has_se
 
     again = await wallet.session_service.apply_specific_rules(rules_of(table_id, 1, law, epoch=2), GAME)
     assert again.policy.idle_seconds == 600
-    # Other rules come into force.
+    # Newer rules replace the policy.
     changed = await wallet.session_service.apply_specific_rules(rules_of(table_id, 2, law, epoch=2), GAME)
     assert changed.policy.idle_seconds == 180
     seconds = [each.after.idle_seconds for each in (await wallet.policy_changes(table_id)).changes]
@@ -655,7 +657,7 @@ async def test_whoever_takes_a_table_over_undoes_nothing_that_an_operator_has_se
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_a_stale_owner_s_rules_are_refused(wallet: InProcessWallet) -> None:
+async def test_g8_the_rules_of_a_stale_owner_are_refused(wallet: InProcessWallet) -> None:
     table_id = await wallet.open_table("wheel", MULTI_PLAYER, epoch=3)
     late = rules_of(table_id, 7, session_pb2.InactivityPolicy(), epoch=2)
 
@@ -673,7 +675,7 @@ async def test_g8_a_stale_owner_s_rules_are_refused(wallet: InProcessWallet) -> 
         (policy_of("nowhere"), "TABLE_UNKNOWN"),
     ],
 )
-async def test_a_policy_needs_a_table_and_numbers(
+async def test_a_policy_needs_a_table_and_values(
     wallet: InProcessWallet, request_: session_pb2.SetInactivityPolicyRequest, reason: str
 ) -> None:
     await at_individual_table(wallet)
@@ -684,7 +686,7 @@ async def test_a_policy_needs_a_table_and_numbers(
     assert refused.value.reason == reason
 
 
-async def test_the_next_step_is_shown(wallet: InProcessWallet) -> None:
+async def test_a_session_shows_its_next_step(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
     session = (await wallet.get_session(seat)).session
 

@@ -1,4 +1,4 @@
-"""Sessions start, end and are shown as the player decides (`804/2015:27`), each to its own player."""
+"""Sessions: how they start and end (`804/2015:27`), who sees them, and the session clock."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2
 from services.kit.refusal import Refused
-from services.wallet.settings import SessionClockKind
-from tests.conftest import WalletDatabase
+from services.wallet.sessions.clock import SessionClockKind
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     DEMO,
@@ -30,8 +30,8 @@ from tests.service.wallet.in_process_wallet import (
     player,
 )
 
-# An id that the wallet might have given out, and has not.
-NOBODY = "00000000-0000-7000-8000-000000000000"
+# Spelled like an id of the wallet.
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ async def wallet(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWall
         yield opened
 
 
-# -- starting -------------------------------------------------------------------------------------------------------
+# -- starting ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:27")
 @pytest.mark.rule("903-B/2015:6.3.6.2")
-async def test_a_session_keeps_who_where_when_and_on_what(wallet: InProcessWallet) -> None:
+async def test_a_session_records_player_table_time_and_device(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     account_id = await wallet.open_account("ana")
 
@@ -64,7 +64,7 @@ async def test_a_session_keeps_who_where_when_and_on_what(wallet: InProcessWalle
     assert await wallet.fact_names("ana") == ["started"]
 
 
-async def test_the_next_session_names_the_one_before(wallet: InProcessWallet) -> None:
+async def test_a_new_session_names_the_times_of_the_previous_one(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel")
     wallet.clock.advance(60)
@@ -75,11 +75,11 @@ async def test_the_next_session_names_the_one_before(wallet: InProcessWallet) ->
 
     assert started.previous_session_started_at.ToDatetime(T0.tzinfo) == T0
     assert started.previous_session_ended_at.ToDatetime(T0.tzinfo) == T0 + timedelta(seconds=60)
-    told = (await wallet.player_facts("ana"))[-1].session_started
-    assert told.previous_session_started_at == started.previous_session_started_at
+    fact = (await wallet.player_facts("ana"))[-1].session_started
+    assert fact.previous_session_started_at == started.previous_session_started_at
 
 
-async def test_one_running_session_per_player_and_table_and_several_tables_at_once(wallet: InProcessWallet) -> None:
+async def test_a_player_has_one_running_session_per_table(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     await wallet.open_table("two", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
@@ -91,7 +91,7 @@ async def test_one_running_session_per_player_and_table_and_several_tables_at_on
     assert (refused.value.reason, refused.value.facts) == ("SESSION_RUNNING", {"session_id": seat.session_id})
 
 
-async def test_two_starts_at_once_make_one_session(wallet: InProcessWallet) -> None:
+async def test_concurrent_starts_make_one_session(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     account_id = await wallet.open_account("ana")
 
@@ -103,7 +103,7 @@ async def test_two_starts_at_once_make_one_session(wallet: InProcessWallet) -> N
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_the_same_request_starts_one_session_and_gets_the_same_bytes(wallet: InProcessWallet) -> None:
+async def test_g3_a_repeated_request_starts_one_session_and_gets_the_same_bytes(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     account_id = await wallet.open_account("ana")
     request = session_pb2.StartSessionRequest(request_id="start-1", account_id=account_id, table_id="one")
@@ -117,18 +117,18 @@ async def test_g3_the_same_request_starts_one_session_and_gets_the_same_bytes(wa
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_click_that_is_repeated_over_another_network_is_the_same(wallet: InProcessWallet) -> None:
+async def test_g3_a_request_repeated_over_another_network_gets_the_first_answer(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     account_id = await wallet.open_account("ana")
-    here, there = (
+    original, repeated = (
         session_pb2.StartSessionRequest(
             request_id="start-1", account_id=account_id, table_id="one", device=session_pb2.Device(address=address)
         )
         for address in ("192.0.2.1", "198.51.100.7")
     )
 
-    first = await wallet.session_service.start_session(here, GAME)
-    again = await wallet.session_service.start_session(there, GAME)
+    first = await wallet.session_service.start_session(original, GAME)
+    again = await wallet.session_service.start_session(repeated, GAME)
 
     assert again == first
     assert session_pb2.StartSessionResponse.FromString(first).session.device.address == "192.0.2.1"
@@ -148,7 +148,7 @@ async def test_g3_the_same_request_id_for_something_else_is_refused(wallet: InPr
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_refusal_is_an_answer_that_stays(wallet: InProcessWallet) -> None:
+async def test_g3_a_repeated_request_gets_the_first_refusal(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     with pytest.raises(Refused):
@@ -161,7 +161,7 @@ async def test_g3_a_refusal_is_an_answer_that_stays(wallet: InProcessWallet) -> 
     assert refused.value.reason == "SESSION_RUNNING"
 
 
-async def test_real_and_demonstration_do_not_meet(wallet: InProcessWallet) -> None:
+async def test_no_real_account_plays_at_a_demonstration_table(wallet: InProcessWallet) -> None:
     await wallet.open_table("fun", INDIVIDUAL, mode=DEMO)
     account_id = await wallet.open_account("ana")
 
@@ -172,7 +172,7 @@ async def test_real_and_demonstration_do_not_meet(wallet: InProcessWallet) -> No
     assert refused.value.facts == {"account_id": account_id, "account_mode": "REAL", "table_mode": "DEMO"}
 
 
-async def test_a_blocked_account_starts_nothing(wallet: InProcessWallet) -> None:
+async def test_a_blocked_account_starts_no_session(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     account_id = await wallet.open_account("ana")
     async with wallet.engine.begin() as connection:
@@ -188,7 +188,7 @@ async def test_a_blocked_account_starts_nothing(wallet: InProcessWallet) -> None
     ("wrong", "reason"),
     [
         ({"table_id": "nowhere"}, "TABLE_UNKNOWN"),
-        ({"account_id": NOBODY}, "ACCOUNT_UNKNOWN"),
+        ({"account_id": UNKNOWN_ID}, "ACCOUNT_UNKNOWN"),
         ({"account_id": "what?"}, "ACCOUNT_UNKNOWN"),
         ({"request_id": ""}, "INVALID"),
         ({"table_id": "no such\ntable"}, "INVALID"),
@@ -196,7 +196,9 @@ async def test_a_blocked_account_starts_nothing(wallet: InProcessWallet) -> None
         ({"device": session_pb2.Device(agent="\0")}, "INVALID"),
     ],
 )
-async def test_what_cannot_be_is_refused(wallet: InProcessWallet, wrong: dict[str, object], reason: str) -> None:
+async def test_invalid_or_unknown_fields_are_refused(
+    wallet: InProcessWallet, wrong: dict[str, object], reason: str
+) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     right = {"request_id": "r", "table_id": "one", "account_id": await wallet.open_account("ana")}
 
@@ -206,19 +208,19 @@ async def test_what_cannot_be_is_refused(wallet: InProcessWallet, wrong: dict[st
     assert refused.value.reason == reason
 
 
-# -- whose ----------------------------------------------------------------------------------------------------------
+# -- access -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_player_sees_and_touches_his_own_only(wallet: InProcessWallet) -> None:
+async def test_a_player_sees_and_changes_only_their_own_sessions(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     rui, sessions = player("rui"), wallet.session_service
-    of_session = {"session_id": seat.session_id}
+    session_id = {"session_id": seat.session_id}
 
     for call in (
         wallet.end_session(seat, rui),
-        sessions.get_session(session_pb2.GetSessionRequest(**of_session), rui),
-        sessions.record_activity(session_pb2.RecordActivityRequest(**of_session), rui),
+        sessions.get_session(session_pb2.GetSessionRequest(**session_id), rui),
+        sessions.record_activity(session_pb2.RecordActivityRequest(**session_id), rui),
         sessions.list_sessions(session_pb2.ListSessionsRequest(player_id="ana"), rui),
         sessions.end_player_sessions(session_pb2.EndPlayerSessionsRequest(player_id="ana"), rui),
     ):
@@ -228,8 +230,8 @@ async def test_a_player_sees_and_touches_his_own_only(wallet: InProcessWallet) -
     assert await wallet.session_state(seat) == ACTIVE
 
 
-@pytest.mark.parametrize("session_id", [NOBODY, "", "ffff", "no id"])
-async def test_an_unknown_session_is_said_to_be_unknown(wallet: InProcessWallet, session_id: str) -> None:
+@pytest.mark.parametrize("session_id", [UNKNOWN_ID, "", "ffff", "no id"])
+async def test_an_unknown_session_is_refused(wallet: InProcessWallet, session_id: str) -> None:
     request = session_pb2.EndSessionRequest(session_id=session_id, cause=session_pb2.END_CAUSE_PLAYER)
 
     with pytest.raises(Refused) as refused:
@@ -238,12 +240,12 @@ async def test_an_unknown_session_is_said_to_be_unknown(wallet: InProcessWallet,
     assert (refused.value.reason, refused.value.facts) == ("SESSION_UNKNOWN", {"session_id": session_id})
 
 
-# -- ending ---------------------------------------------------------------------------------------------------------
+# -- ending -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:26")
 @pytest.mark.rule("804/2015:27")
-async def test_the_player_ends_his_session_and_is_told_what_it_came_to(wallet: InProcessWallet) -> None:
+async def test_the_player_ends_the_session_and_gets_its_summary(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     stake = await wallet.place(seat, "r1", 500)
@@ -273,7 +275,7 @@ async def test_ending_twice_changes_nothing(wallet: InProcessWallet) -> None:
 
 
 @pytest.mark.rule("805/2015:35")
-async def test_b24_with_a_stake_in_play_it_ends_with_the_round(wallet: InProcessWallet) -> None:
+async def test_b24_a_session_with_a_stake_in_play_ends_with_the_round(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     stake = await wallet.place(seat, "r1", 500)
@@ -291,7 +293,7 @@ async def test_b24_with_a_stake_in_play_it_ends_with_the_round(wallet: InProcess
 
 
 @pytest.mark.parametrize("how", ["void", "cancel"])
-async def test_b24_it_ends_as_well_when_the_stake_comes_back(wallet: InProcessWallet, how: str) -> None:
+async def test_b24_an_ending_session_ends_when_its_stake_comes_back(wallet: InProcessWallet, how: str) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     stake = await wallet.place(seat, "r1", 500)
@@ -306,7 +308,7 @@ async def test_b24_it_ends_as_well_when_the_stake_comes_back(wallet: InProcessWa
     assert await wallet.fact_names("ana") == ["started", "ended"]
 
 
-async def test_a_cave_is_cashed_out_before_a_session_is_over(wallet: InProcessWallet) -> None:
+async def test_a_session_ends_only_after_its_cave_is_cashed_out(wallet: InProcessWallet) -> None:
     await wallet.open_table("felt", POKER, "806/2015")
     seat = await wallet.sit_down("ana", "felt")
     await wallet.buy_in(seat, 10_000)
@@ -317,7 +319,7 @@ async def test_a_cave_is_cashed_out_before_a_session_is_over(wallet: InProcessWa
     assert await wallet.session_state(seat) == ENDED
 
 
-async def test_a_stake_at_another_table_keeps_nobody(wallet: InProcessWallet) -> None:
+async def test_a_stake_at_another_table_keeps_no_session_open(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     await wallet.open_table("two", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
@@ -340,7 +342,7 @@ async def test_a_stake_at_another_table_keeps_nobody(wallet: InProcessWallet) ->
     ],
 )
 @pytest.mark.rule("804/2015:29")
-async def test_nobody_may_call_it_inactivity_but_the_wallet(
+async def test_only_the_wallet_ends_a_session_for_inactivity(
     wallet: InProcessWallet, who: object, cause: session_pb2.EndCause.ValueType
 ) -> None:
     await wallet.open_table("one", INDIVIDUAL)
@@ -352,7 +354,7 @@ async def test_nobody_may_call_it_inactivity_but_the_wallet(
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "cause"})
 
 
-async def test_what_the_operator_ends_says_so(wallet: InProcessWallet) -> None:
+async def test_a_session_ended_by_the_operator_records_that_cause(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
 
@@ -368,9 +370,9 @@ async def test_logging_out_ends_all_sessions(wallet: InProcessWallet) -> None:
     await wallet.start_session(seat.account_id, "two")
     await wallet.end_session(seat)
     await wallet.start_session(seat.account_id, "three")
-    stays = await wallet.sit_down("rui", "one")
-    staked = await wallet.sit_down("ana", "one")
-    await wallet.place(staked, "r1", 100)
+    other_player = await wallet.sit_down("rui", "one")
+    seat_with_stake = await wallet.sit_down("ana", "one")
+    await wallet.place(seat_with_stake, "r1", 100)
 
     answer = await wallet.session_service.end_player_sessions(
         session_pb2.EndPlayerSessionsRequest(player_id="ana"), player("ana")
@@ -379,10 +381,10 @@ async def test_logging_out_ends_all_sessions(wallet: InProcessWallet) -> None:
     states = {session.table_id: session.state for session in answer.sessions}
     assert states == {"one": ENDING, "two": ENDED, "three": ENDED}
     assert {session.end_cause for session in answer.sessions} == {session_pb2.END_CAUSE_LOGOUT}
-    assert await wallet.session_state(stays) == ACTIVE
+    assert await wallet.session_state(other_player) == ACTIVE
 
 
-async def test_an_operator_who_ends_them_is_on_record_as_the_one_who_did(wallet: InProcessWallet) -> None:
+async def test_sessions_ended_by_an_operator_record_that_cause(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     await wallet.open_table("two", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
@@ -397,10 +399,10 @@ async def test_an_operator_who_ends_them_is_on_record_as_the_one_who_did(wallet:
     assert [session.end_cause for session in answer.sessions] == [session_pb2.END_CAUSE_OPERATOR] * 2
 
 
-# -- looking --------------------------------------------------------------------------------------------------------
+# -- activity and lists -----------------------------------------------------------------------------------------------
 
 
-async def test_a_sign_of_life_is_kept_and_is_no_bet(wallet: InProcessWallet) -> None:
+async def test_activity_is_recorded_and_is_no_bet(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
     before = (await wallet.get_session(seat)).session
@@ -440,10 +442,10 @@ async def test_sessions_are_listed_newest_first_in_pages(wallet: InProcessWallet
     assert [session.table_id for session in running.sessions] == ["t4", "t2", "t1", "t0"]
 
 
-# -- the clock of development ---------------------------------------------------------------------------------------
+# -- the session clock ------------------------------------------------------------------------------------------------
 
 
-async def test_development_moves_the_clock_for_every_replica(
+async def test_the_clock_is_advanced_for_every_replica(
     wallet: InProcessWallet, wallet_database: WalletDatabase
 ) -> None:
     answer = await wallet.advance_session_clock(100)
@@ -457,14 +459,14 @@ async def test_development_moves_the_clock_for_every_replica(
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 1e9])
-async def test_the_clock_goes_forward_and_within_reason(wallet: InProcessWallet, seconds: float) -> None:
+async def test_the_clock_is_advanced_only_forward_and_within_its_limit(wallet: InProcessWallet, seconds: float) -> None:
     with pytest.raises(Refused) as refused:
         await wallet.advance_session_clock(seconds)
 
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by"})
 
 
-async def test_a_real_clock_cannot_be_moved_and_ignores_that_it_was(wallet_database: WalletDatabase) -> None:
+async def test_a_real_clock_cannot_be_advanced_and_ignores_earlier_advances(wallet_database: WalletDatabase) -> None:
     clock = ManualClock()
     async with open_wallet(wallet_database.url, clock) as development:
         await development.advance_session_clock(1000)

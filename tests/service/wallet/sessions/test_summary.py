@@ -1,4 +1,4 @@
-"""What a session came to is what the ledger says, whatever happened in it."""
+"""The summary of a session agrees with the ledger, whatever happened in the session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.wallet.sessions import summary as session_summary
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     INDIVIDUAL,
@@ -36,7 +36,7 @@ async def summary_of(wallet: InProcessWallet, seat: Seat) -> session_pb2.Session
 @pytest.mark.rule("807/2015:28")
 @pytest.mark.rule("805/2015:33")
 @pytest.mark.rule("812/2015:33")
-async def test_a12_bet_sixteen_and_won_twenty(wallet: InProcessWallet) -> None:
+async def test_a12_the_summary_of_sixteen_staked_and_twenty_won(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel")
     first = await wallet.place(seat, "r1", 100)
@@ -50,7 +50,7 @@ async def test_a12_bet_sixteen_and_won_twenty(wallet: InProcessWallet) -> None:
     assert summary.rounds == 2
 
 
-async def test_what_was_taken_back_or_given_back_was_not_staked(wallet: InProcessWallet) -> None:
+async def test_cancelled_and_returned_stakes_do_not_count_as_staked(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel")
     part, whole = await wallet.place(seat, "r1", 500), await wallet.place(seat, "r1", 70)
@@ -59,8 +59,8 @@ async def test_what_was_taken_back_or_given_back_was_not_staked(wallet: InProces
     await wallet.settle("wheel", "r1", {part: 300})
     await wallet.place(seat, "r2", 900)
     await wallet.void("wheel", "r2")
-    taken = await wallet.place(seat, "r3", 40)
-    await wallet.cancel(seat, "r3", taken)
+    cancelled = await wallet.place(seat, "r3", 40)
+    await wallet.cancel(seat, "r3", cancelled)
     await wallet.settle("wheel", "r3")
 
     summary = await summary_of(wallet, seat)
@@ -68,7 +68,7 @@ async def test_what_was_taken_back_or_given_back_was_not_staked(wallet: InProces
     assert (summary.staked_cents, summary.won_cents, summary.net_cents, summary.rounds) == (300, 300, 0, 1)
 
 
-async def test_several_stakes_in_a_round_are_one_round(wallet: InProcessWallet) -> None:
+async def test_several_stakes_in_a_round_count_as_one_round(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", MULTI_PLAYER)
     seat = await wallet.sit_down("ana", "wheel")
     stakes = [await wallet.place(seat, "r1", 100) for _ in range(3)]
@@ -79,7 +79,7 @@ async def test_several_stakes_in_a_round_are_one_round(wallet: InProcessWallet) 
     assert (summary.staked_cents, summary.won_cents, summary.rounds) == (300, 3600, 1)
 
 
-async def test_sessions_at_once_and_one_after_another_are_told_apart(wallet: InProcessWallet) -> None:
+async def test_concurrent_and_successive_sessions_have_summaries_of_their_own(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     await wallet.open_table("two", INDIVIDUAL)
     first = await wallet.sit_down("ana", "one")
@@ -104,7 +104,7 @@ async def test_sessions_at_once_and_one_after_another_are_told_apart(wallet: InP
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.2")
-async def test_deposits_and_withdrawals_during_it(wallet: InProcessWallet) -> None:
+async def test_the_summary_lists_deposits_and_withdrawals_during_the_session(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel", 1000)
     await wallet.deposit(seat.account_id, 700)
@@ -121,7 +121,7 @@ async def test_deposits_and_withdrawals_during_it(wallet: InProcessWallet) -> No
     assert await summary_of(wallet, seat) == ended
 
 
-async def test_the_newest_hundred_cash_movements_are_listed_and_all_are_counted(wallet: InProcessWallet) -> None:
+async def test_the_newest_hundred_cash_movements_are_listed_and_all_are_summed(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel")
     for cents in range(1, session_summary.CASH_MOVEMENTS_LIMIT + 6):
@@ -135,7 +135,7 @@ async def test_the_newest_hundred_cash_movements_are_listed_and_all_are_counted(
 
 @pytest.mark.rule("806/2015:67")
 @pytest.mark.rule("811/2015:67")
-async def test_a30_poker_counts_pots_prizes_and_commission_apart(wallet: InProcessWallet) -> None:
+async def test_a30_poker_counts_pots_prizes_and_commission_separately(wallet: InProcessWallet) -> None:
     await wallet.open_table("felt", POKER, "806/2015")
     ana, rui = await wallet.sit_down("ana", "felt"), await wallet.sit_down("rui", "felt")
     await wallet.buy_in(ana, 1000, commission_cents=50)
@@ -178,7 +178,7 @@ async def test_a_second_session_at_a_poker_table_begins_with_nothing(wallet: InP
     assert await summary_of(wallet, ana) == first
 
 
-async def test_no_stakes_no_hands_nothing(wallet: InProcessWallet) -> None:
+async def test_a_session_without_stakes_has_an_empty_summary(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "wheel")
     wallet.clock.advance(5)
@@ -201,25 +201,25 @@ _BY_STAKES = text(
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_whatever_happens_the_summary_is_what_the_stakes_say(wallet: InProcessWallet, seed: int) -> None:
-    """The summary is made of entries; the stakes are another way to the same sums."""
-    chance = random.Random(seed)
+async def test_the_summary_agrees_with_the_stakes_after_random_rounds(wallet: InProcessWallet, seed: int) -> None:
+    """The summary adds up entries; the stakes are another way to the same sums."""
+    generator = random.Random(seed)
     await wallet.open_table("one", MULTI_PLAYER)
     await wallet.open_table("two", MULTI_PLAYER)
     seats = [await wallet.sit_down(name, table) for name in ("ana", "rui", "eva") for table in ("one", "two")]
     for number in range(12):
-        table_id, round_id = chance.choice(["one", "two"]), f"r{number}"
+        table_id, round_id = generator.choice(["one", "two"]), f"r{number}"
         open_stakes: dict[str, int] = {}
         for seat in (seat for seat in seats if seat.table_id == table_id):
-            for _ in range(chance.randrange(3)):
-                cents = chance.randrange(1, 500)
+            for _ in range(generator.randrange(3)):
+                cents = generator.randrange(1, 500)
                 stake = await wallet.place(seat, round_id, cents)
-                taken = chance.choice([0, 0, cents, cents // 2])
-                if taken:
-                    await wallet.cancel(seat, round_id, stake, taken)
-                if cents > taken:
-                    open_stakes[stake] = chance.choice([0, cents - taken, 3 * cents])
-        if chance.random() < 0.25:
+                cancelled = generator.choice([0, 0, cents, cents // 2])
+                if cancelled:
+                    await wallet.cancel(seat, round_id, stake, cancelled)
+                if cents > cancelled:
+                    open_stakes[stake] = generator.choice([0, cents - cancelled, 3 * cents])
+        if generator.random() < 0.25:
             await wallet.void(table_id, round_id)
         else:
             await wallet.settle(table_id, round_id, open_stakes)

@@ -19,7 +19,7 @@ from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, Smal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
     Connection = asyncpg.Connection[asyncpg.Record]
 
@@ -271,7 +271,7 @@ async def test_migrating_a_current_schema_again_changes_nothing(
     before = await service.fetch("SELECT * FROM entries ORDER BY account_no, version, leg")
     for _ in range(2):
         migration = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "services.kit.command", "migrate"),
+            *(sys.executable, "-m", "services.kit.command", "migrate", "wallet"),
             env={**os.environ, "FELTRO_WALLET_OWNER_URL": wallet_database.owner_url},
             stdout=asyncio.subprocess.PIPE,
         )

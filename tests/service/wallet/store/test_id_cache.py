@@ -22,7 +22,7 @@ from services.kit.refusal import Refused
 from services.wallet.ledger.commands import Deposit
 from services.wallet.store import group_commit, id_cache
 from services.wallet.store.answers import StoredAnswer, StoredRefusal
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     ENDED,

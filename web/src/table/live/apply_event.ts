@@ -18,7 +18,7 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
       ...now,
       phase: "PHASE_DRAWN",
       round: { ...table.round, outcome },
-      past: [drawn, ...table.past].slice(0, Math.max(PAST_KEPT, table.past.length)),
+      past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
     };
   }
   if (event.round_settled || event.round_void) return { ...now, phase: "PHASE_RESULT_SHOWN" };

@@ -108,7 +108,7 @@ export class LiveTable {
       }
       this.tableId.value = entered.table.table_id;
       this.state.value = "playing";
-      this.takeSnapshot(entered.table, entered.own ?? null);
+      this.takeSnapshot(entered.table, entered.own_seat ?? null);
       this.unwatch();
       this.unwatch = watch(entered.table.table_id, {
         snapshot: (table, own) => this.takeSnapshot(table, own),
@@ -160,8 +160,8 @@ export class LiveTable {
     const answer = await call("TableService.GetTable", { table_id: this.tableId.value }).catch(() => null);
     const table = this.snapshot.value;
     // The answer is void if another round has begun meanwhile.
-    if (answer?.own && table && answer.table?.round?.round_id === table.round?.round_id)
-      this.takeSeat(table, answer.own);
+    if (answer?.own_seat && table && answer.table?.round?.round_id === table.round?.round_id)
+      this.takeSeat(table, answer.own_seat);
   }
 
   private takeEvent(event: TableEvent): void {

@@ -1,6 +1,6 @@
 // The clock of a table: how long bets are taken, by the platform's time, and what the table is doing otherwise.
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { Words } from "../../api/messages";
+import type { LocalizedText } from "../../api/messages";
 import { Icon } from "../../design/icon";
 import { useServerNow } from "../../design/use_clock";
 import { dictionary } from "../../words/language";
@@ -29,9 +29,9 @@ const AROUND = 2 * Math.PI * 21;
 /** What the last events said of the round's end; the snapshot does not hold it. */
 function useRoundEnd(
   table: LiveTable,
-  emptied: Words,
-): { nextRoundAt?: string | undefined; voidWords?: Words | undefined } {
-  const [ending, setEnding] = useState<{ nextRoundAt?: string | undefined; voidWords?: Words | undefined }>({});
+  emptied: LocalizedText,
+): { nextRoundAt?: string | undefined; voidWords?: LocalizedText | undefined } {
+  const [ending, setEnding] = useState<{ nextRoundAt?: string | undefined; voidWords?: LocalizedText | undefined }>({});
   useLayoutEffect(
     () =>
       table.onEvent((event) => {
@@ -49,7 +49,7 @@ interface Props {
   /** Shown where the player starts the round. */
   ownPace: string;
   /** Why a round is void in which every bet was taken back. */
-  emptied: Words;
+  emptied: LocalizedText;
 }
 
 export function PhaseClock({ table, ownPace, emptied }: Props) {

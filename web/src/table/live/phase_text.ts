@@ -1,5 +1,5 @@
 // A table's phase in a croupier's words, for a player who wants to bet. Independent of the game.
-import type { TableSnapshot, Words } from "../../api/messages";
+import type { LocalizedText, TableSnapshot } from "../../api/messages";
 import { dictionary, inLanguage } from "../../words/language";
 import { reasonText } from "../../words/reasons";
 
@@ -45,7 +45,7 @@ export interface PhaseContext {
   /** The result is still being shown: the text does not reveal it. */
   resultPending: boolean;
   nextRoundAt?: string | undefined;
-  voidWords?: Words | undefined;
+  voidWords?: LocalizedText | undefined;
   seated: boolean;
   /** Below the invitation to bet, where the player starts the round. */
   ownPace: string;
@@ -87,7 +87,7 @@ export function phaseText(table: TableSnapshot | null, context: PhaseContext): P
 /** Without the settlement's event, the time of the next round is computed from the draw. */
 function nextRoundText(table: TableSnapshot, { nextRoundAt, now }: PhaseContext): string {
   const shown_ms = table.configuration?.result_shown_ms ?? 0;
-  const at = nextRoundAt ? Date.parse(nextRoundAt) : Date.parse(table.past[0]?.drawn_at ?? "") + shown_ms;
+  const at = nextRoundAt ? Date.parse(nextRoundAt) : Date.parse(table.past_outcomes[0]?.drawn_at ?? "") + shown_ms;
   const left_s = Math.ceil((at - now) / 1000);
   if (nextRoundAt || left_s > 0) return phaseTextWords().nextIn(Math.max(0, left_s));
   return "";

@@ -129,7 +129,7 @@ function pendingRounds(table: LiveTable): string[] {
   const snapshot = table.snapshot.value;
   const now = snapshot?.phase === "PHASE_RESULT_SHOWN" ? undefined : snapshot?.round?.round_id;
   // At an individual table the next round is open already while the last result is being shown.
-  const rolling = resultPending.value ? snapshot?.past[0]?.round_id : undefined;
+  const rolling = resultPending.value ? snapshot?.past_outcomes[0]?.round_id : undefined;
   return [now, rolling].filter((id) => id !== undefined);
 }
 

@@ -10,7 +10,7 @@ const betting = {
   phase: "PHASE_BETTING",
   round: { round_id: "french.1", configuration_version: 1 },
   bets: [{ seat: 1, staked_cents: "500" }],
-  past: Array.from({ length: 20 }, (_, n) => ({ round_id: `french.-${n}` })),
+  past_outcomes: Array.from({ length: 20 }, (_, n) => ({ round_id: `french.-${n}` })),
   seated: 2,
 } as unknown as TableSnapshot;
 
@@ -32,7 +32,7 @@ test("a round from «façam as vossas apostas» to the next", () => {
 });
 
 test("the newest outcome comes first, and the list is as long as a snapshot's", () => {
-  const { past } = after({ outcome_drawn: { round_id: "french.1", outcome } });
+  const { past_outcomes: past } = after({ outcome_drawn: { round_id: "french.1", outcome } });
   expect(past).toHaveLength(20);
   expect(past[0]).toMatchObject({ round_id: "french.1", outcome });
 });

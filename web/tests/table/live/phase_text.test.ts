@@ -67,7 +67,11 @@ describe("the clock of a table", () => {
 
   it("computes when the next round opens for a player who missed the settlement", () => {
     const shown = (drawn_at: string) =>
-      table({ phase: "PHASE_RESULT_SHOWN", configuration: { result_shown_ms: 8000 }, past: [{ round_id: "t.1", drawn_at }] });
+      table({
+        phase: "PHASE_RESULT_SHOWN",
+        configuration: { result_shown_ms: 8000 },
+        past_outcomes: [{ round_id: "t.1", drawn_at }],
+      });
     expect(phaseText(shown(at(3)), context()).detail).toBe("Próxima jogada dentro de 6 s");
     // An older draw says nothing of the round that is shown, which is void.
     expect(phaseText(shown(at(-20)), context())).toMatchObject({ stage: "shown", detail: "" });

@@ -3,7 +3,7 @@
 // It decides nothing: it starts with the platform's outcome and ends before bets are taken again. A player who arrives in
 // the middle sees the rest; the result stays readable while the next round takes bets.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import type { Any, PastOutcome, TableEvent, TableSnapshot, Words } from "../../../api/messages";
+import type { Any, LocalizedText, PastOutcome, TableEvent, TableSnapshot } from "../../../api/messages";
 import { type Cents, cents } from "../../../words/money";
 import { voidText } from "../../../words/reasons";
 import { NO_BETS, type PlacedBets } from "../bets/bets";
@@ -44,7 +44,7 @@ export class OutcomeSequence {
   readonly result = signal<RoundResult | null>(null);
   /** The outcomes that may be shown: the newest only after its ball has come to rest. */
   readonly visiblePast = signal<readonly PastOutcome[]>([]);
-  readonly voided = signal<Words | null>(null);
+  readonly voided = signal<LocalizedText | null>(null);
   /** At an individual table: what was paid has been swept to the player, and lies in the way no more. */
   readonly swept = signal(false);
   /** The plaque has been shown for long enough. */
@@ -118,7 +118,7 @@ export class OutcomeSequence {
   }
 
   takeEvent(event: TableEvent, table: TableSnapshot, own: { seat: number | undefined; bets: PlacedBets }): void {
-    this.latest = table.past;
+    this.latest = table.past_outcomes;
     const { betting_closed, outcome_drawn, round_settled, round_void, round_opened } = event;
     if (betting_closed) this.keeper.forget();
     else if (outcome_drawn?.outcome) {
@@ -151,9 +151,9 @@ export class OutcomeSequence {
   }
 
   private readSnapshot(table: TableSnapshot, bets: PlacedBets): string | null {
-    this.latest = table.past;
+    this.latest = table.past_outcomes;
     this.readConfiguration(table);
-    const newest = table.past[0];
+    const newest = table.past_outcomes[0];
     const result = this.result.value;
     const isShown = newest !== undefined && this.isUnfolding(table, newest, bets);
     // It is being shown already; only its end may have been missed.
@@ -163,8 +163,8 @@ export class OutcomeSequence {
     this.restingNumber.value = drawnNumber(newest?.outcome) || null;
     if (isShown) {
       const ownBets = newest.round_id === table.round?.round_id ? bets : NO_BETS;
-      this.visiblePast.value = table.past.slice(1);
-      this.restingNumber.value = drawnNumber(table.past[1]?.outcome) || null;
+      this.visiblePast.value = table.past_outcomes.slice(1);
+      this.restingNumber.value = drawnNumber(table.past_outcomes[1]?.outcome) || null;
       this.beginRound(newest.round_id, newest.outcome as Any, ownBets, this.age_ms(newest.drawn_at));
       return newest.round_id;
     }

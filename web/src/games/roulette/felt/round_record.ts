@@ -13,7 +13,7 @@ export async function readOwnResult(table_id: string, round_id: string): Promise
   const record = await readPlayerRound(table_id, round_id);
   return {
     bets: sumBets((record?.stakes ?? []).flatMap(({ bets }) => [...betsFromMessage(bets)])),
-    settled: !record || record.round?.status === "ROUND_STATE_SETTLED",
+    settled: !record || record.round?.state === "ROUND_STATE_SETTLED",
     staked_cents: cents(record?.staked_cents),
     payout_cents: cents(record?.payout_cents),
   };

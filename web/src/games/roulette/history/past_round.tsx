@@ -66,7 +66,7 @@ export function PastRound({ round, configuration }: Props) {
           </p>
         </div>
       ) : (
-        round.round?.status === "ROUND_STATE_VOID" && <p>{words.noNumber}</p>
+        round.round?.state === "ROUND_STATE_VOID" && <p>{words.noNumber}</p>
       )}
       <PastBoard pockets={pockets} bets={bets} drawn={number} mode={round.mode} />
       <BetsTable round={round} bets={bets} />
@@ -76,7 +76,7 @@ export function PastRound({ round, configuration }: Props) {
 
 function BetsTable({ round, bets }: { round: PlayerRound; bets: readonly PastBet[] }) {
   const words = pastRoundWords();
-  const isVoid = round.round?.status === "ROUND_STATE_VOID";
+  const isVoid = round.round?.state === "ROUND_STATE_VOID";
   const demo = round.mode === "MODE_DEMO";
   const amountText = (value: Cents | null) =>
     value === null ? words.none : demo ? shortAmount(value) : amount(value, round.mode);

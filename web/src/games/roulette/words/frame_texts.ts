@@ -1,9 +1,9 @@
 // What the frame says of roulette.
-import type { Words } from "../../../api/messages";
+import type { LocalizedText } from "../../../api/messages";
 import type { GameTexts } from "../../../game_interface/game";
 import { dictionary } from "../../../words/language";
 
-export const EMPTIED_ROUND: Words = {
+export const EMPTIED_ROUND: LocalizedText = {
   pt: "A bola não foi lançada: as apostas desta jogada foram todas retiradas.",
   en: "The ball was not launched: every bet of this round was taken back.",
 };

@@ -60,7 +60,7 @@ function opening(play: "PLAY_MULTI_PLAYER" | "PLAY_INDIVIDUAL", result_shown_ms:
     configuration_version: 1,
     round: { round_id: "t.1", configuration_version: 1 },
     bets: [],
-    past: [{ round_id: "t.0", outcome: { number: "5" } }],
+    past_outcomes: [{ round_id: "t.0", outcome: { number: "5" } }],
     seated: 1,
     disabled_reason: "",
   } as unknown as TableSnapshot;
@@ -158,7 +158,7 @@ describe("a table for many that shows results for six seconds", () => {
 
   test("a void round shows its reason until the next one opens", () => {
     const words = { pt: "Jogada nula", en: "Void round" };
-    happens({ round_void: { round_id: "t.1", reason: "fault", words } } as never);
+    happens({ round_void: { round_id: "t.1", reason: "fault", phrase: words } } as never);
     expect([sequence.stage.value, sequence.voided.value]).toEqual(["quiet", words]);
     opens();
     expect(sequence.voided.value).toBeNull();
@@ -207,7 +207,12 @@ describe("arriving while a round at a table for many is shown", () => {
     opening("PLAY_MULTI_PLAYER", 8000);
     const { round: _, ...without } = table;
     const drawn = { round_id: "t.1", outcome: OUTCOME, drawn_at: clock.before(age_ms) };
-    table = { ...without, phase: "PHASE_RESULT_SHOWN", past: [drawn, ...table.past], ...fields } as TableSnapshot;
+    table = {
+      ...without,
+      phase: "PHASE_RESULT_SHOWN",
+      past_outcomes: [drawn, ...table.past_outcomes],
+      ...fields,
+    } as TableSnapshot;
     return sequence.takeSnapshot(table, sumBets([]));
   }
 
@@ -362,7 +367,7 @@ describe("returning to an individual table", () => {
   function back(age_ms: number, bets = sumBets([])): string | null {
     opening("PLAY_INDIVIDUAL", 0);
     const drawn = { round_id: "t.1", outcome: OUTCOME, drawn_at: clock.before(age_ms) };
-    table = { ...table, round: { round_id: "t.2" }, past: [drawn, ...table.past] } as TableSnapshot;
+    table = { ...table, round: { round_id: "t.2" }, past_outcomes: [drawn, ...table.past_outcomes] } as TableSnapshot;
     return sequence.takeSnapshot(table, bets);
   }
 

@@ -23,7 +23,7 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
     mode: "MODE_REAL",
     session_id: "s",
     staked_cents: "0",
-    taken_back: [],
+    cancelled_stakes: [],
     payout_cents: "0",
     stakes: stakes.map((bets, no) => ({
       stake_id: String(no),
@@ -46,10 +46,10 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
     })),
     round: {
       round_id: "french.1",
-      status: drawn ? "ROUND_STATE_SETTLED" : "ROUND_STATE_IN_PROGRESS",
+      state: drawn ? "ROUND_STATE_SETTLED" : "ROUND_STATE_IN_PROGRESS",
       void_reason: "",
       configuration_version: 1,
-      launch: drawn ? "DRAW_TRIGGER_CLOCK" : "DRAW_TRIGGER_UNSPECIFIED",
+      draw_trigger: drawn ? "DRAW_TRIGGER_CLOCK" : "DRAW_TRIGGER_UNSPECIFIED",
       ...(drawn ? { outcome: { "@type": OUTCOME, colour: "COLOUR_BLACK" as const, ...drawn } } : {}),
     },
   };

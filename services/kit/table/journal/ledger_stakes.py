@@ -1,0 +1,47 @@
+"""The stakes of a round that was never drawn, as the journal records them from the ledger."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.kit.table.journal.entries import CancelledStake, JournalStake
+
+
+def stakes_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> list[JournalStake]:
+    """Returns the stakes that counted; `player_ids` are by session."""
+    return [
+        _journal_stake(stake, player_ids, stake.placed_cents - stake.cancelled_cents)
+        for stake in round_.stakes
+        if stake.state in {types_pb2.STAKE_STATE_OPEN, types_pb2.STAKE_STATE_RETURNED}
+    ]
+
+
+def cancelled_in_ledger(
+    round_: wallet_pb2.Round, player_ids: dict[str, str], cancelled_at: dict[str, datetime]
+) -> list[CancelledStake]:
+    """Returns the cancelled stakes in the order of cancelling; the times are `TableWallet.list_cancellation_times`.
+
+    A stake whose cancellation has a request id that no table uses is left out, for the ledger has it: no record may
+    stand in the way of a refund (G4).
+    """
+    cancelled = [
+        CancelledStake(_journal_stake(stake, player_ids, stake.placed_cents), cancelled_at[stake.stake_id])
+        for stake in round_.stakes
+        if stake.state == types_pb2.STAKE_STATE_CANCELLED and stake.stake_id in cancelled_at
+    ]
+    return sorted(cancelled, key=lambda stake: stake.cancelled_at)
+
+
+def _journal_stake(stake: types_pb2.Stake, player_ids: dict[str, str], amount_cents: int) -> JournalStake:
+    return JournalStake(
+        stake.stake_id,
+        "",
+        player_ids.get(stake.session_id, ""),
+        stake.account_id,
+        stake.session_id,
+        0,
+        amount_cents,
+        stake.detail,
+        stake.placed_at.ToDatetime(UTC),
+    )

@@ -1,0 +1,158 @@
+"""A wallet that is silent: calls of players come to an end, and the table's own work goes on when it answers again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.refusal import Refused
+from services.kit.table.live import owned_tables
+from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.owned_tables import OwnedTables, individual_table_id
+from services.kit.table.wallet import table_wallet
+from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
+
+TIMEOUT_S = 60.0
+SOLO = "solo"
+
+
+class SilentWallet:
+    """Answers nothing until it may, and counts how often it is called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.answers_from = 1_000_000
+
+    def __getattr__(self, method: str) -> Any:  # noqa: ANN401
+        async def call(request: object) -> object:
+            self.calls += 1
+            if self.calls < self.answers_from:
+                raise WalletUnanswered("nobody there")
+            return []
+
+        return call
+
+
+class Catalogue:
+    """One individual table."""
+
+    class _Rules:
+        class configuration:  # noqa: N801
+            play = wallet_types.PLAY_INDIVIDUAL
+
+    def rules_in_force(self, placement_id: str) -> object:
+        return self._Rules
+
+
+@pytest.fixture
+def wallet(monkeypatch: pytest.MonkeyPatch) -> SilentWallet:
+    monkeypatch.setattr(table_wallet, "FIRST_RETRY_AFTER_S", 0.001)
+    monkeypatch.setattr(table_wallet, "RETRY_AFTER_MAX_S", 0.002)
+    monkeypatch.setattr(table_wallet, "RETRY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(owned_tables, "OPENING_TIMEOUT_S", 0.05)
+    return SilentWallet()
+
+
+@pytest.fixture
+def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
+    nothing = cast("Any", None)
+    dependencies = RuntimeDependencies(
+        game=nothing,
+        catalogue=cast("Any", Catalogue()),
+        wallet=cast("Any", wallet),
+        journal=nothing,
+        randomness=nothing,
+        clock=nothing,
+        publisher_of=nothing,
+    )
+    return OwnedTables(SOLO, dependencies)
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda wallet: wallet.list_sessions(),
+        lambda wallet: wallet.get_round("r"),
+        lambda wallet: wallet.list_round_transactions("r"),
+        lambda wallet: wallet.announce_round("r"),
+        lambda wallet: wallet.apply_specific_rules(1, session_pb2.InactivityPolicy()),
+        lambda wallet: wallet.open_table("roulette", "804/2015", wallet_types.MODE_REAL, wallet_types.PLAY_INDIVIDUAL),
+    ],
+)
+async def test_g11_what_no_money_depends_on_is_not_repeated_for_ever(wallet: SilentWallet, read: Any) -> None:  # noqa: ANN401
+    with pytest.raises(WalletUnanswered):
+        await asyncio.wait_for(read(TableWallet(cast("Any", wallet), "t", 1)), TIMEOUT_S)
+    assert wallet.calls > 1
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.parametrize(
+    "end", [lambda wallet: wallet.settle_round("r", {}, b"", []), lambda wallet: wallet.void_round("r", "")]
+)
+async def test_g4_the_end_of_a_round_is_repeated_until_it_is_answered(wallet: SilentWallet, end: Any) -> None:  # noqa: ANN401
+    # By then a read has given up long ago.
+    wallet.answers_from = 60
+    await asyncio.wait_for(end(TableWallet(cast("Any", wallet), "t", 1)), TIMEOUT_S)
+    assert wallet.calls == 60
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_asking_for_a_players_own_table_leaves_no_task_behind(
+    wallet: SilentWallet, owned: OwnedTables[Any, Any]
+) -> None:
+    table_ids = [individual_table_id(SOLO, f"player-{number}") for number in range(20)]
+    before = asyncio.all_tasks()
+    asked = asyncio.gather(*(owned.table(table_id) for table_id in table_ids), return_exceptions=True)
+    answers = await asyncio.wait_for(asked, TIMEOUT_S)
+    assert {type(answer) for answer in answers} == {WalletUnanswered}
+    assert asyncio.all_tasks() == before
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_players_who_enter_do_not_queue_up_behind_a_silent_wallet(
+    owned: OwnedTables[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of them opens a table, and waits for the wallet; the others are refused after a while."""
+    opening = asyncio.Event()
+
+    async def open_slowly(table_id: str) -> object:
+        opening.set()
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr(owned, "_open", open_slowly)
+    first = asyncio.create_task(owned.table_for("ana"))
+    await asyncio.wait_for(opening.wait(), TIMEOUT_S)
+    with pytest.raises(Refused) as refused:
+        await asyncio.wait_for(owned.table_for("rui"), TIMEOUT_S)
+    assert refused.value.reason == "UNAVAILABLE"
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+
+
+async def test_the_table_that_all_share_is_opened_when_the_wallet_answers_again(
+    owned: OwnedTables[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owned_tables, "RETRY_AFTER_MAX_S", 0.001)
+    attempts: list[str] = []
+
+    async def open_the_third_time(table_id: str) -> object:
+        attempts.append(table_id)
+        if len(attempts) < 3:
+            raise WalletUnanswered("nobody there")
+        return object()
+
+    monkeypatch.setattr(owned, "_open_once", open_the_third_time)
+    await asyncio.wait_for(owned._open_shared_table(), TIMEOUT_S)
+    assert attempts == [SOLO] * 3
+
+
+async def test_a_stake_under_way_is_repeated_until_it_is_answered(wallet: SilentWallet) -> None:
+    wallet.answers_from = 60
+    await asyncio.wait_for(retry_until_answered(lambda: wallet.place_stakes(None)), TIMEOUT_S)
+    assert wallet.calls == 60

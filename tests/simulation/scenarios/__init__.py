@@ -1,0 +1,1 @@
+"""Scripted runs of a simulated table, one topic to a file."""

@@ -1,0 +1,157 @@
+"""What becomes of a round whose owner dies, is superseded or hands its table over."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from services.kit.table.banked.settlement import OWNER_LOST
+from services.kit.table.journal.entries import Ending
+from services.kit.table.live.closing import HANDOVER_DRAW_TIMEOUT_S
+from services.wallet.model.state import StakeState
+from tests.simulation.environment.network import Delivery
+from tests.simulation.scenario import (
+    STARTING_CENTS,
+    TABLE_ID,
+    Scenario,
+    placed_stake,
+    pocket_of,
+    refusal_reason,
+)
+
+both_regulations = pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
+
+
+@both_regulations
+@pytest.mark.rule("804/2015:20", "807/2015:22", "903-B/2015:6.7.5")
+@pytest.mark.guarantee("G4", "G6")
+def test_a_journalled_outcome_stands(regulation: str) -> None:
+    """Vector A8 of the rulebook: 8 is journalled, and the server dies before it has published it."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        scenario.world.next_pockets = [pocket_of(scenario, "8")]
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"8": 100}))
+        scenario.set_deliveries(write_drawn=Delivery(answer_delay_s=1.0))
+        await asyncio.sleep(5.2)
+        assert scenario.round_entries(round_id).drawn is not None
+        scenario.world.current_owners[TABLE_ID].process.kill()
+        scenario.restore_network()
+        await asyncio.sleep(5.0)
+        assert scenario.free_cents("ana") == STARTING_CENTS + 3_500
+        (event,) = [event for event in scenario.published("outcome_drawn") if event.round_id == round_id]
+        assert event.outcome.value == scenario.round_entries(round_id).drawn.outcome  # type: ignore[union-attr]
+
+    Scenario(regulation=regulation).run(script)
+
+
+@pytest.mark.guarantee("G3", "G4")
+def test_a_settlement_whose_answer_is_lost_pays_once() -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        scenario.world.next_pockets = [pocket_of(scenario, "17")]
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"17": 100}))
+        scenario.set_deliveries(SettleRound=Delivery(answer_lost=True, duplicate_after_s=12.0))
+        await asyncio.sleep(20.0)
+        assert scenario.free_cents("ana") == STARTING_CENTS + 3_500
+        assert scenario.round_entries(round_id).ended is None
+        scenario.restore_network()
+        await asyncio.sleep(8.0)
+        assert scenario.free_cents("ana") == STARTING_CENTS + 3_500
+        assert scenario.round_entries(round_id).ended is not None
+
+    Scenario().run(script)
+
+
+@pytest.mark.rule("GLI-19 2.8.2")
+@pytest.mark.guarantee("G10")
+def test_cancelled_stakes_are_recorded_although_the_owner_died() -> None:
+    """The next owner finds them in the ledger, with their times."""
+
+    async def script(scenario: Scenario) -> None:
+        ana, rui = await scenario.open_table("ana", "rui")
+        round_id = await ana.wait_for_open_round()
+        await ana.bet(round_id, {"red": 500})
+        await rui.bet(round_id, {"17": 300})
+        await asyncio.sleep(1.0)
+        assert not refusal_reason(await rui.cancel_bets(round_id))
+        cancelled_by = scenario.world.loop.now()
+        scenario.world.current_owners[TABLE_ID].process.kill()
+        await asyncio.sleep(5.0)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, OWNER_LOST)
+        assert [stake.amount_cents for stake in ended.returned_stakes] == [500]
+        (cancelled,) = ended.cancelled_stakes
+        assert (cancelled.stake.player_id, cancelled.stake.amount_cents) == ("rui", 300)
+        assert cancelled.stake.placed_at + timedelta(seconds=1) <= cancelled.cancelled_at <= cancelled_by
+        # Its process died while it took bets: it has no time of closing.
+        assert ended.closed_at is None
+
+    Scenario().run(script)
+
+
+@pytest.mark.guarantee("G4", "G8", "G9")
+@pytest.mark.parametrize("individual", [False, True])
+def test_a_table_that_is_handed_over_finishes_its_round(*, individual: bool) -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        scenario.world.current_owners[TABLE_ID].hand_over.set()
+        await asyncio.sleep(HANDOVER_DRAW_TIMEOUT_S + 5.0)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert ended.ending is Ending.SETTLED
+        assert await ana.wait_for_open_round() != round_id
+        assert scenario.world.current_owners[TABLE_ID].process.name == "mesa#2"
+
+    Scenario(individual=individual).run(script)
+
+
+@pytest.mark.guarantee("G8")
+def test_a_former_owner_changes_nothing() -> None:
+    """It goes on as if it were alone: its bets, its draw and its settlement come to nothing."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        former = scenario.world.current_owners[TABLE_ID]
+        scenario.world.start_owner(TABLE_ID)
+        await asyncio.sleep(0.5)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, OWNER_LOST)
+        scenario.world.current_owners[TABLE_ID], present = former, scenario.world.current_owners[TABLE_ID]
+        assert await ana.bet(round_id, {"black": 500}) is None or refusal_reason(
+            await ana.bet(round_id, {"black": 500})
+        )
+        scenario.world.current_owners[TABLE_ID] = present
+        await asyncio.sleep(10.0)
+        assert former.superseded
+        assert scenario.stakes(round_id) == [(500, StakeState.RETURNED)]
+
+    Scenario().run(script)
+
+
+@pytest.mark.guarantee("G8")
+def test_a_stake_of_a_dead_owner_is_refused() -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        scenario.set_deliveries(PlaceStakes=Delivery(request_lost=True, duplicate_after_s=1.5))
+        ana.timeout_s = 0.2
+        assert await ana.bet(round_id, {"red": 500}) is None
+        scenario.world.takeover_delay_s = 0.5
+        scenario.world.current_owners[TABLE_ID].process.kill()
+        scenario.restore_network()
+        await asyncio.sleep(5.0)
+        assert not scenario.stakes(round_id)
+        assert scenario.free_cents("ana") == STARTING_CENTS
+
+    Scenario().run(script)
