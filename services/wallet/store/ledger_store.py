@@ -185,14 +185,14 @@ class LedgerStore:
             table_nos = []
         await self._lock_rows(connection, group.book, table_nos, _accounts_of(group))
         if group.resolved.caves.keys() - group.book.caves.keys():
-            raise StaleIds("a cave is not where it was")
+            raise StaleIds("the database has no row of a cached cave")
 
     async def _lock_rows(
         self, connection: DirectConnection, book: Book, table_nos: list[int], account_nos: list[int]
     ) -> None:
         rows = await connection.fetch(_LOCK, table_nos, account_nos)
         if len(rows) < len(table_nos) + len(account_nos):
-            raise StaleIds("a table or an account is not there")
+            raise StaleIds("the database has no row of a cached table or account")
         for row in rows:
             if row[0] is not None:
                 book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
@@ -230,7 +230,7 @@ class LedgerStore:
             return
         sessions = await session_rows.load(connection.sqlalchemy, sorted(session_nos))
         if len(sessions) < len(session_nos):
-            raise StaleIds("a session is not there")
+            raise StaleIds("the database has no row of a cached session")
         for session in sessions:
             book.sessions[session.no] = session
             book.session_states[session.no] = session.state
@@ -262,7 +262,7 @@ class LedgerStore:
                     book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
             if isinstance(command, PlaceStake | BuyIn) and command.session_no:
                 if session_state is None:
-                    raise StaleIds("a session is not there")
+                    raise StaleIds("the database has no row of a cached session")
                 session_no, session_id = command.session_no, command.session_id
                 book.session_states[session_no] = SessionState(session_state)
                 book.session_keys[session_id] = group.resolved.sessions[session_id]

@@ -63,9 +63,19 @@ def wallet_process(
     process.kill()
 
 
+@pytest.fixture
+def wallet_settings() -> dict[str, object]:
+    """Settings of the wallet behind `wallet_client`; a test may set its own by parametrizing it."""
+    return {}
+
+
 @pytest_asyncio.fixture
 async def wallet_client(
-    wallet_database: WalletDatabase, nats_url: str, clean_stream: None, tmp_path: Path
+    wallet_database: WalletDatabase,
+    nats_url: str,
+    clean_stream: None,
+    tmp_path: Path,
+    wallet_settings: dict[str, object],
 ) -> AsyncIterator[WalletClient]:
     """A gRPC client of a wallet that runs in this event loop."""
     described = WalletProcess(wallet_database.url, nats_url, tmp_path)
@@ -79,6 +89,7 @@ async def wallet_client(
             "session_clock": "advanceable",
             "stop_grace_s": 0,
         }
+        | wallet_settings
     )
     running, supervisor = WalletServer(settings, SystemClock()), TaskSupervisor("wallet")
     task = asyncio.create_task(running.run(supervisor))

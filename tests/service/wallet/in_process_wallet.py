@@ -314,7 +314,7 @@ class InProcessWallet:
             await asyncio.sleep(0)
 
     async def violations(self) -> list[str]:
-        """Returns the audit's violations, but not those of age: nothing publishes here, and the clock is of old."""
+        """Returns the audit's violations, without those of age: nothing is published, and the test's clock is old."""
         found: list[str] = []
         auditor = Auditor(self.engine, outbox_age_s=1e9, round_hours=1e9)
         await auditor.run(lambda check, sentence: found.append(f"{check.name}: {sentence}"))

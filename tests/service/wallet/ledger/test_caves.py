@@ -1,4 +1,4 @@
-"""Poker's money: caves are filled and emptied, and a hand moves chips among them, once."""
+"""Caves are filled and cashed out, and a hand moves chips among them, once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.service.wallet.in_process_wallet import (
 async def seats(wallet: InProcessWallet) -> list[Seat]:
     """Three players with a cave of 10 000 each."""
     await wallet.open_table("holdem", POKER, "806/2015")
-    sat = [await wallet.sit_down(player, "holdem", 20_000) for player in ("ana", "rui", "eva")]
-    for seat in sat:
+    seats = [await wallet.sit_down(player, "holdem", 20_000) for player in ("ana", "rui", "eva")]
+    for seat in seats:
         await wallet.buy_in(seat, 10_000)
-    return sat
+    return seats
 
 
 async def cave(wallet: InProcessWallet, seat: Seat) -> int:
@@ -115,7 +115,7 @@ async def test_g12_a_hand_that_does_not_add_up_is_refused(wallet: InProcessWalle
 
 
 @pytest.mark.guarantee("G2")
-async def test_g2_nobody_loses_more_than_his_cave(wallet: InProcessWallet, seats: list[Seat]) -> None:
+async def test_g2_a_player_loses_no_more_than_the_cave(wallet: InProcessWallet, seats: list[Seat]) -> None:
     ana, rui, eva = seats
     with pytest.raises(Refused) as refused:
         await wallet.transfer_hand("holdem", "hand-1", [(ana, 10_001, 0), (rui, 10_000, 20_001)])
@@ -137,14 +137,14 @@ async def test_a_cave_is_cashed_out_in_part_and_as_a_whole(wallet: InProcessWall
     assert (nothing.transfer_id, nothing.cave_cents) == (0, 0)
 
 
-async def test_who_leaves_with_a_cave_ends_when_it_is_cashed_out(wallet: InProcessWallet, seats: list[Seat]) -> None:
+async def test_an_ending_session_closes_when_its_cave_is_cashed_out(wallet: InProcessWallet, seats: list[Seat]) -> None:
     ana = seats[0]
     await wallet.end_session(ana)
     assert await wallet.session_state(ana) == ENDING
     with pytest.raises(Refused) as refused:
         await wallet.buy_in(ana, 100)
     assert refused.value.reason == "SESSION_ENDED"
-    # The hand in which he sits is played to its end.
+    # The hand under way is played to its end.
     await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 190), (seats[1], 100, 0)])
     cashed = await wallet.cash_out(ana)
     assert cashed.session_ended
@@ -152,7 +152,7 @@ async def test_who_leaves_with_a_cave_ends_when_it_is_cashed_out(wallet: InProce
     assert await free(wallet, ana) == 20_090
 
 
-async def test_g1_a_hand_is_nobody_s_whose_session_has_been_told(wallet: InProcessWallet, seats: list[Seat]) -> None:
+async def test_g1_a_hand_of_an_ended_session_is_refused(wallet: InProcessWallet, seats: list[Seat]) -> None:
     ana, rui, _ = seats
     await wallet.cash_out(ana)
     await wallet.end_session(ana)
@@ -163,12 +163,12 @@ async def test_g1_a_hand_is_nobody_s_whose_session_has_been_told(wallet: InProce
         await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 190), (rui, 100, 0)])
     assert (refused.value.reason, refused.value.facts["state"]) == ("SESSION_ENDED", "ENDED")
 
-    # The hand is not decided by that: it is said again of the session that plays.
+    # The refusal does not decide the hand: it is sent again with the session that plays.
     await wallet.transfer_hand("holdem", "hand-1", [(again, 100, 190), (rui, 100, 0)])
     assert await cave(wallet, again) == 5_090
 
 
-async def test_poker_and_banked_tables_know_their_own_commands_only(wallet: InProcessWallet, seats: list[Seat]) -> None:
+async def test_poker_and_banked_tables_accept_only_their_commands(wallet: InProcessWallet, seats: list[Seat]) -> None:
     await wallet.open_table("roulette", MULTI_PLAYER)
     player = await wallet.sit_down("ana", "roulette", 0)
     for wrong in (

@@ -1,4 +1,4 @@
-"""Demonstration credits: given for nothing, kept apart from euro, and never paid out (`804/2015:31`, `807/2015:33`)."""
+"""Demonstration credits are free, separate from euro, and never paid out (`804/2015:31`, `807/2015:33`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
-from services.wallet.audit.auditor import Auditor
 from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, refusal_facts, refusal_reason
 from tests.service.wallet.in_process_wallet import (
@@ -21,7 +20,6 @@ from tests.service.wallet.in_process_wallet import (
     REAL,
     InProcessWallet,
     Seat,
-    open_wallet,
     player,
 )
 from tests.service.wallet.kills import kill_at_step
@@ -48,7 +46,7 @@ async def find(
 
 
 async def sit_down(wallet: InProcessWallet, player_id: str, cents: int) -> Seat:
-    """At a demonstration table, with credits to play with."""
+    """Starts a session at a demonstration table, with credits."""
     await wallet.open_table("fun", MULTI_PLAYER, mode=DEMO)
     account_id = (await refill(wallet, player_id, cents)).balance.account_id
     started = await wallet.start_session(account_id, "fun")
@@ -61,21 +59,12 @@ async def transfers(wallet: InProcessWallet) -> list[tuple[int, int, str | None]
         return [(kind, mode, reference) for kind, mode, reference in rows]
 
 
-async def violations(wallet: InProcessWallet) -> list[str]:
-    found: list[str] = []
-    # Nobody publishes here, so the outbox is as old as the test's clock.
-    await Auditor(wallet.engine, outbox_age_s=1e9).run(
-        lambda check, sentence: found.append(f"{check.name}: {sentence}")
-    )
-    return found
-
-
-# -- filling --------------------------------------------------------------------------------------------------------
+# -- refills --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G1")
 @pytest.mark.rule("804/2015:31")
-async def test_g1_a_player_without_an_account_gets_one_with_credits_from_the_books_of_demonstration(
+async def test_g1_a_player_without_an_account_gets_one_with_credits_of_the_demonstration_operator(
     wallet: InProcessWallet,
 ) -> None:
     real = await wallet.open_account("ana", 700)
@@ -85,18 +74,22 @@ async def test_g1_a_player_without_an_account_gets_one_with_credits_from_the_boo
     assert filled.transfer_id
     assert (filled.balance.mode, filled.balance.free_cents, filled.balance.version) == (DEMO, 100_000, 1)
     assert (await find(wallet, "ana")).balance == filled.balance
-    # Euro is where it was.
+    # The account in euro is unchanged.
     untouched = (await find(wallet, "ana", REAL)).balance
     assert (untouched.account_id, untouched.free_cents, untouched.version) == (real, 700, 1)
     deposit = types_pb2.TRANSFER_KIND_DEPOSIT
     assert await transfers(wallet) == [(deposit, REAL, None), (deposit, DEMO, "demonstration")]
     request = wallet_pb2.ListTransactionsRequest(account_id=filled.balance.account_id)
-    (told,) = (await wallet.wallet_service.list_transactions(request, OPERATOR)).transactions
-    assert (told.transfer_id, told.kind, told.request_id) == (filled.transfer_id, deposit, "refill")
-    assert await violations(wallet) == []
+    (transaction,) = (await wallet.wallet_service.list_transactions(request, OPERATOR)).transactions
+    assert (transaction.transfer_id, transaction.kind, transaction.request_id) == (
+        filled.transfer_id,
+        deposit,
+        "refill",
+    )
+    assert await wallet.violations() == []
 
 
-async def test_it_is_brought_up_to_the_amount_and_not_by_it(wallet: InProcessWallet) -> None:
+async def test_a_refill_fills_up_to_the_amount_and_does_not_add_it(wallet: InProcessWallet) -> None:
     await refill(wallet, "ana", 1_000, "first")
 
     less = await refill(wallet, "ana", 400, "less")
@@ -107,10 +100,10 @@ async def test_it_is_brought_up_to_the_amount_and_not_by_it(wallet: InProcessWal
     assert more.transfer_id
     assert (more.balance.free_cents, more.balance.version) == (1_500, 2)
     assert len(await transfers(wallet)) == 2
-    assert await violations(wallet) == []
+    assert await wallet.violations() == []
 
 
-async def test_what_lies_on_the_felt_does_not_count(wallet: InProcessWallet) -> None:
+async def test_stakes_in_play_do_not_count_for_a_refill(wallet: InProcessWallet) -> None:
     seat = await sit_down(wallet, "ana", 1_000)
     await wallet.place(seat, "r1", 300)
 
@@ -120,7 +113,7 @@ async def test_what_lies_on_the_felt_does_not_count(wallet: InProcessWallet) -> 
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_sent_again_it_gets_the_same_bytes_and_fills_nothing(wallet: InProcessWallet) -> None:
+async def test_g3_a_repeated_refill_gets_the_same_bytes_and_fills_nothing(wallet: InProcessWallet) -> None:
     request = refill_of("ana", 1_000)
     first = await asyncio.gather(*(wallet.wallet_service.refill_demo_account(request, GAME) for _ in range(4)))
     nothing = await wallet.wallet_service.refill_demo_account(refill_of("ana", 10, "nothing"), GAME)
@@ -129,7 +122,7 @@ async def test_g3_sent_again_it_gets_the_same_bytes_and_fills_nothing(wallet: In
     await wallet.settle("fun", "r1", {stake: 0})
 
     later = await wallet.wallet_service.refill_demo_account(request, GAME)
-    # That nothing had to be moved is an answer too, and stays one.
+    # That nothing was missing is an answer, too, and stays one.
     nothing_later = await wallet.wallet_service.refill_demo_account(refill_of("ana", 10, "nothing"), GAME)
 
     assert {*first, later} == {first[0]}
@@ -139,14 +132,15 @@ async def test_g3_sent_again_it_gets_the_same_bytes_and_fills_nothing(wallet: In
         with pytest.raises(Refused) as refused:
             await wallet.wallet_service.refill_demo_account(other, GAME)
         assert (refused.value.reason, refused.value.facts) == ("REQUEST_REUSED", {"request_id": "refill"})
-    assert await violations(wallet) == []
+    assert await wallet.violations() == []
 
 
-async def test_many_refills_at_once_fill_it_once(wallet: InProcessWallet, wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as replica:
-        answers = await asyncio.gather(
-            *(refill(which, "ana", 1_000, f"r{n}") for n, which in enumerate([wallet, replica] * 8))
-        )
+async def test_many_refills_at_once_fill_the_account_once(
+    first_replica: InProcessWallet, second_replica: InProcessWallet
+) -> None:
+    answers = await asyncio.gather(
+        *(refill(wallet, "ana", 1_000, f"r{n}") for n, wallet in enumerate([first_replica, second_replica] * 8))
+    )
 
     assert len([answer for answer in answers if answer.transfer_id]) == 1
     assert {answer.balance.free_cents for answer in answers} == {1_000}
@@ -169,7 +163,7 @@ async def test_killed_at_any_step_the_refill_sent_again_acts_once(
             break
     # Open the account, resolve, lock, read, write and commit, each before and after.
     assert step > 12
-    assert await violations(wallet) == []
+    assert await wallet.violations() == []
 
 
 @pytest.mark.guarantee("G12")
@@ -197,7 +191,7 @@ async def test_g12_a_blocked_account_is_not_filled(wallet: InProcessWallet) -> N
         (refill_of("ana", 1, ""), "request_id"),
     ],
 )
-async def test_what_cannot_be_is_refused_before_anything_is_opened(
+async def test_an_invalid_refill_opens_no_account(
     wallet: InProcessWallet, wrong: wallet_pb2.RefillDemoAccountRequest, field: str
 ) -> None:
     with pytest.raises(Refused) as refused:
@@ -209,16 +203,16 @@ async def test_what_cannot_be_is_refused_before_anything_is_opened(
     assert unknown.value.reason == "ACCOUNT_UNKNOWN"
 
 
-async def test_only_a_game_gives_credits(wallet_client: WalletClient) -> None:
-    for who in (wallet_client.operator, wallet_client.bearer("player", "ana")):
+async def test_only_a_game_may_refill(wallet_client: WalletClient) -> None:
+    for caller in (wallet_client.operator, wallet_client.bearer("player", "ana")):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await wallet_client.wallet.RefillDemoAccount(refill_of("ana", 1_000), metadata=who)
+            await wallet_client.wallet.RefillDemoAccount(refill_of("ana", 1_000), metadata=caller)
         assert refusal_reason(refused.value) == "SCOPE_MISSING"
     answer = await wallet_client.wallet.RefillDemoAccount(refill_of("ana", 1_000), metadata=wallet_client.game)
     assert answer.balance.free_cents == 1_000
 
 
-# -- never into euro ------------------------------------------------------------------------------------------------
+# -- payout ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G12")
@@ -240,7 +234,7 @@ async def test_g12_credits_are_never_paid_out(wallet_client: WalletClient) -> No
 
 
 @pytest.mark.rule("804/2015:31")
-async def test_euro_is_paid_out_as_ever(wallet: InProcessWallet) -> None:
+async def test_euro_is_paid_out_beside_a_demonstration_account(wallet: InProcessWallet) -> None:
     account_id = await wallet.open_account("ana", 700)
     await refill(wallet, "ana", 1_000)
 
@@ -250,28 +244,28 @@ async def test_euro_is_paid_out_as_ever(wallet: InProcessWallet) -> None:
     assert (await find(wallet, "ana", DEMO)).balance.free_cents == 1_000
 
 
-# -- finding --------------------------------------------------------------------------------------------------------
+# -- search ---------------------------------------------------------------------------------------------------------
 
 
 async def test_an_account_is_found_by_its_player_and_mode(wallet: InProcessWallet) -> None:
     account_id = await wallet.open_account("ana", 700)
     request = wallet_pb2.FindAccountRequest(player_id="ana", mode=REAL)
 
-    for who in (player("ana"), OPERATOR, GAME):
-        found = await wallet.wallet_service.find_account(request, who)
+    for caller in (player("ana"), OPERATOR, GAME):
+        found = await wallet.wallet_service.find_account(request, caller)
         assert (found.balance.account_id, found.balance.free_cents, found.blocked) == (account_id, 700, False)
     with pytest.raises(Refused) as foreign:
         await wallet.wallet_service.find_account(request, player("rui"))
     assert foreign.value.reason == "NOT_YOURS"
-    # Whether there is one is another player's business as well.
-    with pytest.raises(Refused) as nobodys:
+    # Another player is not told whether there is one.
+    with pytest.raises(Refused) as unknown:
         await wallet.wallet_service.find_account(
             wallet_pb2.FindAccountRequest(player_id="eva", mode=REAL), player("rui")
         )
-    assert nobodys.value.reason == "NOT_YOURS"
+    assert unknown.value.reason == "NOT_YOURS"
 
 
-async def test_an_account_that_is_not_there_is_said_to_be_unknown(wallet: InProcessWallet) -> None:
+async def test_a_missing_account_is_unknown(wallet: InProcessWallet) -> None:
     await wallet.open_account("ana")
 
     for player_id, mode, name in (("ana", DEMO, "DEMO"), ("rui", REAL, "REAL")):
@@ -288,7 +282,7 @@ async def test_an_account_that_is_not_there_is_said_to_be_unknown(wallet: InProc
         (wallet_pb2.FindAccountRequest(mode=REAL), "player_id"),
     ],
 )
-async def test_a_search_names_a_player_and_a_mode(
+async def test_a_search_needs_a_player_and_a_mode(
     wallet: InProcessWallet, wrong: wallet_pb2.FindAccountRequest, field: str
 ) -> None:
     with pytest.raises(Refused) as refused:
@@ -298,14 +292,14 @@ async def test_a_search_names_a_player_and_a_mode(
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
-async def test_whoever_only_tries_never_has_an_account_for_money(wallet: InProcessWallet) -> None:
-    visitor = "demo-0123456789abcdef"
+async def test_a_guest_never_has_an_account_for_money(wallet: InProcessWallet) -> None:
+    guest = "demo-0123456789abcdef"
     for mode in (REAL, DEMO):
-        request = wallet_pb2.OpenAccountRequest(player_id=visitor, mode=mode)
+        request = wallet_pb2.OpenAccountRequest(player_id=guest, mode=mode)
         with pytest.raises(Refused) as refused:
             await wallet.wallet_service.open_account(request, OPERATOR)
         assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "player_id"})
-    assert (await refill(wallet, visitor, 500)).balance.free_cents == 500
+    assert (await refill(wallet, guest, 500)).balance.free_cents == 500
     with pytest.raises(Refused) as refused:
-        await find(wallet, visitor, REAL)
+        await find(wallet, guest, REAL)
     assert refused.value.reason == "ACCOUNT_UNKNOWN"

@@ -1,4 +1,4 @@
-"""Relevant events: what is large is noted once, with the money and the limit that held; what is not leaves no trace."""
+"""Relevant events: large amounts are recorded once, with the transfer and the limit in force; others leave no trace."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from prometheus_client import REGISTRY
 
 from feltro.wallet.v1 import relevant_events_pb2 as pb
-from feltro.wallet.v1 import relevant_events_pb2_grpc, session_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from services.kit.settings import WrongSettings, load
-from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.settings import WalletSettings
 from tests.processes.databases import WalletDatabase
-from tests.processes.service import CHANNEL_OPTIONS
-from tests.processes.wallet import WalletProcess, refusal_reason
+from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.in_process_wallet import (
     DEMO,
     GAME,
@@ -52,10 +50,7 @@ LARGE_PRIZE, LARGE_DEPOSIT, LARGE_WITHDRAWAL = (
 async def wallet(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
     async with open_wallet(wallet_database.url, limits=LIMITS) as opened:
         yield opened
-        told: list[str] = []
-        # Nobody publishes here, so the outbox is as old as the test's clock.
-        await Auditor(opened.engine, outbox_age_s=1e9).run(lambda _, sentence: told.append(sentence))
-        assert told == []
+        assert await opened.violations() == []
 
 
 @pytest.fixture
@@ -64,33 +59,35 @@ async def ana(wallet: InProcessWallet) -> Seat:
     return await wallet.sit_down("ana", "french", TRANSFER - 1)
 
 
-async def events(wallet: InProcessWallet, **asked: object) -> list[pb.RelevantEvent]:
-    request = pb.ListRelevantEventsRequest(**asked)  # type: ignore[arg-type]
+async def events(wallet: InProcessWallet, **fields: object) -> list[pb.RelevantEvent]:
+    request = pb.ListRelevantEventsRequest(**fields)  # type: ignore[arg-type]
     return list((await wallet.relevant_event_service.list_relevant_events(request, OPERATOR)).events)
 
 
 async def amounts(wallet: InProcessWallet) -> list[tuple[int, int]]:
-    """Kind and amount, oldest first."""
+    """Returns kind and amount of all events, oldest first."""
     return [(event.kind, event.amount_cents) for event in reversed(await events(wallet))]
 
 
-def stamp(at: datetime) -> Timestamp:
-    made = Timestamp()
-    made.FromDatetime(at)
-    return made
+def timestamp(at: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(at)
+    return message
 
 
 # -- prizes ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("paid", "noted"), [(PRIZE - 1, 0), (PRIZE, 1), (PRIZE + 1, 1)])
-async def test_a_prize_is_noted_from_the_limit_on(wallet: InProcessWallet, ana: Seat, paid: int, noted: int) -> None:
+@pytest.mark.parametrize(("paid", "recorded"), [(PRIZE - 1, 0), (PRIZE, 1), (PRIZE + 1, 1)])
+async def test_a_prize_is_recorded_from_the_limit_on(
+    wallet: InProcessWallet, ana: Seat, paid: int, recorded: int
+) -> None:
     stake_id = await wallet.place(ana, "r1", 300)
     await wallet.settle("french", "r1", {stake_id: paid})
-    assert await amounts(wallet) == [(LARGE_PRIZE, paid)] * noted
+    assert await amounts(wallet) == [(LARGE_PRIZE, paid)] * recorded
 
 
-async def test_a_prize_is_told_with_its_round_its_player_and_the_limit(wallet: InProcessWallet, ana: Seat) -> None:
+async def test_a_prize_names_its_round_its_player_and_the_limit(wallet: InProcessWallet, ana: Seat) -> None:
     stake_id = await wallet.place(ana, "r1", 300)
     settled = await wallet.settle("french", "r1", {stake_id: PRIZE + 800})
     (event,) = await events(wallet)
@@ -106,8 +103,8 @@ async def test_a_prize_is_told_with_its_round_its_player_and_the_limit(wallet: I
 async def test_all_stakes_of_a_player_in_a_round_are_one_prize(wallet: InProcessWallet, ana: Seat) -> None:
     rui, eva = [await wallet.sit_down(name, "french", 5_000) for name in ("rui", "eva")]
     first, second, third = [await wallet.place(ana, "r1", cents) for cents in (100, 200, 400)]
-    taken_back = await wallet.place(ana, "r1", 50)
-    await wallet.cancel(ana, "r1", taken_back)
+    cancelled = await wallet.place(ana, "r1", 50)
+    await wallet.cancel(ana, "r1", cancelled)
     await wallet.cancel(ana, "r1", third, 100)
     of_rui, of_eva = [await wallet.place(seat, "r1", 500) for seat in (rui, eva)]
     paid = {first: 3_000, second: PRIZE - 3_001, third: 1, of_rui: PRIZE - 1, of_eva: PRIZE + 5}
@@ -118,9 +115,7 @@ async def test_all_stakes_of_a_player_in_a_round_are_one_prize(wallet: InProcess
     }
 
 
-async def test_two_rounds_are_not_one_and_a_stake_that_comes_back_is_no_prize(
-    wallet: InProcessWallet, ana: Seat
-) -> None:
+async def test_payouts_of_two_rounds_and_returned_stakes_are_no_prize(wallet: InProcessWallet, ana: Seat) -> None:
     for round_id in ("r1", "r2"):
         await wallet.settle("french", round_id, {await wallet.place(ana, round_id, 100): PRIZE - 1})
     await wallet.place(ana, "r3", PRIZE)
@@ -129,7 +124,7 @@ async def test_two_rounds_are_not_one_and_a_stake_that_comes_back_is_no_prize(
     assert await amounts(wallet) == []
 
 
-async def test_what_a_hand_brings_is_a_prize_and_a_cave_is_no_transfer(wallet: InProcessWallet) -> None:
+async def test_winnings_of_a_hand_are_a_prize_and_a_cave_is_no_transfer(wallet: InProcessWallet) -> None:
     await wallet.open_table("holdem", POKER, "806/2015")
     seats = [await wallet.sit_down(name, "holdem", TRANSFER - 1) for name in ("ana", "rui", "eva")]
     ana, rui, eva = seats
@@ -137,7 +132,7 @@ async def test_what_a_hand_brings_is_a_prize_and_a_cave_is_no_transfer(wallet: I
         await wallet.buy_in(seat, TRANSFER - 2)
     await wallet.transfer_hand("holdem", "h1", [(ana, 5_000, PRIZE - 1), (rui, 5_000, 0)])
     await wallet.transfer_hand("holdem", "h2", [(ana, 6_000, PRIZE), (rui, 5_000, 0)])
-    # Split: each of them for himself.
+    # A split pot: one prize for each.
     hand = await wallet.transfer_hand(
         "holdem", "h3", [(ana, 9_000, PRIZE + 4_000), (rui, 9_000, PRIZE + 3_900), (eva, 9_900, 0)]
     )
@@ -155,30 +150,30 @@ async def test_what_a_hand_brings_is_a_prize_and_a_cave_is_no_transfer(wallet: I
 # -- deposits and withdrawals ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cents", "noted"), [(TRANSFER - 1, 0), (TRANSFER, 1), (TRANSFER + 1, 1)])
-async def test_deposits_and_withdrawals_are_noted_from_the_limit_on(
-    wallet: InProcessWallet, cents: int, noted: int
+@pytest.mark.parametrize(("cents", "recorded"), [(TRANSFER - 1, 0), (TRANSFER, 1), (TRANSFER + 1, 1)])
+async def test_deposits_and_withdrawals_are_recorded_from_the_limit_on(
+    wallet: InProcessWallet, cents: int, recorded: int
 ) -> None:
     account_id = await wallet.open_account("ana")
     await wallet.deposit(account_id, cents)
     await wallet.withdraw(account_id, cents)
-    assert await amounts(wallet) == [(LARGE_DEPOSIT, cents), (LARGE_WITHDRAWAL, cents)][: 2 * noted]
+    assert await amounts(wallet) == [(LARGE_DEPOSIT, cents), (LARGE_WITHDRAWAL, cents)][: 2 * recorded]
 
 
-async def test_a_transfer_is_told_with_who_ordered_it_and_what_for(wallet: InProcessWallet) -> None:
+async def test_a_transfer_names_its_caller_and_its_reference(wallet: InProcessWallet) -> None:
     account_id = await wallet.open_account("ana")
     request = wallet_pb2.DepositRequest(
         request_id="receipt-7", account_id=account_id, amount_cents=TRANSFER, reference="cashier 7"
     )
-    made = wallet_pb2.DepositResponse.FromString(await wallet.wallet_service.deposit(request, OPERATOR))
+    deposited = wallet_pb2.DepositResponse.FromString(await wallet.wallet_service.deposit(request, OPERATOR))
     (event,) = await events(wallet)
     assert (event.player_id, event.account_id, event.ordered_by) == ("ana", account_id, "back-office")
-    assert (event.request_id, event.reference, event.transfer_id) == ("receipt-7", "cashier 7", made.transfer_id)
+    assert (event.request_id, event.reference, event.transfer_id) == ("receipt-7", "cashier 7", deposited.transfer_id)
     assert (event.limit_cents, event.staked_cents) == (TRANSFER, 0)
     assert (event.round_id, event.table_id, event.game, event.session_id) == ("", "", "", "")
 
 
-async def test_demonstration_credits_are_no_money(wallet: InProcessWallet) -> None:
+async def test_demonstration_credits_make_no_events(wallet: InProcessWallet) -> None:
     await wallet.open_table("french-demo", MULTI_PLAYER, "807/2015", DEMO)
     account_id = await wallet.open_account("guest", TRANSFER, DEMO)
     refill = wallet_pb2.RefillDemoAccountRequest(request_id="refill", player_id="guest", amount_cents=3 * TRANSFER)
@@ -193,11 +188,13 @@ async def test_demonstration_credits_are_no_money(wallet: InProcessWallet) -> No
     assert await amounts(wallet) == []
 
 
-# -- once, with the money, by the limit that held --------------------------------------------------------------------
+# -- once, with the money, by the limit in force --------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_repeated_request_is_noted_once_and_a_refused_one_never(wallet: InProcessWallet, ana: Seat) -> None:
+async def test_g3_a_repeated_request_is_recorded_once_and_a_refused_one_never(
+    wallet: InProcessWallet, ana: Seat
+) -> None:
     stake_id = await wallet.place(ana, "r1", 300)
     settle = wallet_pb2.SettleRoundRequest(
         request_id="settle-r1",
@@ -215,7 +212,7 @@ async def test_g3_a_repeated_request_is_noted_once_and_a_refused_one_never(walle
     assert await amounts(wallet) == [(LARGE_PRIZE, PRIZE), (LARGE_DEPOSIT, TRANSFER)]
 
 
-async def test_an_event_keeps_the_limit_that_held(wallet_database: WalletDatabase) -> None:
+async def test_an_event_keeps_the_limit_in_force(wallet_database: WalletDatabase) -> None:
     clock, found = ManualClock(), list[tuple[int, int]]()
     for limits in (
         RelevantEventLimits(transfer_cents=500),
@@ -229,7 +226,7 @@ async def test_an_event_keeps_the_limit_that_held(wallet_database: WalletDatabas
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_what_cannot_be_noted_is_not_paid(
+async def test_g12_a_prize_that_cannot_be_recorded_is_not_paid(
     wallet_database: WalletDatabase, wallet: InProcessWallet, ana: Seat
 ) -> None:
     stake_id = await wallet.place(ana, "r1", 300)
@@ -247,26 +244,26 @@ async def test_g12_what_cannot_be_noted_is_not_paid(
     assert await amounts(wallet) == [(LARGE_PRIZE, PRIZE)]
 
 
-async def test_what_is_below_the_limits_costs_no_statement(
+async def test_amounts_below_the_limits_cost_no_statement(
     wallet: InProcessWallet, ana: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    queries: list[str] = []
     fetch = asyncpg.Connection.fetch
 
-    async def heard(self: asyncpg.Connection[asyncpg.Record], query: str, *values: object) -> object:
-        said.append(query)
+    async def recorded_fetch(self: asyncpg.Connection[asyncpg.Record], query: str, *values: object) -> object:
+        queries.append(query)
         return await fetch(self, query, *values)
 
-    monkeypatch.setattr(asyncpg.Connection, "fetch", heard)
+    monkeypatch.setattr(asyncpg.Connection, "fetch", recorded_fetch)
     await wallet.deposit(ana.account_id, TRANSFER - 1)
     await wallet.settle("french", "r1", {await wallet.place(ana, "r1", PRIZE): PRIZE - 1})
-    assert said
-    assert not [query for query in said if "relevant_events" in query]
+    assert queries
+    assert not [query for query in queries if "relevant_events" in query]
     await wallet.settle("french", "r2", {await wallet.place(ana, "r2", 100): PRIZE})
-    assert len([query for query in said if "relevant_events" in query]) == 1
+    assert len([query for query in queries if "relevant_events" in query]) == 1
 
 
-async def test_the_metric_counts_them(wallet: InProcessWallet, ana: Seat) -> None:
+async def test_the_metric_counts_events(wallet: InProcessWallet, ana: Seat) -> None:
     def counted() -> list[float]:
         kinds = ("large_prize", "large_deposit", "large_withdrawal")
         name = "feltro_wallet_relevant_events_total"
@@ -280,7 +277,7 @@ async def test_the_metric_counts_them(wallet: InProcessWallet, ana: Seat) -> Non
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_the_database_takes_an_event_once_and_none_below_its_limit(
+async def test_g3_the_database_accepts_an_event_once_and_none_below_its_limit(
     wallet_database: WalletDatabase, wallet: InProcessWallet
 ) -> None:
     await wallet.deposit(await wallet.open_account("ana"), TRANSFER)
@@ -301,11 +298,11 @@ async def test_g3_the_database_takes_an_event_once_and_none_below_its_limit(
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-async def test_they_are_found_by_kind_and_by_time(wallet: InProcessWallet, ana: Seat) -> None:
+async def test_events_are_found_by_kind_and_by_time(wallet: InProcessWallet, ana: Seat) -> None:
     moments = []
     for step in range(3):
         wallet.clock.advance(60)
-        moments.append(stamp(wallet.clock.now()))
+        moments.append(timestamp(wallet.clock.now()))
         if step == 1:
             await wallet.settle("french", "r1", {await wallet.place(ana, "r1", 100): PRIZE})
         else:
@@ -335,7 +332,7 @@ async def test_pages_of_events(wallet: InProcessWallet) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("fields", "invalid"),
     [
         ({"kind": 4}, "kind"),
         ({"page_size": 501}, "page_size"),
@@ -344,36 +341,30 @@ async def test_pages_of_events(wallet: InProcessWallet) -> None:
         ({"until": Timestamp(seconds=10**15)}, "until"),
     ],
 )
-async def test_what_is_asked_for_has_a_form(wallet: InProcessWallet, asked: dict[str, object], field: str) -> None:
+async def test_an_invalid_filter_is_refused(wallet: InProcessWallet, fields: dict[str, object], invalid: str) -> None:
     with pytest.raises(Refused) as refused:
-        await events(wallet, **asked)
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+        await events(wallet, **fields)
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": invalid})
 
 
-async def test_only_operators_read_them(wallet_process: WalletProcess) -> None:
-    wallet_process.environment["FELTRO_WALLET_LARGE_TRANSFER_CENTS"] = "500"
-    wallet_process.start()
-    await wallet_process.ready()
-    async with (
-        wallet_process.client() as wallet,
-        grpc.aio.insecure_channel(wallet_process.address, options=CHANNEL_OPTIONS) as channel,
+@pytest.mark.parametrize("wallet_settings", [{"large_transfer_cents": 500}])
+async def test_only_operators_read_events(wallet_client: WalletClient) -> None:
+    account_id = await wallet_client.open_account("ana", 500)
+    request = pb.ListRelevantEventsRequest()
+    changes = session_pb2.ListInactivityPolicyChangesRequest(table_id="t")
+    for metadata in (
+        wallet_client.game,
+        wallet_client.bearer("player", "ana"),
+        wallet_client.bearer("demo", "demo-12345678"),
     ):
-        stub: relevant_events_pb2_grpc.RelevantEventServiceAsyncStub = (
-            relevant_events_pb2_grpc.RelevantEventServiceStub(channel)
-        )
-        sessions = wallet.sessions
-        account_id = await wallet.open_account("ana", 500)
-        for metadata in (wallet.game, wallet.bearer("player", "ana"), wallet.bearer("demo", "demo-12345678")):
-            for call in (
-                stub.ListRelevantEvents(pb.ListRelevantEventsRequest(), metadata=metadata),
-                sessions.ListInactivityPolicyChanges(
-                    session_pb2.ListInactivityPolicyChangesRequest(table_id="t"), metadata=metadata
-                ),
-            ):
-                with pytest.raises(grpc.aio.AioRpcError) as refused:
-                    await call
-                assert refusal_reason(refused.value) == "SCOPE_MISSING"
-        listed = await stub.ListRelevantEvents(pb.ListRelevantEventsRequest(), metadata=wallet.operator)
+        for call in (
+            wallet_client.relevant_events.ListRelevantEvents(request, metadata=metadata),
+            wallet_client.sessions.ListInactivityPolicyChanges(changes, metadata=metadata),
+        ):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await call
+            assert refusal_reason(refused.value) == "SCOPE_MISSING"
+    listed = await wallet_client.relevant_events.ListRelevantEvents(request, metadata=wallet_client.operator)
     assert [(event.account_id, event.limit_cents) for event in listed.events] == [(account_id, 500)]
 
 
@@ -381,14 +372,14 @@ async def test_only_operators_read_them(wallet_process: WalletProcess) -> None:
 
 
 @pytest.mark.parametrize("variable", ["FELTRO_WALLET_LARGE_PRIZE_CENTS", "FELTRO_WALLET_LARGE_TRANSFER_CENTS"])
-def test_a_limit_of_nothing_is_refused_by_name(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_limit_is_refused_with_its_variable(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FELTRO_WALLET_DATABASE_URL", "postgresql://127.0.0.1/wallet")
     monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", "https://issuer.example/keys")
     assert load(WalletSettings).limits == RelevantEventLimits()
-    for said in ("0", "-1", "many"):
-        monkeypatch.setenv(variable, said)
-        with pytest.raises(WrongSettings, match=rf"^{variable} .*\(it is '{said}'\)\.$"):
+    for value in ("0", "-1", "many"):
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(WrongSettings, match=rf"^{variable} .*\(it is '{value}'\)\.$"):
             load(WalletSettings)
     monkeypatch.setenv(variable, "1")
     prize = "PRIZE" in variable

@@ -1,4 +1,4 @@
-"""Banked rounds through the wallet's gRPC: stakes, settlements, voids, and every way to be refused."""
+"""Banked rounds over gRPC: stakes, settlements, voids, and every refusal."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def round_of(wallet_client: WalletClient, round_id: str) -> wallet_pb2.Rou
 
 @pytest.mark.guarantee("G1")
 @pytest.mark.rule("804/2015:13")
-async def test_a_won_stake_comes_back_with_its_prize_and_the_bank_pays(wallet_client: WalletClient) -> None:
+async def test_a_won_stake_is_returned_with_its_prize_and_the_bank_pays(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 10_000)
     round_ = round_at(table)
@@ -134,7 +134,7 @@ async def test_a_stake_beyond_the_free_balance_is_refused_with_the_balance(walle
 
 @pytest.mark.guarantee("G3")
 @pytest.mark.rule("903-B/2015:6.1.1")
-async def test_g3_a_repeated_command_acts_once_and_is_answered_byte_for_byte(wallet_client: WalletClient) -> None:
+async def test_g3_a_repeated_command_acts_once_and_gets_the_same_bytes(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -156,8 +156,8 @@ async def test_g3_a_repeated_command_acts_once_and_is_answered_byte_for_byte(wal
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_refusal_is_an_answer_and_stays_one(wallet_client: WalletClient) -> None:
-    """A late copy of a refused stake must not land after a deposit: its sender was told that it had not."""
+async def test_g3_a_refusal_is_stored_like_any_answer(wallet_client: WalletClient) -> None:
+    """A late copy of a refused stake must not be placed after a deposit: the caller has seen the refusal."""
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 50)
     round_ = round_at(table)
@@ -172,7 +172,7 @@ async def test_g3_a_refusal_is_an_answer_and_stays_one(wallet_client: WalletClie
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_stake_may_be_repeated_alone_or_among_others(wallet_client: WalletClient) -> None:
+async def test_g3_a_repeated_stake_gets_its_answer_alone_and_in_a_group(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -180,7 +180,7 @@ async def test_g3_a_stake_may_be_repeated_alone_or_among_others(wallet_client: W
     order = wallet_pb2.StakeOrder(
         request_id="s-1", account_id=ana.account_id, session_id=ana.session_id, amount_cents=100, detail=b"red"
     )
-    # In another trace it is the same.
+    # The same request in another trace.
     traced = wallet_pb2.StakeOrder(traceparent=f"00-{'1' * 32}-{'2' * 16}-01")
     traced.MergeFrom(order)
     request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[order, order, traced])
@@ -208,7 +208,7 @@ async def test_g4_a_round_ends_once(wallet_client: WalletClient) -> None:
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.rule("804/2015:21")
-async def test_g4_a_void_round_gives_every_stake_back_once(wallet_client: WalletClient) -> None:
+async def test_g4_a_void_round_returns_every_stake_once(wallet_client: WalletClient) -> None:
     """Vector A7: stakes 500, 700 and 300."""
     table = await wallet_client.open_table("t1")
     seats = await wallet_client.sit_down_all(["ana", "rui", "eva"], "t1", 1_000)
@@ -228,7 +228,9 @@ async def test_g4_a_void_round_gives_every_stake_back_once(wallet_client: Wallet
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_stake_that_comes_after_a_void_that_was_seen_first_never_lands(wallet_client: WalletClient) -> None:
+async def test_g4_a_stake_that_arrives_after_the_void_of_an_unknown_round_is_refused(
+    wallet_client: WalletClient,
+) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table, "never-opened")
@@ -239,7 +241,7 @@ async def test_g4_a_stake_that_comes_after_a_void_that_was_seen_first_never_land
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_a_stale_owner_can_change_nothing(wallet_client: WalletClient) -> None:
+async def test_g8_a_stale_owner_changes_nothing(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1", epoch=1)
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -256,12 +258,12 @@ async def test_g8_a_stale_owner_can_change_nothing(wallet_client: WalletClient) 
             await stale
         assert refused.value.code() is grpc.StatusCode.ABORTED
         assert refusal_facts(refused.value) == ("STALE_EPOCH", {"table_id": "t1", "epoch": "1", "current_epoch": "2"})
-    # It speaks of the sender, not of the stake: the new owner may send the same request.
+    # The reason is about the sender, not the stake: the new owner may send the same request.
     assert (await wallet_client.place(ana, taken_over, 100, "stale")).balance.locked_cents == 300
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_the_next_owner_may_repeat_what_the_last_one_asked_for(wallet_client: WalletClient) -> None:
+async def test_g8_the_next_owner_may_repeat_a_command_of_the_last_one(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1", epoch=1)
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -271,11 +273,11 @@ async def test_g8_the_next_owner_may_repeat_what_the_last_one_asked_for(wallet_c
     assert await settle(wallet_client, round_, {placed.stake_id: 200}, "settle") == settled
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await settle(wallet_client, round_at(types_pb2.TableRef(table_id="t1", epoch=6)), {})
-    # The repeated command has done nothing, but it has shown who owns the table now.
+    # The repeated command has moved nothing, but it has raised the epoch.
     assert refusal_facts(refused.value)[1]["current_epoch"] == "7"
 
 
-async def test_a_settlement_has_to_name_every_open_stake_once(wallet_client: WalletClient) -> None:
+async def test_a_settlement_must_name_every_open_stake_once(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -290,7 +292,7 @@ async def test_a_settlement_has_to_name_every_open_stake_once(wallet_client: Wal
     assert (await round_of(wallet_client, round_.round_id)).state == types_pb2.ROUND_STATE_OPEN
 
 
-async def test_a_stake_may_be_taken_back_in_part_and_as_a_whole(wallet_client: WalletClient) -> None:
+async def test_a_stake_is_cancelled_in_part_and_in_full(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -327,7 +329,7 @@ async def test_real_and_demonstration_money_never_meet(wallet_client: WalletClie
         assert refusal_reason(no_session.value) == "MODE_MISMATCH"
 
 
-async def test_one_refused_order_does_not_fail_its_neighbours(wallet_client: WalletClient) -> None:
+async def test_a_refused_order_does_not_fail_the_others_of_its_call(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     poor = await wallet_client.sit_down("rui", "t1", 10)
@@ -354,11 +356,11 @@ async def test_one_refused_order_does_not_fail_its_neighbours(wallet_client: Wal
     ]
     request = wallet_pb2.PlaceStakesRequest(round=round_at(table), orders=orders)
     answers = (await wallet_client.wallet.PlaceStakes(request, metadata=wallet_client.game)).answers
-    said = [
+    results = [
         "placed" if answer.HasField("placed") else (error_info(answer.refused) or pytest.fail("no reason")).reason
         for answer in answers
     ]
-    assert said == [
+    assert results == [
         "placed",
         "INSUFFICIENT_FUNDS",
         "INVALID",
@@ -370,7 +372,7 @@ async def test_one_refused_order_does_not_fail_its_neighbours(wallet_client: Wal
     ]
 
 
-async def test_a_blocked_account_stakes_no_more_but_is_paid(wallet_client: WalletClient) -> None:
+async def test_a_blocked_account_cannot_stake_but_is_paid(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
@@ -389,7 +391,7 @@ async def test_a_blocked_account_stakes_no_more_but_is_paid(wallet_client: Walle
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_settling_and_refunding_are_never_refused_for_an_expired_token(wallet_client: WalletClient) -> None:
+async def test_g12_settlement_and_void_are_never_refused_for_an_expired_token(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     paid, refunded = round_at(table), round_at(table)
@@ -404,7 +406,7 @@ async def test_g12_settling_and_refunding_are_never_refused_for_an_expired_token
     assert (await wallet_client.balance(ana.account_id)).free_cents == 1_100
 
 
-async def test_who_may_call_what(wallet_client: WalletClient) -> None:
+async def test_each_method_accepts_only_its_scopes(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     rui = await wallet_client.sit_down("rui", "t1", 1_000)
@@ -435,7 +437,7 @@ async def test_who_may_call_what(wallet_client: WalletClient) -> None:
 
 
 @pytest.mark.rule("903-B/2015:6.3.2")
-async def test_incomplete_rounds_are_shown_with_their_locked_stakes(wallet_client: WalletClient) -> None:
+async def test_open_rounds_are_listed_with_their_locked_stakes(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     first, second = round_at(table), round_at(table)
