@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -40,7 +40,7 @@ from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.service_token import ServiceToken
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
-# Games register what they are under this name.
+# Games register the class of their `Game` under this name.
 GAMES_GROUP = "feltro.games"
 CONNECTIONS = 2
 # Rounds that are listed at a time (G11).
@@ -219,18 +219,10 @@ def _moment(text_: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-class _Definition(Protocol):
-    """The part of a game's definition that a replay needs."""
-
-    @property
-    def game(self) -> Game[Any, Any]: ...
-
-
 def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
     if name not in games:
         raise CannotCheck(f"there is no game {name!r} here.")
-    definition: _Definition = games[name].load()
-    return definition.game
+    return cast("Callable[[], Game[Any, Any]]", games[name].load())()
 
 
 @asynccontextmanager
