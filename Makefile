@@ -3,9 +3,11 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run web audit replay test test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge ci environment
 
 IN := .venv/bin/python
+# What runs in the process of a test; services in processes of their own are not measured.
+COVERING := tests/engine tests/kit tests/simulation tests/service/table tests/service/wallet
 
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -23,7 +25,10 @@ web: protos ## build the front-end (build/web), when its sources changed
 	@$(IN) -m tools.web
 
 test: protos ## every test that needs no container engine and no browser
-	@$(IN) -m pytest -n 3 $(ARGS)
+	@$(IN) -m pytest -n 4 --durations=20 $(ARGS)
+
+coverage: protos ## which lines of the engines, the ledger and the table runtime no test runs
+	@$(IN) -m pytest -n 4 --cov --cov-report=term-missing:skip-covered -m "not slow" $(COVERING) $(ARGS)
 
 test-web: protos ## the front-end: types, style and its own tests
 	@$(IN) -m tools.web --check
@@ -31,10 +36,14 @@ test-web: protos ## the front-end: types, style and its own tests
 test-browser: protos ## the platform as players see it, in Chromium
 	@$(IN) -m tools.browser_tests $(ARGS)
 
-lint: protos ## style, format and types
+lint: protos ## style, format, types, and which room may import which
 	@$(IN) -m ruff check
 	@$(IN) -m ruff format --check
 	@$(IN) -m mypy
+	@.venv/bin/lint-imports --no-cache
+
+hooks: environment ## install the checks of a commit into git (pre-commit)
+	@.venv/bin/pre-commit install
 
 protos: environment ## Python code from protos/ (build/gen), when they changed
 	@$(IN) hatch_build.py
@@ -54,7 +63,7 @@ audit: protos ## check the ledger of the platform that runs here (`feltro audit`
 replay: protos ## compute a round again here, or `ARGS=--all` (`feltro replay`)
 	@$(IN) -m stack.commands.replay $(ARGS)
 
-compliance: protos ## which rule is proved by which test, the screen's by the last test-browser (docs/compliance.md)
+compliance: protos ## which test proves which rule, the screen's by the last test-browser (docs/compliance.md)
 	@$(IN) -m tools.compliance --merge build/browser-rules.json $(ARGS)
 
 clean-data: environment ## empty the data folder

@@ -24,7 +24,7 @@ GENERATORS = ("grpcio-tools", "mypy-protobuf", "googleapis-common-protos")
 
 
 class FeltroBuildHook(BuildHookInterface[Any]):
-    """Generates before hatchling collects files, and adds the result to a wheel."""
+    """Generates the package before hatchling collects files, and adds it to a wheel."""
 
     PLUGIN_NAME = "custom"
 
@@ -36,13 +36,13 @@ class FeltroBuildHook(BuildHookInterface[Any]):
 
 
 def generate() -> bool:
-    """Make build/gen/feltro match the protos; False when it did already."""
+    """Makes build/gen/feltro match the protos; False when it did already."""
     sources = sorted(PROTOS.glob("feltro/**/*.proto"))
     GENERATED.mkdir(parents=True, exist_ok=True)
     stamp, wanted = PACKAGE / ".made-from", _fingerprint(sources)
     if stamp.is_file() and stamp.read_text() == wanted:
         return False
-    # A half-made package must never be importable: make it beside, then swap.
+    # A half-made package must never be importable: it is made beside and then swapped in.
     fresh = GENERATED / f".making-{os.getpid()}"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
@@ -63,7 +63,7 @@ def generate() -> bool:
 
 
 def write_descriptors(protos: Path, target: Path) -> None:
-    """Write the FileDescriptorSet of a protos folder, with comments and imports: for buf, and for use at run time."""
+    """Writes the FileDescriptorSet of a protos folder, with comments and imports: for buf, and for use at run time."""
     sources = sorted(protos.glob("feltro/**/*.proto"))
     _run_protoc(protos, sources, [f"--descriptor_set_out={target}", "--include_source_info", "--include_imports"])
 
@@ -100,7 +100,7 @@ def _package_folder(name: str) -> Path:
 
 
 def _googleapis() -> Path:
-    # google/api/*.proto lie beside the modules made from them; their folder is the include path.
+    # google/api/*.proto lie beside the modules generated from them; their folder is the include path.
     return _package_folder("google.api").parent.parent
 
 

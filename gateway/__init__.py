@@ -1,1 +1,1 @@
-"""The edge of the platform: serves REST, WebSockets and server-sent events to clients and knows no game."""
+"""The gateway: serves REST, WebSockets and server-sent events to clients, and knows no game."""

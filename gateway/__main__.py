@@ -1,4 +1,4 @@
-"""The gateway process: starts, serves until it is told to stop, and lets requests under way finish."""
+"""The gateway process: serves until it is asked to stop, and lets requests in flight finish."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import TaskSupervisor, prepare_memory, run_until_stopped
 
-# As for a wrong variable: nothing but another setting helps.
+# The exit status for wrong settings (sysexits.h).
 EX_CONFIG = 78
 
 _log = logging.getLogger("gateway")
 
 
 async def serve(settings: GatewaySettings) -> int:
-    """Serves until SIGTERM or SIGINT; returns the exit status."""
+    """Serves until SIGTERM or SIGINT, and returns the exit status."""
     wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
     bus = NatsDependency(str(settings.nats_url))
     readiness = Readiness([wallet, bus])

@@ -1,4 +1,4 @@
-"""Puts the gateway together: what lets people in, what asks the services, and what answers over HTTP."""
+"""Puts the gateway together: access, the connections to services and bus, and the HTTP application."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from nats.aio.client import Client as Nats
 
 from feltro.wallet.v1 import session_pb2
 from gateway.access.activity import Activity
+from gateway.access.authenticator import Authenticator
 from gateway.access.demonstration import DemoTokenIssuer
-from gateway.access.principals import Authenticator
+from gateway.access.principals import Principal
 from gateway.access.proxies import TrustedProxies, parse_networks
 from gateway.access.rate_limiter import RateLimiter
 from gateway.access.revocations import Revocations
 from gateway.backends.directory import Directory
-from gateway.backends.dispatcher import Dispatcher
+from gateway.backends.dispatcher import CallContext, Dispatcher
 from gateway.backends.local_service import GatewayService, local_methods
 from gateway.backends.operator_audit import OperatorAudit
 from gateway.backends.readiness import Readiness
 from gateway.backends.upstream import Upstream
-from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import ReasonSets
 from gateway.http.application import ApplicationPart, EdgeApplication
 from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter, connection_capacity
 from gateway.http.cors import CorsPolicy
-from gateway.http.documents import OpenApiRoutes
 from gateway.http.front_end import FrontEnd
 from gateway.http.rest import RestApi
 from gateway.live.server import LiveServer
-from gateway.reference.openapi import document
+from gateway.reference.asyncapi import AsyncApiRoutes
+from gateway.reference.openapi import OpenApiRoutes
 from gateway.reference.reason_pages import ReasonPages
 from gateway.settings import GatewaySettings
 from services.kit.access.signing_key import SigningKey
@@ -39,7 +39,7 @@ WALLET_PACKAGE_PREFIX = "feltro.wallet."
 
 
 class Gateway:
-    """All of it, but the listening."""
+    """All parts of the gateway; `__main__` listens and supervises."""
 
     def __init__(self, settings: GatewaySettings, readiness: Readiness, bus: Nats) -> None:
         self._settings = settings
@@ -48,24 +48,26 @@ class Gateway:
         self._upstream = Upstream()
         self._revocations = Revocations(bus)
         self._activity = Activity(bus)
-        visitors = Authenticator(settings.verifier(), self._revocations, self._activity)
-        rates = RateLimiter(settings.limits())
-        desk = Dispatcher(self._directory, self._upstream)
-        desk.register_local(local_methods(self._service(contracts, desk, rates), visitors))
-        audited = OperatorAudit(desk)
+        authenticator = Authenticator(settings.verifier(), self._revocations, self._activity)
+        rate_limiter = RateLimiter(settings.limits())
+        dispatcher = Dispatcher(self._directory, self._upstream)
+        service = self._gateway_service(contracts, dispatcher, rate_limiter)
+        dispatcher.register_local(local_methods(service, authenticator))
+        audited = OperatorAudit(dispatcher)
         reasons = ReasonSets(contracts)
         front_end = FrontEnd(settings)
         proxies = TrustedProxies(parse_networks(settings.trusted_proxies))
         connections, per_address = connection_capacity(settings.connections), settings.connections_per_address
         self.connection_limiter = ConnectionLimiter(connections, per_address, proxies)
         clients = ConnectionCounter(connections, per_address)
-        self._live = LiveServer(contracts, audited, visitors, rates, bus, clients, settings.stop_grace_s)
+        self._live = LiveServer(contracts, audited, authenticator, rate_limiter, bus, clients, settings.stop_grace_s)
         parts: list[ApplicationPart] = [
             self.connection_limiter,
             proxies,
             self._live,
-            RestApi(contracts, audited, visitors, rates),
-            OpenApiRoutes(json_codec.dumps(document(contracts, reasons))),
+            AsyncApiRoutes(contracts),
+            RestApi(contracts, audited, authenticator, rate_limiter),
+            OpenApiRoutes(contracts, reasons),
             ReasonPages(contracts, reasons),
             front_end,
         ]
@@ -75,7 +77,7 @@ class Gateway:
         ).build()
 
     def background_tasks(self) -> list[Coroutine[object, object, None]]:
-        """What has to run for as long as the gateway does."""
+        """Returns the tasks that have to run as long as the gateway does."""
         return [
             self._directory.run(),
             self._revocations.run(),
@@ -88,17 +90,20 @@ class Gateway:
         return {self._settings.wallet_address, *(replica.address for replica in self._directory.replicas())}
 
     async def close(self) -> None:
-        """Lets go of the services."""
+        """Closes the connections to services."""
         await self._upstream.close()
 
-    def _service(self, contracts: Contracts, desk: Dispatcher, rates: RateLimiter) -> GatewayService:
-        end = contracts.by_rpc_name["SessionService.EndPlayerSessions"]
+    def _gateway_service(
+        self, contracts: Contracts, dispatcher: Dispatcher, rate_limiter: RateLimiter
+    ) -> GatewayService:
+        method = contracts.by_rpc_name["SessionService.EndPlayerSessions"]
 
         async def end_sessions(
-            request: session_pb2.EndPlayerSessionsRequest, token: str
+            request: session_pb2.EndPlayerSessionsRequest, principal: Principal
         ) -> session_pb2.EndPlayerSessionsResponse:
-            return session_pb2.EndPlayerSessionsResponse.FromString(await desk.dispatch(end, request, token))
+            answer = await dispatcher.dispatch(method, request, CallContext(principal))
+            return session_pb2.EndPlayerSessionsResponse.FromString(answer)
 
         key = self._settings.demo_key
-        door = DemoTokenIssuer(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
-        return GatewayService(self._directory, door, rates, self._revocations, end_sessions)
+        demo = DemoTokenIssuer(None if key is None else SigningKey.read(key), self._settings.issuer_audience)
+        return GatewayService(self._directory, demo, rate_limiter, self._revocations, end_sessions)

@@ -13,13 +13,13 @@ from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.settings import ListenAddress
 
 
-def _check_networks(said: str) -> str:
-    parse_networks(said)
-    return said
+def _check_networks(value: str) -> str:
+    parse_networks(value)
+    return value
 
 
 class GatewaySettings(FrontEndSettings):
-    """Read once at the start."""
+    """The settings of a gateway, read once at the start."""
 
     model_config = SettingsConfigDict(
         env_prefix="FELTRO_GATEWAY_", extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True
@@ -29,12 +29,12 @@ class GatewaySettings(FrontEndSettings):
     nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     listen: ListenAddress = "127.0.0.1:8700"
-    # Where Prometheus asks; nobody does if it is not given.
+    # The address for Prometheus; without it no metrics are served.
     metrics_listen: ListenAddress | None = None
     wallet_address: ListenAddress = "127.0.0.1:8710"
-    # The key (PEM, Ed25519) that visitors of demonstrations get their tokens from; without it there are none.
+    # The key (PEM, Ed25519) that signs the tokens of demonstrations; without it there are no demonstrations.
     demo_key: FilePath | None = None
-    # How many calls a second, and how many at once after a pause: see `gateway.access.rate_limiter.Limits`.
+    # Rates per second, and bursts after a pause: see `gateway.access.rate_limiter.Limits`.
     player_calls_per_s: float = Field(20, gt=0, le=10_000)
     player_calls_at_once: int = Field(60, ge=1, le=100_000)
     operator_calls_per_s: float = Field(200, gt=0, le=100_000)
@@ -49,21 +49,21 @@ class GatewaySettings(FrontEndSettings):
     demo_visits_at_once: int = Field(60, ge=1, le=100_000)
     demo_calls_per_s: float = Field(100, gt=0, le=100_000)
     demo_calls_at_once: int = Field(1_000, ge=1, le=100_000)
-    # Open at once, of all kinds; so many descriptors are asked of the system. And from one address: behind a proxy that
-    # is trusted, how many WebSockets and streams of one client.
+    # Open connections, in total (as many descriptors are requested from the system) and from one address. Behind a
+    # trusted proxy the latter is the number of WebSockets and event streams of one client.
     connections: int = Field(50_000, ge=1, le=1_000_000)
     connections_per_address: int = Field(1_000, ge=1, le=1_000_000)
-    # Proxies that say truly for whom they ask (`Forwarded`, `X-Forwarded-For`): networks, separated by spaces.
+    # Proxies whose `Forwarded` and `X-Forwarded-For` are believed: networks, separated by spaces.
     trusted_proxies: Annotated[str, AfterValidator(_check_networks)] = ""
     # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
     cors: str = ""
-    # How long a gateway that is told to stop goes on answering, and says at /readyz that it is not ready.
+    # How long a stopping gateway goes on answering, while /readyz says that it is not ready.
     not_ready_s: float = Field(0.2, ge=0, le=120)
-    # How long a stopping gateway waits for requests under way.
+    # How long a stopping gateway waits for requests in flight.
     stop_grace_s: float = Field(5.0, ge=0, le=60)
 
     def limits(self) -> Limits:
-        """How much anyone may ask."""
+        """Returns the limits of the rate limiter."""
         return Limits(
             player_calls=Limit("calls of a player", self.player_calls_per_s, self.player_calls_at_once),
             operator_calls=Limit("calls of an operator", self.operator_calls_per_s, self.operator_calls_at_once),

@@ -1,8 +1,8 @@
 """`make test-browser`: the tests of tests/browser, in the Chromium of this machine; root on Debian gets one.
 
-Playwright's own browsers are not used: they are another download, of another place. Where the machine is large enough
-several tests run side by side, each process with a platform of its own. A test that measures (marked `alone`) comes
-after them, when nothing else runs.
+Playwright's own browsers are not used: they are another download, from another place. Where the machine is large enough
+several tests run side by side, each process with a platform of its own. Tests that measure (marked `alone`) run after
+them, when nothing else runs.
 """
 
 from __future__ import annotations
@@ -17,30 +17,29 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "browser-rules.json"
 CHROMIUM_VARIABLE = "CHROMIUM"
 DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
-# Without a graphics card a turning wheel takes a core, and the platform another one. With less, pages come too late for
-# rounds that go by the clock.
+# Without a graphics card a turning wheel takes a core, and the platform another one. With fewer, pages load too late
+# for rounds that follow the clock.
 CORES_PER_TEST_PROCESS = 2
 EXIT_NO_TESTS = 5
 
 
 class NoChromium(Exception):
-    """There is none; the message says what to do."""
+    """There is no Chromium; the message says what to do."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run them; the rest of the command line is pytest's."""
+    """Runs the tests; the rest of the command line is pytest's."""
     try:
         chromium = _chromium()
     except (NoChromium, subprocess.CalledProcessError) as missing:
         print(missing, file=sys.stderr)
         return 1
-    # The report of an earlier run must not speak for one that does not come to its end.
+    # The report of an earlier run must not stand for one that does not finish.
     REPORT.unlink(missing_ok=True)
-    # One by one, so that none of them is left alone with a heap of long ones.
     side_by_side = max(1, (os.cpu_count() or 1) // CORES_PER_TEST_PROCESS)
-    many = ["-n", str(side_by_side), "--maxschedchunk=1", "-m", "not alone", f"--rule-report={REPORT}"]
+    many = ["-n", str(side_by_side), "-m", "not alone", f"--rule-report={REPORT}"]
     statuses = [_pytest(chromium, [*options, *arguments]) for options in (many, ["-n", "0", "-m", "alone"])]
-    # What was asked for may be all in one of the two; where it is in neither, nothing was tested.
+    # The tests that were asked for may all be in one of the two runs; in neither, nothing was tested.
     return next((status for status in statuses if status not in {0, EXIT_NO_TESTS}), min(statuses))
 
 

@@ -1,12 +1,12 @@
-"""The compliance matrix: which rule of the regulations is proved by which test, and which is proved by none.
+"""The compliance matrix: which test proves which rule of the regulations, and which rules no test proves.
 
     python -m tools.compliance                   runs the tests that name a rule, and writes docs/compliance.md
     python -m tools.compliance --report FILE     takes the outcomes of a run that was made with `--rule-report=FILE`
     python -m tools.compliance --merge FILE      adds those of another run, such as the browser's, if there is one
-    python -m tools.compliance --check           writes nothing: is docs/compliance.md what would be written?
+    python -m tools.compliance --check           writes nothing: is docs/compliance.md up to date?
 
-The rules are docs/rulebook/*.csv. Of a regulation that docs/rulebook/regulations.csv declares complete, every rule that
-has to be kept needs a test that passes, in every layer but those not yet due. A failing proof is an error anywhere.
+The rules are docs/rulebook/*.csv. Every rule that has to be kept needs a test that passes, in every layer but those not
+yet due, if docs/rulebook/regulations.csv declares its regulation complete. A failing proof is an error anywhere.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ BROWSER_TESTS = "tests/browser/"
 
 
 class Force(enum.Enum):
-    """What a rule asks of us; the catalogue adds conditions in brackets, such as `MUST (once invited)`."""
+    """What a rule demands; the catalogue adds conditions in brackets, such as `MUST (once invited)`."""
 
     MUST = "MUST"
-    """To be kept. A right of the player (`MAY-pl`) is one: the software has to offer it."""
+    """To be kept. A right of the player (`MAY-pl`) counts as one: the software has to offer it."""
     OPTION = "MAY-op"
     """The operator may."""
     DEFINITION = "DEF"
@@ -46,7 +46,7 @@ class Force(enum.Enum):
 
 
 class State(enum.Enum):
-    """Where a rule stands, in the words of the matrix."""
+    """The state of a rule, in the words of the matrix."""
 
     PROVED = "proved"
     PROVED_EXCEPT_SCREEN = "proved, ui to come"
@@ -62,7 +62,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of the catalogue."""
+    """A rule of the catalogue."""
 
     id: str
     force: str
@@ -79,7 +79,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Regulation:
-    """A file of the catalogue, and what we say of it."""
+    """A regulation: a file of the catalogue, and whether we declare it complete."""
 
     id: str
     title: str
@@ -90,7 +90,7 @@ class Regulation:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A test, all its parameters together, and how it went with the rule it names."""
+    """A test that names a rule, with all its parameters, and whether it passed."""
 
     test: str
     passed: bool
@@ -123,17 +123,17 @@ class RegulationStatus:
 
     @property
     def proved_count(self) -> int:
-        """How many of them have it."""
+        """How many of them are proved."""
         return sum(line.state in {State.PROVED, State.PROVED_EXCEPT_SCREEN} for line in self.rules)
 
     def violations(self) -> list[RuleStatus]:
-        """What must not be: a failing proof, or none where we say that there is one."""
+        """The rules with a failing proof, or without one where the regulation is declared complete."""
         wrong = {State.FAILING, State.UNPROVED, State.IN_PART} if self.regulation.complete else {State.FAILING}
         return [line for line in self.rules if line.state in wrong]
 
 
 class UnusableInput(Exception):
-    """Catalogue or report cannot be relied on."""
+    """The catalogue or a report cannot be used; the message says why."""
 
 
 # -- the catalogue --------------------------------------------------------------------------------------------------
@@ -170,11 +170,11 @@ def _rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-# -- what the tests say ---------------------------------------------------------------------------------------------
+# -- the proofs -------------------------------------------------------------------------------------------------------
 
 
 def read_report(file: Path) -> dict[str, tuple[Proof, ...]]:
-    """Rule by rule, the proofs of one run."""
+    """The proofs of one run, by rule."""
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -213,7 +213,7 @@ def merge_runs(*runs: Mapping[str, tuple[Proof, ...]]) -> dict[str, tuple[Proof,
 
 
 def judge(regulations: Iterable[Regulation], proofs: Mapping[str, tuple[Proof, ...]]) -> list[RegulationStatus]:
-    """Every rule and where it stands."""
+    """The state of every rule."""
     regulations = list(regulations)
     unknown = proofs.keys() - {rule.id for regulation in regulations for rule in regulation.rules}
     if unknown:
@@ -233,7 +233,7 @@ def judge(regulations: Iterable[Regulation], proofs: Mapping[str, tuple[Proof, .
 
 
 def state_of(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -> State:
-    """Where one rule stands."""
+    """The state of one rule."""
     if any(not proof.passed for proof in proofs):
         return State.FAILING
     match rule.kind:
@@ -248,7 +248,7 @@ def state_of(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -
 
 
 def _state_of_must(rule: Rule, proofs: Sequence[Proof], not_yet_due: frozenset[str]) -> State:
-    """The screen and the rest of the rule need a proof each."""
+    """The state of a rule to be kept: its screen and the rest of it need a proof each."""
     needed = {layer == SCREEN_LAYER for layer in rule.layers}
     missing = needed - {proof.is_browser_test for proof in proofs}
     if not missing:
@@ -283,7 +283,7 @@ _COLUMNS = """\
 
 
 def matrix(chapters: Sequence[RegulationStatus]) -> str:
-    """The page: the same proofs make the same page, on any day and any machine."""
+    """The page; the same proofs make the same page on any day and any machine."""
     summary = "".join(_summary(chapter) for chapter in chapters)
     return _HEAD + summary + "".join(_section(chapter) for chapter in chapters)
 
@@ -333,7 +333,7 @@ def _row(cells: Iterable[object]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when the page is there and nothing is missing that has to be there."""
+    """Writes or checks the page; 0 when it is up to date and no required proof is missing."""
     options = _options(arguments)
     try:
         runs = [read_report(options.report) if options.report else _run_tests()]
@@ -368,12 +368,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _present(file: Path) -> bool:
     if not file.is_file():
-        print(f"compliance: nothing from {file}, for it is not there")
+        print(f"compliance: nothing from {file}, which does not exist")
     return file.is_file()
 
 
 def _run_tests() -> dict[str, tuple[Proof, ...]]:
-    """Every test under tests/ that names a rule."""
+    """Runs every test under tests/ that names a rule."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "rules.json"
         plugin = ["-p", "tests.compliance_plugin", f"--rule-report={report}"]
@@ -390,11 +390,13 @@ def _written(page: str) -> bool:
 
 
 def _up_to_date(page: str) -> bool:
-    there = MATRIX.read_text(encoding="utf-8") if MATRIX.is_file() else ""
-    difference = list(unified_diff(there.splitlines(), page.splitlines(), "docs/compliance.md", "the tests", n=0))
+    current = MATRIX.read_text(encoding="utf-8") if MATRIX.is_file() else ""
+    difference = list(unified_diff(current.splitlines(), page.splitlines(), "docs/compliance.md", "the tests", n=0))
     if difference:
         print(
-            "\n".join(["docs/compliance.md is not what the tests say; `make compliance` writes it:", *difference[:20]])
+            "\n".join(
+                ["docs/compliance.md is not up to date with the tests; `make compliance` writes it:", *difference[:20]]
+            )
         )
     return not difference
 

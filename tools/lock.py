@@ -1,6 +1,6 @@
-"""Chooses the versions of everything: locks/dev.txt for a working copy, and one subset of it per image.
+"""Chooses the versions of all packages: locks/dev.txt for a working copy, and one subset of it per image.
 
-Locks hold names, versions and hashes, no addresses: where packages come from is the business of whoever installs.
+Locks hold names, versions and hashes, no addresses: each installation chooses where its packages come from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OLDEST_PYTHON = "3.11"
 
 
 def main(arguments: list[str]) -> int:
-    """Compile the locks; `--upgrade` and `--upgrade-package NAME` are uv's, without them versions stay."""
+    """Compiles the locks; `--upgrade` and `--upgrade-package NAME` are uv's, without them versions stay."""
     LOCKS.mkdir(exist_ok=True)
     dev = LOCKS / "dev.txt"
     _compile(dev, ["--all-extras", *arguments])
@@ -40,4 +40,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except subprocess.CalledProcessError as error:
-        sys.exit(f"The lock was not made: uv ended with status {error.returncode}; what it said is above.")
+        sys.exit(f"The lock was not made: uv ended with status {error.returncode}; its message is above.")

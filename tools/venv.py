@@ -1,4 +1,4 @@
-"""Makes .venv hold what locks/dev.txt says; runs on a bare Python, before anything is installed."""
+"""Installs locks/dev.txt into .venv; runs on a bare Python, before anything is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLDEST = (3, 11)
 
 
 def main() -> int:
-    """Install when something differs from the last complete install."""
+    """Installs when something differs from the last complete install."""
     if sys.version_info < OLDEST:
         return _refuse(f"Feltro needs Python 3.11 or newer, and this is {sys.version.split()[0]}.")
     try:
@@ -30,7 +30,7 @@ def main() -> int:
         if _installed() != wanted:
             _make(wanted)
     except subprocess.CalledProcessError as error:
-        return _refuse(f"The install stopped: {error}. Mend what is said above and run the same again.")
+        return _refuse(f"The install stopped: {error}. Mend what is reported above and run the same again.")
     except OSError as error:
         return _refuse(f"The install stopped: {error}. Is {ROOT} writable by you, and the disk not full?")
     return 0
@@ -41,7 +41,7 @@ def _make(wanted: str) -> None:
     with _one_at_a_time():
         if _installed() == wanted:
             return
-        # The stamp goes first and comes last: without it an install was cut short, and no part of it is trusted.
+        # The stamp goes first and comes last: without it an install was cut short, and nothing of it is trusted.
         if not STAMP.is_file() or _made_elsewhere():
             _create()
         STAMP.unlink(missing_ok=True)
@@ -62,18 +62,18 @@ def _installed() -> str:
 
 
 def _made_elsewhere() -> bool:
-    """Whether there is none, the folder was moved, or its Python is gone: scripts in it carry absolute paths."""
+    """Whether there is none, or it was moved, or its Python is gone: scripts in it carry absolute paths."""
     origin = VENV / "made-for"
     if not _python().exists() or not origin.is_file() or origin.read_text() != str(ROOT):
         return True
-    # Any Python new enough will do, whichever one runs this: remove .venv to choose another.
-    asked = [str(_python()), "-c", f"import sys; sys.exit(sys.version_info < {OLDEST})"]
-    return subprocess.run(asked, capture_output=True, check=False).returncode != 0
+    # Any Python that is new enough will do: remove .venv to choose another.
+    query = [str(_python()), "-c", f"import sys; sys.exit(sys.version_info < {OLDEST})"]
+    return subprocess.run(query, capture_output=True, check=False).returncode != 0
 
 
 @contextlib.contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Two tasks may be started together; the second waits for the first to install."""
+    """Holds the lock of installing: of two tasks that start together the second waits for the first."""
     LOCK_FILE.parent.mkdir(exist_ok=True)
     with LOCK_FILE.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -98,7 +98,7 @@ def _create() -> None:
 def _install() -> None:
     packages = sum(1 for line in LOCK.read_text().splitlines() if line[:1].isalnum())
     print(f"Installing {packages} locked packages (about a minute the first time)", flush=True)
-    # Build requirements are in the lock too: without isolation nothing is fetched that the lock does not name.
+    # Build requirements are in the lock too: without isolation only locked packages are fetched.
     _pip("--require-hashes", "--requirement", str(LOCK))
     _pip("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
 

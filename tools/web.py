@@ -1,6 +1,6 @@
 """Builds the front-end into build/web, with the Node.js that locks/dev.txt names, when its sources changed.
 
-`build/web` is there exactly while it is what the sources say: it goes before a build and comes, whole, after it.
+`build/web` exists only while it matches the sources: it is removed before a build and appears, complete, after it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ OPENAPI = BUILD / "openapi.json"
 TYPES = WEB / "src" / "api" / "schema.d.ts"
 LOCK = WEB / "package-lock.json"
 PACKAGES = WEB / "node_modules"
-# What the packages depend on, and what the description of the API is made from.
+# The packages depend on these.
 PACKAGE_FILES = (WEB / "package.json", LOCK, WEB / ".npmrc")
 DESCRIPTORS = BUILD / "gen" / "feltro" / "descriptors.binpb"
 CHECKS = ("check", "lint", "test")
 NPM_MINUTES_LIMIT = 15
-# npm says first what is wrong, and then at length how it is used; a build says it last.
+# npm prints first what is wrong, and then at length how it is used; a build prints it last.
 ERROR_FIRST_LINES, ERROR_LAST_LINES = 12, 20
-# Neither made by hand nor part of what is served.
+# Not written by hand, or not served.
 _NOT_SOURCES = frozenset({"node_modules", "tests"})
 _STAMP = ".made-from"
 
@@ -44,7 +44,7 @@ class CannotBuild(Exception):
 
 
 def build() -> bool:
-    """Make build/web match the sources; False when it did already."""
+    """Makes build/web match the sources; False when it did already."""
     with _one_at_a_time():
         started = time.monotonic()
         _describe_api()
@@ -54,21 +54,21 @@ def build() -> bool:
         shutil.rmtree(BUILT_WEB, ignore_errors=True)
         _install()
         _make_types()
-        _say("building")
+        _print("building")
         fresh = BUILD / "web.making"
         shutil.rmtree(fresh, ignore_errors=True)
         try:
-            _npm(["run", "build", "--", "--outDir", str(fresh)], "Mend what is said above, then: make web")
+            _npm(["run", "build", "--", "--outDir", str(fresh)], "Mend what is reported above, then: make web")
             (fresh / _STAMP).write_text(wanted)
             fresh.rename(BUILT_WEB)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-        _say(f"built in {time.monotonic() - started:.1f} s")
+        _print(f"built in {time.monotonic() - started:.1f} s")
         return True
 
 
 def check() -> int:
-    """Types, style and tests of the sources; the first status that is not 0."""
+    """Checks types and style and runs the tests; the first status that is not 0."""
     with _one_at_a_time():
         _describe_api()
         _install()
@@ -81,15 +81,12 @@ def check() -> int:
 
 
 def _describe_api() -> None:
-    """Write build/openapi.json: what the gateway would serve, and the schemas of events, which only AsyncAPI has.
-
-    Nothing is started for that.
-    """
+    """Writes build/openapi.json: what the gateway would serve, and the schemas of events, which only AsyncAPI has."""
     wanted = _fingerprint([*sorted((ROOT / "gateway").rglob("*.py")), DESCRIPTORS])
     stamp = OPENAPI.with_suffix(_STAMP)
     if OPENAPI.is_file() and stamp.is_file() and stamp.read_text() == wanted:
         return
-    # Only now: to import them takes longer than to see that nothing changed.
+    # Imported only now: that takes longer than to see that nothing changed.
     from gateway.contracts import json_codec  # noqa: PLC0415
     from gateway.contracts.methods import Contracts  # noqa: PLC0415
     from gateway.contracts.reasons import ReasonSets  # noqa: PLC0415
@@ -120,7 +117,7 @@ def _install() -> None:
     wanted = _fingerprint(PACKAGE_FILES)
     if _stamp(PACKAGES) == wanted:
         return
-    _say("fetching its packages (up to a minute the first time)")
+    _print("fetching its packages (up to a minute the first time)")
     _npm(
         ["ci", "--no-progress", "--loglevel=error"],
         "Did npm find no network? A proxy is named with HTTPS_PROXY, a registry of your own with npm_config_registry."
@@ -131,11 +128,11 @@ def _install() -> None:
 
 
 def _make_types() -> None:
-    """The types of the API, for the editor and for the checks."""
+    """Writes the types of the API, for the editor and for the checks."""
     wanted = f"// {_fingerprint([OPENAPI, LOCK])}\n"
     if TYPES.is_file() and TYPES.read_text().startswith(wanted):
         return
-    _npm(["run", "types"], "Mend what is said above, then: make web")
+    _npm(["run", "types"], "Mend what is reported above, then: make web")
     TYPES.write_text(wanted + TYPES.read_text())
 
 
@@ -161,7 +158,7 @@ def _stamp(folder: Path) -> str:
 
 
 def _npm(arguments: Sequence[str], what_to_do: str) -> None:
-    """Quiet, unless it fails."""
+    """Runs npm, which prints nothing unless it fails."""
     command = _command(arguments)
     try:
         done = subprocess.run(
@@ -177,8 +174,10 @@ def _npm(arguments: Sequence[str], what_to_do: str) -> None:
     except subprocess.TimeoutExpired as late:
         raise CannotBuild(f"`npm {arguments[0]}` took more than {NPM_MINUTES_LIMIT} minutes. {what_to_do}") from late
     if done.returncode:
-        said = _shortened(done.stdout.decode(errors="replace").splitlines())
-        raise CannotBuild(f"`npm {' '.join(arguments[:2])}` ended with status {done.returncode}:\n{said}\n{what_to_do}")
+        output = _shortened(done.stdout.decode(errors="replace").splitlines())
+        raise CannotBuild(
+            f"`npm {' '.join(arguments[:2])}` ended with status {done.returncode}:\n{output}\n{what_to_do}"
+        )
 
 
 def _shortened(lines: list[str]) -> str:
@@ -188,13 +187,13 @@ def _shortened(lines: list[str]) -> str:
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    # npm itself is started by the name `node`, which may be another one's.
+    # npm starts `node` by its name, which may be another installation's.
     return [str(_node() / "bin" / "node"), str(_node() / "lib/node_modules/npm/bin/npm-cli.js"), *arguments]
 
 
 def _environment() -> dict[str, str]:
     path = os.pathsep.join([str(_node() / "bin"), os.environ.get("PATH", os.defpath)])
-    # Its cache beside ours: the home folder may be missing or closed. Without a network it is to say so soon.
+    # A cache beside ours: the home folder may be missing or closed. Without a network it must fail soon.
     settings = {"cache": str(BUILD / "npm"), "fetch_retries": "1", "fetch_retry_mintimeout": "1000"}
     return {**os.environ, "PATH": path, **{f"npm_config_{name}": value for name, value in settings.items()}}
 
@@ -221,21 +220,21 @@ def _one_at_a_time() -> Iterator[None]:
         yield
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     print(f"front-end: {text}", flush=True)
 
 
 def main(arguments: list[str]) -> int:
-    """Build, or check; `--optional` is for a platform that starts without a front-end if need be."""
+    """Builds or checks; with `--optional` a failed build is no error, for a platform that can start without it."""
     parser = argparse.ArgumentParser(prog="python -m tools.web", description="Build the front-end into build/web.")
     parser.add_argument("--check", action="store_true", help="types, style and tests instead")
-    parser.add_argument("--optional", action="store_true", help="say what is wrong, and end as if nothing was")
+    parser.add_argument("--optional", action="store_true", help="report what is wrong, and end with status 0")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.check:
             return check()
         if not build() and not chosen.optional:
-            _say("up to date")
+            _print("up to date")
     except (CannotBuild, OSError) as problem:
         print(f"The front-end could not be built. {problem}", file=sys.stderr)
         return 0 if chosen.optional else 1

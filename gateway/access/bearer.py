@@ -1,16 +1,17 @@
-"""Whose request it is, by its `Authorization` header: never by its address, which ends up in logs."""
+"""Reads the token of an `Authorization` header: never of the address, which ends up in logs."""
 
 from __future__ import annotations
 
 from aiohttp import hdrs, web
 
-from gateway.access.principals import Authenticator, Principal
+from gateway.access.authenticator import Authenticator
+from gateway.access.principals import Principal
 from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
 
 
 def bearer_token(request: web.Request) -> str:
-    """The token that was sent; empty if there is none."""
+    """Returns the request's token; empty if there is none."""
     scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme and (scheme.lower() != "bearer" or not token.strip()):
         raise GatewayRefused("TOKEN_INVALID", "Send the token as `Authorization: Bearer …`.")
@@ -18,8 +19,8 @@ def bearer_token(request: web.Request) -> str:
 
 
 async def authenticated_principal(request: web.Request, authenticator: Authenticator) -> Principal:
-    """One whose token holds, or nobody in particular where none was sent."""
-    visitor = await authenticator.authenticate(bearer_token(request))
-    if not authenticator.is_unexpired(visitor):
+    """Returns the principal of a request's valid token, or nobody where none was sent."""
+    principal = await authenticator.authenticate(bearer_token(request))
+    if not authenticator.is_unexpired(principal):
         raise refusals.token_expired()
-    return visitor
+    return principal

@@ -1,4 +1,4 @@
-"""Lets visitors in to try the games (`804/2015:30`): with a token of the gateway's own, which opens nothing else."""
+"""Issues tokens for demonstrations of the games (`804/2015:30`): the gateway's own, good for nothing else."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ TOKEN_LIFETIME_S = 4 * 3600
 
 
 class DemoTokenIssuer:
-    """Who comes in here is somebody new each time, with an id for which no account for money is ever opened."""
+    """Makes each guest a new player, with an id that no account for real money is ever opened for."""
 
     def __init__(self, key: SigningKey | None, audience: str, wall_time: Callable[[], float] = time.time) -> None:
-        """Without a key nobody comes in."""
+        """Without a key no demonstrations are offered."""
         self._key = key
         self._audience = audience
         self._wall_time = wall_time
 
     def issue(self) -> gateway_pb2.EnterDemoResponse:
-        """A new visitor."""
+        """Issues the token of a new guest."""
         if self._key is None:
             raise GatewayRefused(
                 "NOT_OFFERED", "Demonstrations are not offered here.", setting="FELTRO_GATEWAY_DEMO_KEY"
@@ -39,5 +39,5 @@ class DemoTokenIssuer:
         return answer
 
     def jwks(self) -> str:
-        """What services need to know these tokens."""
+        """Returns the public keys that services verify these tokens with."""
         return '{"keys": []}' if self._key is None else self._key.jwks()

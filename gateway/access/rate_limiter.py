@@ -1,6 +1,6 @@
-"""How much anyone may ask of one gateway, so that nobody's program, however wrong, takes the others' turn (G11).
+"""Limits the rate of calls of each player, operator and address at one gateway, so that no client starves others (G11).
 
-Each gateway counts for itself: with several, a player who spreads his calls may make as many times more.
+Each gateway counts for itself: a player who spreads calls over several gateways may make as many times more.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gateway.access.principals import Principal
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.identity import DEMO
 
-# Those of whom it is remembered what they used up; who has used nothing for longest is forgotten first (G11).
+# The caller that has been silent for longest is forgotten first (G11).
 REMEMBERED_CALLERS_LIMIT = 100_000
 _ADDRESS_CHARACTERS_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many a second on average, and so many at once after a pause."""
+    """A rate per second on average, and a burst after a pause."""
 
     name: str
     per_second: float
@@ -33,20 +33,20 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All of them."""
+    """All limits of a gateway."""
 
     player_calls: Limit = Limit("calls of a player", 20, 60)
     operator_calls: Limit = Limit("calls of an operator", 200, 600)
     address_calls: Limit = Limit("calls without a token from one address", 10, 30)
     address_tokens: Limit = Limit("tokens shown from one address", 100, 1_000)
     connection_messages: Limit = Limit("messages on one connection", 30, 60)
-    # Whoever comes to try is somebody new as often as he likes: these are for all behind one address together.
+    # A guest can become a new player at any time: these limits are shared by all guests of one address.
     demo_visits: Limit = Limit("visits to try from one address", 1, 60)
     demo_calls: Limit = Limit("calls of those who try from one address", 100, 1_000)
 
 
 class Allowance:
-    """What is left of a limit to one asker, as the moment at which it will be whole again."""
+    """What is left of a limit for one caller, kept as the time at which it will be full again."""
 
     __slots__ = ("full_at", "limit")
 
@@ -55,54 +55,54 @@ class Allowance:
         self.full_at = 0.0
 
     def take(self, now: float) -> None:
-        """Takes one, or is refused with RATE_LIMITED and takes nothing."""
+        """Takes one call, or refuses it with RATE_LIMITED and takes nothing."""
         limit = self.limit
-        whole_at = max(self.full_at, now) + 1 / limit.per_second
-        wait_s = whole_at - now - limit.burst / limit.per_second
-        # A share of a nanosecond is arithmetic, not impatience.
+        full_at = max(self.full_at, now) + 1 / limit.per_second
+        wait_s = full_at - now - limit.burst / limit.per_second
+        # Less than a nanosecond is a rounding error.
         if wait_s > 1e-9:
-            said = f"{limit.name}: {limit.per_second:g} a second, {limit.burst} at once"
+            described = f"{limit.name}: {limit.per_second:g} a second, {limit.burst} at once"
             wait_ms = math.ceil(wait_s * 1000)
             raise GatewayRefused(
-                "RATE_LIMITED", f"Too many {limit.name}: wait {wait_ms} ms.", limit=said, retry_after_ms=wait_ms
+                "RATE_LIMITED", f"Too many {limit.name}: wait {wait_ms} ms.", limit=described, retry_after_ms=wait_ms
             )
-        self.full_at = whole_at
+        self.full_at = full_at
 
 
 class RateLimiter:
-    """All who ask."""
+    """Counts the calls of all clients."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
-        self._elapsed = clock
+        self._clock = clock
         self._allowances: OrderedDict[tuple[str, str], Allowance] = OrderedDict()
 
     def count_call(self, principal: Principal, address: str) -> None:
-        """Somebody calls: counted for him, or for his address if he does not say who he is."""
+        """Counts a call for its principal, or for the address if there is no token."""
         if principal.caller is None:
             self._take(self._limits.address_calls, subscriber_network(address))
         elif principal.player_id is None:
             self._take(self._limits.operator_calls, principal.caller.subject)
         else:
-            # His own first: one who asks too much takes nothing from those who are behind the same address.
+            # The player's own limit comes first, so that one guest takes nothing from others at the same address.
             self._take(self._limits.player_calls, principal.player_id)
             if DEMO in principal.caller.scopes:
                 self._take(self._limits.demo_calls, subscriber_network(address))
 
     def count_demo_visit(self, address: str) -> None:
-        """Somebody comes in to try: he becomes one more who is remembered, here and everywhere."""
+        """Counts a new guest of a demonstration."""
         self._take(self._limits.demo_visits, subscriber_network(address))
 
     def count_shown_token(self, address: str) -> None:
-        """Somebody shows a token, which has to be verified before anything is known of him."""
+        """Counts a token that was shown: verifying it costs more than forging it."""
         self._take(self._limits.address_tokens, subscriber_network(address))
 
     def connection_allowance(self) -> ConnectionAllowance:
-        """A new connection's own allowance."""
-        return ConnectionAllowance(Allowance(self._limits.connection_messages), self._elapsed)
+        """Returns the allowance of a new connection."""
+        return ConnectionAllowance(Allowance(self._limits.connection_messages), self._clock)
 
-    def _take(self, limit: Limit, whose: str) -> None:
-        key = (limit.name, whose)
+    def _take(self, limit: Limit, caller: str) -> None:
+        key = (limit.name, caller)
         allowance = self._allowances.get(key)
         if allowance is None:
             allowance = self._allowances[key] = Allowance(limit)
@@ -110,24 +110,24 @@ class RateLimiter:
                 self._allowances.popitem(last=False)
         else:
             self._allowances.move_to_end(key)
-        allowance.take(self._elapsed())
+        allowance.take(self._clock())
 
 
 class ConnectionAllowance:
-    """What may be said on one connection."""
+    """How many messages one connection may send."""
 
     def __init__(self, allowance: Allowance, clock: Callable[[], float]) -> None:
         self._allowance = allowance
-        self._elapsed = clock
+        self._clock = clock
 
     def count_message(self) -> None:
-        """One more, or refused."""
-        self._allowance.take(self._elapsed())
+        """Counts a message, or refuses it with RATE_LIMITED."""
+        self._allowance.take(self._clock())
 
 
 @lru_cache(maxsize=10_000)
 def subscriber_network(address: str) -> str:
-    """What one subscriber has: of IPv6 that is a whole network of addresses."""
+    """Returns the addresses that one subscriber has: a whole network of IPv6, or one address."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Which tokens were taken back: one by its bearer who logs out, or all of somebody's by the operator.
+"""Which tokens were revoked: one by logging out, or all of a subject's by the operator.
 
-Gateways tell each other through a bucket on the bus, where a note disappears when the last token it is about has
-expired. A gateway that has not seen the bucket since it started lets nobody in; one that loses sight of it goes on with
-what it knows for `BLIND_FOR_S` and then lets nobody in either (G12), as it would for a key that may have been
-withdrawn. Nothing that settles or refunds comes this way, so no win waits for it.
+Gateways share revocations through a bucket on the bus, where an entry expires with the last token that it is about. A
+gateway that has not seen the bucket since it started refuses every token; one that loses sight of it goes on with what
+it knows for `STALE_VIEW_LIMIT_S`, and then refuses every token too (G12), as for a signing key that may have been
+withdrawn. Settling and refunding need no token of a client, so no win waits for it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.clock import seconds_since_boot
 
 BUCKET = "feltro_revocations"
-# No note is kept longer, and so no token that was issued longer ago is let in.
+# No revocation is kept longer, and so no token that was issued longer ago is accepted.
 NOTES_KEPT_S = 30 * 24 * 3600
 STALE_VIEW_LIMIT_S = BLOCKING_REFRESH_AFTER_S
 CLEANUP_EVERY_S = 1.0
-# A bucket that is full takes no more notes, and says so (G11): some hundred thousand.
+# Some hundred thousand revocations; a full bucket refuses more (G11).
 BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
-# Whoever comes to try may do so again and again: his logouts take a part of it and leave the rest to the operator.
+# Guests can come and log out without end: they may fill a part of the bucket, and leave the rest to the operator.
 DEMO_REVOCATIONS_LIMIT = 20_000
 
 _DEMO = "demo."
@@ -53,7 +53,7 @@ class _Note:
 
 
 class Revocations:
-    """The notes, as this gateway knows them."""
+    """The revocations that this gateway knows."""
 
     def __init__(
         self, bus: Nats, wall_time: Callable[[], float] = time.time, clock: Callable[[], float] = seconds_since_boot
@@ -63,31 +63,31 @@ class Revocations:
         config = KeyValueConfig(
             bucket=BUCKET, history=1, storage=StorageType.FILE, ttl=NOTES_KEPT_S, max_bytes=BUCKET_BYTES_LIMIT
         )
-        self._bucket = Bucket(bus, config, self._noticed, clock)
+        self._bucket = Bucket(bus, config, self._on_change, clock)
         self._notes: dict[str, _Note] = {}
         self._demo_notes = 0
-        self._in_view_at: float | None = None
-        self._look_for_lost = False
+        self._last_current_at: float | None = None
+        self._bucket_recreated = False
         self._outage = Outage(_log, "the revocations")
         self._waiting: dict[str, dict[asyncio.Future[GatewayRefused], Caller]] = {}
 
     async def run(self) -> None:
-        """Watches for ever."""
-        await asyncio.gather(self._bucket.watch_forever(self._outage), self._tidy())
+        """Follows the bucket until cancelled."""
+        await asyncio.gather(self._bucket.watch_forever(self._outage), self._clean_up())
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- verifying ---------------------------------------------------------------------------------------------------
 
     def verify(self, caller: Caller) -> None:
-        """Refused if his token was taken back, or if that cannot be told."""
+        """Refuses a caller whose token was revoked, or may have been."""
         refused = self._refusal(caller)
         if refused is not None:
             raise refused
-        if self._in_view_at is None or self._clock() - self._in_view_at > STALE_VIEW_LIMIT_S:
+        if self._last_current_at is None or self._clock() - self._last_current_at > STALE_VIEW_LIMIT_S:
             raise refusals.unavailable("It cannot be told whether the token was taken back: try again in a moment.")
 
     @contextmanager
     def watch(self, caller: Caller) -> Iterator[asyncio.Future[GatewayRefused]]:
-        """What has its result as soon as his token is taken back, wherever that is done."""
+        """A future that gets its result as soon as the caller's token is revoked, at whichever gateway."""
         future: asyncio.Future[GatewayRefused] = asyncio.get_running_loop().create_future()
         keys = _keys(caller)
         for key in keys:
@@ -108,28 +108,28 @@ class Revocations:
         note = self._notes.get(token_key)
         if note is None:
             note = self._notes.get(subject_key)
-            # What does not say when it was issued counts as issued before (G12).
+            # A token of unknown age has `issued_at` 0, and counts as issued before (G12).
             if note is None or caller.issued_at > note.revoked_at:
                 return None
         at = datetime.fromtimestamp(note.revoked_at, UTC).isoformat(timespec="milliseconds")
         return GatewayRefused("TOKEN_REVOKED", "The token was taken back: get a new one.", revoked_at=at)
 
-    # -- taking back -------------------------------------------------------------------------------------------------
+    # -- revoking ----------------------------------------------------------------------------------------------------
 
     def verify_capacity(self, caller: Caller) -> None:
-        """Refused if his own token cannot be noted, for too many who came to try have taken theirs back."""
+        """Refuses a guest's log-out while too many revocations of guests are kept."""
         if DEMO in caller.scopes and self._demo_notes >= DEMO_REVOCATIONS_LIMIT:
             sentence = "Too many who came to try have logged out of late: the token opens nothing when it has expired."
             raise GatewayRefused("OVERLOADED", sentence, limit=DEMO_REVOCATIONS_LIMIT)
 
     async def revoke_token(self, caller: Caller, reason: str) -> None:
-        """His own. When it returns every gateway that sees the bus will know."""
+        """Revokes the caller's own token. When it returns, every gateway that sees the bus will know."""
         self.verify_capacity(caller)
         until = min(caller.expires_at + CLOCK_SKEW_S, self._wall_time() + NOTES_KEPT_S)
         await self._write(_keys(caller)[0], until, caller.subject, reason)
 
     async def revoke_subject(self, subject: str, revoked_by: str, reason: str) -> float:
-        """All that was issued to somebody up to now; returns the moment. Tokens know seconds only: this one is over."""
+        """Revokes all tokens issued to a subject up to the end of this second, and returns the time."""
         return await self._write(_subject_key(subject), self._wall_time() + NOTES_KEPT_S, revoked_by, reason)
 
     async def _write(self, key: str, until: float, revoked_by: str, reason: str) -> float:
@@ -141,7 +141,7 @@ class Revocations:
         try:
             await self._put(key, content, until)
         except BUS_FAILURES as failed:
-            _log.warning("a token cannot be taken back", extra={"error": f"{type(failed).__name__}: {failed}"[:300]})
+            _log.warning("a token cannot be revoked", extra={"error": f"{type(failed).__name__}: {failed}"[:300]})
             raise refusals.unavailable(
                 "The token could not be taken back, for the bus does not answer: send the same request again."
             ) from None
@@ -149,23 +149,23 @@ class Revocations:
         return now
 
     async def _put(self, key: str, content: bytes, until: float) -> None:
-        lives_for_s = math.ceil(until - self._wall_time())
-        if lives_for_s > 0:
-            await self._bucket.put(key, content, lives_for_s)
+        lifetime_s = math.ceil(until - self._wall_time())
+        if lifetime_s > 0:
+            await self._bucket.put(key, content, lifetime_s)
 
-    # -- what others say ---------------------------------------------------------------------------------------------
+    # -- following the bucket ----------------------------------------------------------------------------------------
 
-    def _noticed(self) -> None:
+    def _on_change(self) -> None:
         self._outage.recovered()
-        self._in_view_at = self._clock()
+        self._last_current_at = self._clock()
         changed = self._bucket.last_changed_key
         if changed is None:
-            self._look_for_lost = True
+            self._bucket_recreated = True
         for key in list(self._bucket.entries) if changed is None else [changed]:
             self._learn(key, self._bucket.entries[key].value)
 
     def _learn(self, key: str, content: bytes) -> None:
-        """Once known it stays until it has no more to say, whatever becomes of the bucket."""
+        """Takes over an entry; it stays known until it expires, whatever becomes of the bucket."""
         try:
             message = gateway_pb2.Revocation.FromString(content)
         except DecodeError:
@@ -183,26 +183,26 @@ class Revocations:
             if refused is not None and not future.done():
                 future.set_result(refused)
 
-    async def _tidy(self) -> None:
+    async def _clean_up(self) -> None:
         while True:
             await asyncio.sleep(CLEANUP_EVERY_S)
             if self._bucket.is_current:
-                self._in_view_at = self._clock()
+                self._last_current_at = self._clock()
             now = self._wall_time()
             for key in [key for key, note in self._notes.items() if note.until <= now]:
                 del self._notes[key]
                 self._demo_notes -= key.startswith(_DEMO)
                 self._bucket.entries.pop(key, None)
-            if self._look_for_lost:
-                await self._tell_again()
+            if self._bucket_recreated:
+                await self._restore()
 
-    async def _tell_again(self) -> None:
-        """A bucket that was lost and made anew lacks what we know."""
+    async def _restore(self) -> None:
+        """Writes what this gateway knows to a bucket that was lost and created again."""
         try:
             for key, note in list(self._notes.items()):
                 if key not in self._bucket.entries:
                     await self._put(key, note.content, note.until)
-            self._look_for_lost = False
+            self._bucket_recreated = False
         except BUS_FAILURES as failed:
             self._outage.failed(failed)
 
@@ -216,6 +216,6 @@ def _subject_key(subject: str) -> str:
     return f"subject.{_digest(subject)}"
 
 
-def _digest(words: str) -> str:
-    """A key may not hold whatever an issuer may write."""
-    return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()
+def _digest(text: str) -> str:
+    """Makes a key of any text: an issuer's ids may hold characters that keys may not."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,1 +1,1 @@
-"""Connects the gateway to what is behind it: finds the service that answers a call, calls it, and reads the bus."""
+"""Connects the gateway to the services and the bus: finds the service that answers a call, calls it, reads streams."""

@@ -1,4 +1,4 @@
-"""What was told at a table lately, read back for one who comes back to a gateway that did not hear it."""
+"""Reads the recent events of a table back, for a client that resumes at a gateway that did not receive them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from services.kit.bus.outages import BUS_FAILURES
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 
-# How far back one can take up, however long the stream keeps more; and how many messages are read for it (G11).
+# How far back a client can resume, even if the stream keeps more; and how many messages are read for it (G11).
 RESUME_WINDOW_S = 300
 MESSAGES_LIMIT = 500
 ANSWERED_WITHIN_S = 1.0
-# Where more has happened it is looked for where the last of it begins: so often, each time in half of the stream.
+# Where there are more messages, the start of the last ones is found by bisecting the stream.
 SEARCH_STEPS_LIMIT = 24
-# Messages for which room is left, because they are said between looking and reading.
+# Room for messages that are published between the search and the reading.
 HEADROOM_MESSAGES = 10
 CONCURRENT_READS_LIMIT = 8
 
 
-class _TooMany(Exception):
-    """More messages than are read."""
+class _TooManyMessages(Exception):
+    """There are more than MESSAGES_LIMIT."""
 
 
 class Archive:
-    """Reads messages back."""
+    """Reads messages of tables from the stream of events."""
 
     def __init__(self, bus: Nats) -> None:
         self._bus = bus
@@ -38,7 +38,7 @@ class Archive:
         self._reading = asyncio.Semaphore(CONCURRENT_READS_LIMIT)
 
     async def recent_messages(self, table_id: str) -> list[bytes]:
-        """The table's last messages, oldest first; none if they cannot be had."""
+        """Returns a table's last messages, oldest first; none if they cannot be read in time."""
         if not self._bus.is_connected:
             return []
         try:
@@ -51,18 +51,18 @@ class Archive:
         since = datetime.now(UTC) - timedelta(seconds=RESUME_WINDOW_S)
         try:
             return await self._read(_consumer(subject, DeliverPolicy.BY_START_TIME, opt_start_time=since))
-        except _TooMany:
-            # A busy table: what was missed is most often among the last.
-            start = await self._start_of_the_last(subject)
+        except _TooManyMessages:
+            # A busy table: most often the last messages are enough.
+            start = await self._find_start(subject)
         try:
             return await self._read(_consumer(subject, DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=start))
-        except _TooMany:
+        except _TooManyMessages:
             return []
 
-    async def _start_of_the_last(self, subject: str) -> int:
-        """From where in the stream no more than are read are this table's, and not much fewer.
+    async def _find_start(self, subject: str) -> int:
+        """Finds the place in the stream after which the table has about MESSAGES_LIMIT messages, and no more.
 
-        A consumer that delivers nothing says how many there are, and nothing is read for it.
+        A consumer without a subject to deliver to says how many messages there are, without reading them.
         """
         state = (await self._jetstream.stream_info(EVENTS_STREAM)).state
         low, high = state.first_seq, state.last_seq + 1
@@ -81,25 +81,25 @@ class Archive:
         return high
 
     async def _read(self, consumer: ConsumerConfig) -> list[bytes]:
-        found: list[bytes] = []
-        more = asyncio.Event()
+        payloads: list[bytes] = []
+        received = asyncio.Event()
 
         async def receive(message: Msg) -> None:
-            found.append(message.data)
-            more.set()
+            payloads.append(message.data)
+            received.set()
 
         inbox = self._bus.new_inbox()
         subscription = await self._bus.subscribe(inbox, cb=receive)
         try:
             info = await self._jetstream.add_consumer(EVENTS_STREAM, consumer, deliver_subject=inbox)
-            # Those on their way already are pending no more.
+            # Messages that are already on their way are not pending any more.
             wanted = (info.num_pending or 0) + (info.delivered.consumer_seq if info.delivered else 0)
             if wanted > MESSAGES_LIMIT:
-                raise _TooMany
-            while len(found) < wanted:
-                more.clear()
-                await more.wait()
-            return found
+                raise _TooManyMessages
+            while len(payloads) < wanted:
+                received.clear()
+                await received.wait()
+            return payloads
         finally:
             await subscription.unsubscribe()
 

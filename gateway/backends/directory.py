@@ -1,12 +1,14 @@
-"""Which process answers what: leases and heartbeats of the games as the bus has them, and where the wallet is."""
+"""Knows which process answers which call: by leases and heartbeats on the bus, and the wallet's address."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from google.protobuf.message import DecodeError, Message
 from nats.aio.client import Client as Nats
@@ -21,114 +23,110 @@ from services.kit.bus.subjects import HEARTBEAT_LIFETIME_S, LEASES_BUCKET, REPLI
 from services.kit.clock import seconds_since_boot
 
 _log = logging.getLogger(__name__)
+_MessageT = TypeVar("_MessageT", bound=Message)
 
 
 class NoReplicaKnown(Exception):
-    """No process is known that could answer: it may be starting, or just have stopped."""
+    """No process is known that could answer: it may be starting, or may just have stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class DirectorySnapshot:
-    """What the bus says at one moment."""
+    """The leases and replicas at one moment."""
 
     leases: Mapping[str, placement_pb2.Lease]
     replicas: Mapping[str, placement_pb2.Replica]
 
 
 class Directory:
-    """Knows where to send a call."""
+    """Finds the addresses that a call may be sent to."""
 
     def __init__(self, bus: Nats, fixed_addresses: Mapping[str, str]) -> None:
-        """`services` are addresses of what is no game, by the beginning of their full names."""
-        self._services = dict(fixed_addresses)
+        """`fixed_addresses` are those of services that are no game, by the prefixes of their full names."""
+        self._fixed_addresses = dict(fixed_addresses)
         self._turn = itertools.count()
         self._outage = Outage(_log, "the directory of tables")
-        self._tables = Bucket(
-            bus, KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE), self._noticed
+        self._leases = Bucket(
+            bus, KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE), self._on_change
         )
         self._replicas = Bucket(
             bus,
             KeyValueConfig(bucket=REPLICAS_BUCKET, history=1, storage=StorageType.MEMORY, ttl=HEARTBEAT_LIFETIME_S),
-            self._noticed,
+            self._on_change,
         )
-        self._games = DirectorySnapshot({}, {})
-        # Every game that was ever seen here: one that is being started again is not unknown.
-        self._seen: set[str] = set()
+        self._snapshot = DirectorySnapshot({}, {})
+        # Games that were ever served: one that is being started again is not unknown.
+        self._known_games: set[str] = set()
         self.changed = asyncio.Event()
 
     async def run(self) -> None:
-        """Watches for ever."""
-        await asyncio.gather(*(bucket.watch_forever(self._outage) for bucket in (self._tables, self._replicas)))
+        """Follows the bus until cancelled."""
+        await asyncio.gather(*(bucket.watch_forever(self._outage) for bucket in (self._leases, self._replicas)))
 
-    def _noticed(self) -> None:
+    def _on_change(self) -> None:
         self._outage.recovered()
-        self._games = DirectorySnapshot(
-            {key: lease for key, noted in self._tables.entries.items() if (lease := _lease(noted.value)) is not None},
-            {key: one for key, noted in self._replicas.entries.items() if (one := _replica(noted.value)) is not None},
+        self._snapshot = DirectorySnapshot(
+            _decoded(placement_pb2.Lease, self._leases), _decoded(placement_pb2.Replica, self._replicas)
         )
-        self._seen.update(lease.game for lease in self._games.leases.values())
-        self._seen.update(replica.game for replica in self._games.replicas.values())
+        self._known_games.update(lease.game for lease in self._snapshot.leases.values())
+        self._known_games.update(replica.game for replica in self._snapshot.replicas.values())
         self.changed.set()
         self.changed = asyncio.Event()
 
     @property
     def is_current(self) -> bool:
-        """Whether it is known who is there."""
-        return self._tables.is_current and self._replicas.is_current
+        """Whether the bus is in view, so that what is not known does not exist."""
+        return self._leases.is_current and self._replicas.is_current
 
     def games(self) -> list[str]:
-        """Every game that some process serves."""
+        """Returns the games that some process serves."""
         return sorted({replica.game for replica in self._alive()})
 
     def replicas(self) -> list[placement_pb2.Replica]:
-        """The processes that are alive, in the order of their addresses."""
+        """Returns the processes that are alive, in the order of their addresses."""
         return sorted(self._alive(), key=lambda replica: replica.address)
 
     def _alive(self) -> list[placement_pb2.Replica]:
         now = seconds_since_boot()
         alive = []
-        for key, replica in self._games.replicas.items():
-            noted = self._replicas.entries.get(key)
-            # While the bus is away nobody is seen, and those that were known are the best guess.
-            if noted is not None and (not self._replicas.is_current or now - noted.seen_at < HEARTBEAT_LIFETIME_S):
+        for key, replica in self._snapshot.replicas.items():
+            entry = self._replicas.entries.get(key)
+            # While the bus is away no heartbeat arrives, and the last known processes are the best guess.
+            if entry is not None and (not self._replicas.is_current or now - entry.seen_at < HEARTBEAT_LIFETIME_S):
                 alive.append(replica)
         return alive
 
     def addresses(self, method: Method, request: Message) -> list[str]:
-        """Where a call goes; where a table is named that nobody runs, one process of each game, for one may know it."""
-        for beginning, address in self._services.items():
-            if method.service.startswith(beginning):
+        """Returns the addresses to try: for a table without an owner, one process of each game, for one may know it."""
+        for prefix, address in self._fixed_addresses.items():
+            if method.service.startswith(prefix):
                 return [address]
         table_id, game = method.routing_ids(request)
         lease = self.owner(table_id) if table_id else None
         if lease is not None:
             return [lease.address]
-        return [self._of_game(one) for one in ([game] if game else self.games())]
+        return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
-        """Who runs a table, or the house a player's own table stands in."""
-        leases = self._games.leases
+        """Returns the lease of a table, or of the configured table that a player's individual table belongs to."""
+        leases = self._snapshot.leases
         return leases.get(table_id) or leases.get(table_id.rpartition("-")[0])
 
-    def _of_game(self, game: str) -> str:
+    def _address_of_game(self, game: str) -> str:
         serving = [replica for replica in self.replicas() if replica.game == game]
         ready = [replica for replica in serving if not replica.draining] or serving
         if not ready:
-            if game not in self._seen and self.is_current:
+            if game not in self._known_games and self.is_current:
                 raise refusals.game_unknown(game)
             raise NoReplicaKnown(game)
         return ready[next(self._turn) % len(ready)].address
 
 
-def _lease(value: bytes) -> placement_pb2.Lease | None:
-    try:
-        return placement_pb2.Lease.FromString(value) if value else None
-    except DecodeError:
-        return None
-
-
-def _replica(value: bytes) -> placement_pb2.Replica | None:
-    try:
-        return placement_pb2.Replica.FromString(value) if value else None
-    except DecodeError:
-        return None
+def _decoded(message_class: type[_MessageT], bucket: Bucket) -> dict[str, _MessageT]:
+    """Decodes a bucket's entries; leaves out deleted and unreadable ones."""
+    decoded: dict[str, _MessageT] = {}
+    for key, entry in bucket.entries.items():
+        if entry.value:
+            with contextlib.suppress(DecodeError):
+                decoded[key] = message_class.FromString(entry.value)
+    return decoded

@@ -1,10 +1,11 @@
-"""What the gateway answers itself, as if it were a service: who may call is read from the proto like everywhere."""
+"""Answers the gateway's own methods as a service would: the proto says who may call them."""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Protocol, cast
 
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -12,10 +13,12 @@ from google.protobuf.message import Message
 
 from feltro.gateway.v1 import gateway_pb2
 from feltro.wallet.v1 import session_pb2
+from gateway.access.authenticator import Authenticator
 from gateway.access.demonstration import DemoTokenIssuer
-from gateway.access.principals import Authenticator, Principal
+from gateway.access.principals import Principal
 from gateway.access.rate_limiter import RateLimiter
 from gateway.access.revocations import Revocations
+from gateway.backends.dispatcher import CallContext, LocalMethod
 from gateway.contracts import refusals
 from gateway.contracts.refusals import DOMAIN
 from services.kit.access.authorization import AccessRule, token_missing
@@ -26,20 +29,20 @@ REASON_CHARACTERS_LIMIT = 500
 
 _log = logging.getLogger(__name__)
 
-# Asks the wallet on behalf of a visitor.
-EndSessions = Callable[[session_pb2.EndPlayerSessionsRequest, str], Awaitable[session_pb2.EndPlayerSessionsResponse]]
-LocalMethod = Callable[[Message, str, str], Awaitable[Message]]
-_Implementation = Callable[[Message, Principal, str], Awaitable[Message]]
+# Ends a player's sessions in the wallet, with the token of that player.
+EndSessions = Callable[
+    [session_pb2.EndPlayerSessionsRequest, Principal], Awaitable[session_pb2.EndPlayerSessionsResponse]
+]
 
 
 class LocalService(Protocol):
-    """For each method `DoThing` of its descriptor an `async def do_thing(request, visitor, address)`."""
+    """A service with an `async def do_thing(request, context)` for each method `DoThing` of its descriptor."""
 
     descriptor: ServiceDescriptor
 
 
 class GameDirectory(Protocol):
-    """Who is there: `Directory`."""
+    """Knows which games are served: `Directory`."""
 
     @property
     def is_current(self) -> bool: ...
@@ -48,7 +51,7 @@ class GameDirectory(Protocol):
 
 
 class GatewayService:
-    """One method per rpc; see gateway.proto for what each promises."""
+    """Implements gateway.proto, which says what each method promises."""
 
     descriptor = gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]
 
@@ -62,81 +65,82 @@ class GatewayService:
     ) -> None:
         self._games = games
         self._demo = demo
-        self._rates = rate_limiter
+        self._rate_limiter = rate_limiter
         self._revocations = revocations
         self._end_sessions = end_sessions
 
     async def list_games(
-        self, request: gateway_pb2.ListGamesRequest, principal: Principal, address: str
+        self, request: gateway_pb2.ListGamesRequest, context: CallContext
     ) -> gateway_pb2.ListGamesResponse:
-        """While the bus is away those that were there; if none was ever seen it cannot be told that there is none."""
-        del request, principal, address
+        """While the bus is away the last known games; refused if none was ever seen."""
+        del request, context
         names = self._games.games()
         if not names and not self._games.is_current:
             raise refusals.unavailable("It cannot be told which games are served: try again in a moment.")
         return gateway_pb2.ListGamesResponse(games=[gateway_pb2.Game(game=name) for name in names])
 
     async def enter_demo(
-        self, request: gateway_pb2.EnterDemoRequest, principal: Principal, address: str
+        self, request: gateway_pb2.EnterDemoRequest, context: CallContext
     ) -> gateway_pb2.EnterDemoResponse:
-        del request, principal
-        self._rates.count_demo_visit(address)
+        del request
+        self._rate_limiter.count_demo_visit(context.client_address)
         return self._demo.issue()
 
-    async def logout(
-        self, request: gateway_pb2.LogoutRequest, principal: Principal, address: str
-    ) -> gateway_pb2.LogoutResponse:
-        """The wallet is asked first, for afterwards he could not ask again; but it does not keep the token alive."""
-        del request, address
+    async def logout(self, request: gateway_pb2.LogoutRequest, context: CallContext) -> gateway_pb2.LogoutResponse:
+        """Ends the sessions first, for which the token must still be valid; revokes the token even if that fails."""
+        del request
+        principal = context.principal
         caller = principal.caller
         if caller is None:
             raise token_missing()
         self._revocations.verify_capacity(caller)
         answer = gateway_pb2.LogoutResponse()
         if principal.player_id is not None:
-            wanted = session_pb2.EndPlayerSessionsRequest(player_id=principal.player_id)
+            ending = session_pb2.EndPlayerSessionsRequest(player_id=principal.player_id)
             try:
-                answer.sessions.extend((await self._end_sessions(wanted, principal.token)).sessions)
+                answer.sessions.extend((await self._end_sessions(ending, principal)).sessions)
             except Refused as refused:
-                _log.warning("sessions outlive a logout", extra={"player_id": principal.player_id, "why": str(refused)})
+                _log.warning(
+                    "sessions outlive a log-out", extra={"player_id": principal.player_id, "error": str(refused)}
+                )
                 answer.sessions_left_open = True
         await self._revocations.revoke_token(caller, "logout")
         return answer
 
     async def revoke_subject(
-        self, request: gateway_pb2.RevokeSubjectRequest, principal: Principal, address: str
+        self, request: gateway_pb2.RevokeSubjectRequest, context: CallContext
     ) -> gateway_pb2.RevokeSubjectResponse:
-        del address
         if not 0 < len(request.subject) <= SUBJECT_CHARACTERS_LIMIT:
             raise refusals.invalid("subject", f"has to be given, in at most {SUBJECT_CHARACTERS_LIMIT} characters.")
         if not 0 < len(request.reason.strip()) <= REASON_CHARACTERS_LIMIT:
             raise refusals.invalid("reason", f"has to be said, in at most {REASON_CHARACTERS_LIMIT} characters.")
-        actor = "" if principal.caller is None else principal.caller.subject
+        actor = "" if context.principal.caller is None else context.principal.caller.subject
         at = await self._revocations.revoke_subject(request.subject, actor, request.reason)
-        said = {"actor": actor, "subject": request.subject, "reason": request.reason}
-        _log.warning("an operator has taken tokens back", extra=said)
+        facts = {"actor": actor, "subject": request.subject, "reason": request.reason}
+        _log.warning("an operator has revoked tokens", extra=facts)
         answer = gateway_pb2.RevokeSubjectResponse()
         answer.revoked_at.FromMilliseconds(int(at * 1000))
         return answer
 
 
-class _Here:
-    """One method, guarded."""
+class _GuardedMethod:
+    """One method, behind the access rule of its proto."""
 
-    def __init__(self, service: LocalService, method: MethodDescriptor, visitors: Authenticator) -> None:
+    def __init__(self, service: LocalService, method: MethodDescriptor, authenticator: Authenticator) -> None:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower()
-        self._implemented = cast("_Implementation", getattr(service, name))
+        self._implementation = cast("LocalMethod", getattr(service, name))
         self._rule = AccessRule(method)
-        self._visitors = visitors
+        self._authenticator = authenticator
 
-    async def answer(self, request: Message, token: str, address: str) -> Message:
+    async def answer(self, request: Message, context: CallContext) -> Message:
         try:
+            token = context.principal.token
             if not token and not self._rule.public:
                 raise token_missing()
-            visitor = await self._visitors.identify(token)
-            if visitor.caller is not None:
-                self._rule.verify(visitor.caller, self._visitors.now())
-            return await self._implemented(request, visitor, address)
+            principal = await self._authenticator.identify(token)
+            if principal.caller is not None:
+                self._rule.verify(principal.caller, self._authenticator.now())
+            return await self._implementation(request, replace(context, principal=principal))
         except Refused as refused:
             if refused.domain == Refused.domain:
                 refused.domain = DOMAIN
@@ -144,6 +148,8 @@ class _Here:
 
 
 def local_methods(service: LocalService, authenticator: Authenticator) -> Mapping[str, LocalMethod]:
-    """What a local service answers, by the methods' paths: for `Desk.offer`."""
-    full_name = service.descriptor.full_name
-    return {f"{full_name}/{one.name}": _Here(service, one, authenticator).answer for one in service.descriptor.methods}
+    """Returns the methods of a local service by their paths, for `Dispatcher.register_local`."""
+    return {
+        f"{service.descriptor.full_name}/{method.name}": _GuardedMethod(service, method, authenticator).answer
+        for method in service.descriptor.methods
+    }

@@ -1,8 +1,8 @@
-"""The operator's commands are recorded before they are passed on, and how they ended after (`903-B/2015:6.3.6.7`).
+"""Records the operator's commands before they are passed on, and their outcomes after (`903-B/2015:6.3.6.7`).
 
-Whatever the service: a command is every method that is not bound to GET alone, so that a new one needs nothing here.
-What cannot be recorded is not done (G12). The wallet keeps the record; it is asked with the operator's own token, so
-that who he was is his issuer's word and not the gateway's.
+A command is every method that is not bound to GET alone, so that a new service needs nothing here. A command that
+cannot be recorded is not carried out (G12). The wallet keeps the record, and is called with the operator's own token:
+the issuer vouches for who the operator is, not the gateway.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from typing import Protocol
+from dataclasses import replace
 
 from google.protobuf.message import Message
 from prometheus_client import Counter
 
 from feltro.wallet.v1 import audit_pb2
-from gateway.access.principals import Principal
+from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.contracts import json_codec, refusals
 from gateway.contracts.methods import Method
 from gateway.contracts.refusals import GatewayRefused, code_of
@@ -24,16 +24,15 @@ from services.kit import trace
 from services.kit.access.identity import OPERATOR
 from services.kit.refusal import Refused
 
-# A command that is larger is refused, for none is recorded in part (G11). The wallet takes no more either.
+# A larger command is refused, for none is recorded in part (G11). The wallet takes no larger one either.
 REQUEST_CHARACTERS_LIMIT = 64 * 1024
-# Commands that wait for their ends (G11).
 COMMANDS_IN_FLIGHT_LIMIT = 1_000
 RECORDED_WITHIN_S = 10.0
 STATUS_OK = "OK"
 
 _COMMANDS = Counter("feltro_edge_operator_commands", "Commands of operators, by how they ended", ["status"])
 _UNRECORDED = Counter(
-    "feltro_edge_operator_unrecorded", "Commands of operators that could not be recorded, by what of them", ["part"]
+    "feltro_edge_operator_unrecorded", "Commands of operators that could not be recorded, by the step", ["step"]
 )
 _INTAKE = audit_pb2.DESCRIPTOR.services_by_name["AuditIntakeService"].methods_by_name
 _INTENT, _OUTCOME = (Method(_INTAKE[name], {}) for name in ("RecordIntent", "RecordOutcome"))
@@ -41,94 +40,84 @@ _INTENT, _OUTCOME = (Method(_INTAKE[name], {}) for name in ("RecordIntent", "Rec
 _log = logging.getLogger(__name__)
 
 
-class TokenDispatcher(Protocol):
-    """What answers calls: `Desk`."""
-
-    async def dispatch(
-        self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
-    ) -> bytes: ...
-
-
 class OperatorAudit:
-    """Stands before the desk: every call goes through here."""
+    """Stands in front of the dispatcher: every call goes through it, and operators' commands are recorded."""
 
-    def __init__(self, dispatcher: TokenDispatcher) -> None:
-        self._desk = dispatcher
-        self._under_way: set[asyncio.Task[bytes]] = set()
+    def __init__(self, dispatcher: CallDispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._in_flight: set[asyncio.Task[bytes]] = set()
 
-    async def dispatch(
-        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
-        """The answer's bytes; every failure is a `Refused`."""
-        caller = principal.caller
+    async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
+        """Returns the answer's bytes; every failure is a `Refused`."""
+        caller = context.principal.caller
         if caller is None or OPERATOR not in caller.scopes or method.is_read_only:
-            return await self._desk.dispatch(method, request, principal.token, traceparent, address)
-        if len(self._under_way) >= COMMANDS_IN_FLIGHT_LIMIT:
+            return await self._dispatcher.dispatch(method, request, context)
+        if len(self._in_flight) >= COMMANDS_IN_FLIGHT_LIMIT:
             sentence = "Too many commands of operators are under way: try again in a moment."
             raise GatewayRefused("OVERLOADED", sentence, limit=COMMANDS_IN_FLIGHT_LIMIT)
-        command = asyncio.create_task(self._recorded(method, request, principal, traceparent, address))
-        self._under_way.add(command)
+        command = asyncio.create_task(self._dispatch_recorded(method, request, context))
+        self._in_flight.add(command)
         command.add_done_callback(self._ended)
-        # Whoever hangs up, or takes his own token back and is cut off, does not keep the end from being recorded.
+        # A client that hangs up, or revokes its own token, does not keep the outcome from being recorded.
         return await asyncio.shield(command)
 
     def _ended(self, command: asyncio.Task[bytes]) -> None:
-        self._under_way.discard(command)
+        self._in_flight.discard(command)
         if not command.cancelled():
-            # Who asked may be gone, and then nobody else looks at how it failed.
+            # If the client is gone nobody retrieves the exception, and asyncio would complain.
             command.exception()
 
-    async def _recorded(
-        self, method: Method, request: Message, visitor: Principal, traceparent: str, address: str
-    ) -> bytes:
-        begun = trace.parse(traceparent) or trace.start_span()
+    async def _dispatch_recorded(self, method: Method, request: Message, context: CallContext) -> bytes:
+        span = trace.parse(context.traceparent) or trace.start_span()
+        context = replace(context, traceparent=span.header)
         action_id = str(uuid.uuid4())
         intent = audit_pb2.RecordIntentRequest(
             action_id=action_id,
             method=method.path,
             request=_text(request),
             request_id=str(getattr(request, "request_id", "")),
-            address=address,
-            trace_id=begun.trace_id,
+            address=context.client_address,
+            trace_id=span.trace_id,
         )
-        await self._intend(intent, visitor, begun.header)
+        await self._record_intent(intent, context)
         try:
-            answer = await self._desk.dispatch(method, request, visitor.token, begun.header, address)
+            answer = await self._dispatcher.dispatch(method, request, context)
         except Refused as refused:
-            await self._end(action_id, code_of(refused).name, refused.reason, visitor, begun.header)
+            await self._record_outcome(action_id, code_of(refused).name, refused.reason, context)
             raise
-        await self._end(action_id, STATUS_OK, "", visitor, begun.header)
+        await self._record_outcome(action_id, STATUS_OK, "", context)
         return answer
 
-    async def _intend(self, intent: audit_pb2.RecordIntentRequest, visitor: Principal, traceparent: str) -> None:
+    async def _record_intent(self, intent: audit_pb2.RecordIntentRequest, context: CallContext) -> None:
         try:
             async with asyncio.timeout(RECORDED_WITHIN_S):
-                await self._desk.dispatch(_INTENT, intent, visitor.token, traceparent)
+                await self._dispatcher.dispatch(_INTENT, intent, context)
         except (Refused, TimeoutError) as failed:
             _UNRECORDED.labels("intent").inc()
-            said = {"method": intent.method, "action_id": intent.action_id, "error": str(failed) or "no answer in time"}
-            _log.error("a command of an operator cannot be recorded, and is refused", extra=said)
+            error = str(failed) or "no answer in time"
+            facts = {"method": intent.method, "action_id": intent.action_id, "error": error}
+            _log.error("a command of an operator cannot be recorded, and is refused", extra=facts)
             sentence = "The command could not be recorded, so nothing was done: send the same request again."
             raise refusals.unavailable(sentence) from None
 
-    async def _end(self, action_id: str, status: str, reason: str, visitor: Principal, traceparent: str) -> None:
-        """What cannot be written down stays unknown: the command is over all the same."""
+    async def _record_outcome(self, action_id: str, status: str, reason: str, context: CallContext) -> None:
+        """An outcome that cannot be recorded stays unknown: the command is over all the same."""
         _COMMANDS.labels(status).inc()
         outcome = audit_pb2.RecordOutcomeRequest(action_id=action_id, status=status, reason=reason)
         try:
             async with asyncio.timeout(RECORDED_WITHIN_S):
-                await self._desk.dispatch(_OUTCOME, outcome, visitor.token, traceparent)
+                await self._dispatcher.dispatch(_OUTCOME, outcome, context)
         except (Refused, TimeoutError) as failed:
-            _UNRECORDED.labels("end").inc()
-            said = {"action_id": action_id, "status": status, "reason": reason}
+            _UNRECORDED.labels("outcome").inc()
             error = str(failed) or "no answer in time"
-            _log.error("the end of a command of an operator cannot be recorded", extra={**said, "error": error})
+            facts = {"action_id": action_id, "status": status, "reason": reason, "error": error}
+            _log.error("the end of a command of an operator cannot be recorded", extra=facts)
 
 
 def _text(request: Message) -> str:
-    """The whole request, or a refusal."""
-    said = json_codec.encode(request).decode()
-    if len(said) > REQUEST_CHARACTERS_LIMIT:
+    """Returns the whole request as JSON, or refuses it as too large."""
+    text = json_codec.encode(request).decode()
+    if len(text) > REQUEST_CHARACTERS_LIMIT:
         sentence = "The command is larger than is recorded of an operator's commands, so nothing was done."
         raise GatewayRefused("TOO_LARGE", sentence, limit=REQUEST_CHARACTERS_LIMIT)
-    return said
+    return text

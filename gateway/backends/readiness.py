@@ -1,7 +1,7 @@
-"""Which parts of the platform the gateway can reach right now.
+"""Which dependencies the gateway can reach right now.
 
-Looked at once a second, however many ask, so that a probe costs nobody anything (G11). Anybody may ask what is up;
-where a part lives is for the log alone (G7).
+They are checked once a second, however many probes ask (G11). Anybody may ask what is up; the addresses of dependencies
+are for the log alone (G7).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DependencyState:
-    """How a part is; `problem` is empty when it is up."""
+    """The state of a dependency; `problem` is empty when it is up."""
 
     name: str
     purpose: str
@@ -39,7 +39,6 @@ class DependencyState:
 
     @property
     def is_up(self) -> bool:
-        """Whether it can be used."""
         return not self.problem
 
 
@@ -49,14 +48,14 @@ class Dependency(Protocol):
     name: str
     purpose: str
     address: str
-    """Its address, for the log: without what lets one in there."""
+    """The address for the log, without passwords."""
 
     async def check(self) -> str:
-        """What is wrong with it, for everybody to know, or nothing."""
+        """Returns what is wrong with it, in words that anybody may read; empty if nothing is."""
         ...
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Closes the connection to it."""
         ...
 
 
@@ -67,12 +66,11 @@ class GrpcDependency:
         self.name = name
         self.purpose = purpose
         self.address = address
-        # Asked every second: the channel's own pauses after a failure, up to two minutes, would hide its return.
+        # The channel's own pauses after a failure, up to two minutes, would hide the return of the service.
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 1000)])
         self._health = health_pb2_grpc.HealthStub(self._channel)
 
     async def check(self) -> str:
-        """Not serving, or not there."""
         try:
             answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
         except grpc.aio.AioRpcError:
@@ -80,7 +78,6 @@ class GrpcDependency:
         return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else "answers, but is not serving"
 
     async def close(self) -> None:
-        """Close the channel."""
         await self._channel.close()
 
 
@@ -88,23 +85,22 @@ class NatsDependency:
     """The event bus."""
 
     name = "events"
-    purpose = "carries what happens to whoever watches"
+    purpose = "carries events to clients"
 
     def __init__(self, url: str) -> None:
         self.address = _PASSWORDS.sub("", urlsplit(url).netloc)
         self._url = url
         self.client = Client()
-        """For whoever speaks to the bus; it connects when the part is first looked at, and again when it is lost."""
+        """The connection to the bus; it connects at the first check, and again whenever it is lost."""
         self._connecting: asyncio.Task[Client] | None = None
 
     async def check(self) -> str:
-        """Not connected; once started, the client itself tries again for ever."""
+        """Starts connecting at the first call; from then on the client reconnects by itself."""
         if self._connecting is None:
             self._connecting = asyncio.create_task(connect(self._url, "feltro gateway", client=self.client))
         return "" if self.client.is_connected else NO_ANSWER
 
     async def close(self) -> None:
-        """Close the connection."""
         if self._connecting is None:
             return
         self._connecting.cancel()
@@ -114,49 +110,51 @@ class NatsDependency:
 
 
 class Readiness:
-    """Looks at all parts, and remembers what it saw."""
+    """Checks all dependencies, and keeps their last states."""
 
     def __init__(self, dependencies: list[Dependency]) -> None:
-        self._parts = dependencies
-        self._seen = [DependencyState(part.name, part.purpose, "has not been looked at yet") for part in dependencies]
+        self._dependencies = dependencies
+        self._last_states = [
+            DependencyState(dependency.name, dependency.purpose, "has not been looked at yet")
+            for dependency in dependencies
+        ]
         self._own: list[DependencyState] = []
 
     @property
     def states(self) -> list[DependencyState]:
-        """What was seen last, at most a few seconds ago."""
-        return [*self._seen, *self._own]
+        """The last states, at most a few seconds old."""
+        return [*self._last_states, *self._own]
 
     def mark_broken(self) -> None:
-        """The gateway itself has broken: it is not ready, however well the others are."""
+        """Reports that the gateway itself has failed: it is not ready, whatever its dependencies are."""
         self._own = [DependencyState("gateway", "answers players", "has lost a part of itself and is started anew")]
 
     def mark_stopping(self) -> None:
-        """It stops in a moment; if something has broken that is still what is wrong."""
+        """Reports that the gateway is stopping, unless it has failed before."""
         self._own = self._own or [DependencyState("gateway", "answers players", "stops: ask another one")]
 
     async def watch(self) -> None:
-        """Look until cancelled."""
+        """Checks all dependencies until cancelled."""
         while True:
-            seen = await asyncio.gather(*(self._look(part) for part in self._parts))
-            for part, before, now in zip(self._parts, self._seen, seen, strict=True):
+            states = await asyncio.gather(*(self._check(dependency) for dependency in self._dependencies))
+            for dependency, before, now in zip(self._dependencies, self._last_states, states, strict=True):
                 if now.problem != before.problem:
-                    _note(part, now)
-            self._seen = seen
+                    _log_change(dependency, now)
+            self._last_states = states
             await asyncio.sleep(CHECK_EVERY_S)
 
     async def close(self) -> None:
-        """Let go of all parts."""
-        await asyncio.gather(*(part.close() for part in self._parts))
+        await asyncio.gather(*(dependency.close() for dependency in self._dependencies))
 
-    async def _look(self, part: Dependency) -> DependencyState:
+    async def _check(self, dependency: Dependency) -> DependencyState:
         try:
-            problem = await asyncio.wait_for(part.check(), 3 * ANSWER_WITHIN_S)
+            problem = await asyncio.wait_for(dependency.check(), 3 * ANSWER_WITHIN_S)
         except TimeoutError:
             problem = "does not answer in time"
-        return DependencyState(part.name, part.purpose, problem)
+        return DependencyState(dependency.name, dependency.purpose, problem)
 
 
-def _note(part: Dependency, seen: DependencyState) -> None:
-    """Once for each change: whoever operates has to know where to look."""
-    said = {"part": part.name, "address": part.address, "problem": seen.problem}
-    _log.log(logging.INFO if seen.is_up else logging.WARNING, "a part of the platform has changed", extra=said)
+def _log_change(dependency: Dependency, state: DependencyState) -> None:
+    """Logs each change once, with the address, so that the operator knows where to look."""
+    facts = {"dependency": dependency.name, "address": dependency.address, "problem": state.problem}
+    _log.log(logging.INFO if state.is_up else logging.WARNING, "a dependency of the gateway has changed", extra=facts)

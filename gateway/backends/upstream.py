@@ -1,4 +1,4 @@
-"""Calls services on behalf of clients: one line to each process, so that calls of a moment travel together."""
+"""Calls services for clients: one relay connection to each process, so that calls of a moment travel together."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from feltro.relay.v1 import relay_pb2
 from services.kit import background
 from services.kit.rpc.relay_connection import RelayConnection
 
-# A process that is started again is another one, mostly at another address.
+# A restarted process is a new one, most often at another address.
 CLEANUP_EVERY_S = 30.0
 
 
 class Upstream:
-    """The lines to all processes."""
+    """The relay connections to all processes."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, RelayConnection] = {}
-        self._broken: list[asyncio.Task[None]] = []
-        self._one_broke = asyncio.Event()
+        self._connections: dict[str, RelayConnection] = {}
+        self._failed: list[asyncio.Task[None]] = []
+        self._one_failed = asyncio.Event()
 
     async def call(self, address: str, method: str, token: str, request: bytes, traceparent: str = "") -> bytes:
-        """The answer's bytes; `Refused` as the service said it, or `relay_line.NoAnswer`."""
-        line = self._lines.get(address)
-        if line is None:
-            line = self._lines[address] = RelayConnection(address)
-            line.run_task.add_done_callback(self._ended)
+        """Returns the answer's bytes; raises the service's `Refused`, or `relay_connection.NoAnswer`."""
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = self._connections[address] = RelayConnection(address)
+            connection.run_task.add_done_callback(self._ended)
         call = relay_pb2.Call(method=method, token=token, request=request, traceparent=traceparent)
-        answer = line.send(call)
+        answer = connection.send(call)
         try:
             return await answer
         finally:
-            line.discard(call)
+            connection.discard(call)
 
     async def maintain(self, known: Callable[[], set[str]]) -> None:
-        """Lets go, for ever and again, of lines to processes that are not known any more (G11).
+        """Closes connections to processes that are not known any more, until cancelled (G11).
 
-        It fails when a line has: whatever is asked over one that carries nothing would be without an answer.
+        Fails when a connection's task has failed: calls over it would never be answered.
         """
         while True:
-            await background.wait_for_event(self._one_broke, CLEANUP_EVERY_S)
-            for broken in self._broken:
-                broken.result()
+            await background.wait_for_event(self._one_failed, CLEANUP_EVERY_S)
+            for failed in self._failed:
+                failed.result()
             await self.close_others(known())
 
     async def close_others(self, addresses: set[str]) -> None:
-        """Lets go of all other lines over which nobody waits for an answer."""
-        for address in set(self._lines) - addresses:
-            if self._lines[address].idle:
-                await self._lines.pop(address).close()
+        """Closes all other connections that nobody waits for an answer on."""
+        for address in set(self._connections) - addresses:
+            if self._connections[address].idle:
+                await self._connections.pop(address).close()
 
     async def close(self) -> None:
-        while self._lines:
-            await self._lines.popitem()[1].close()
+        while self._connections:
+            await self._connections.popitem()[1].close()
 
-    def _ended(self, line: asyncio.Task[None]) -> None:
-        # One that was closed was cancelled.
-        if not line.cancelled():
-            self._broken.append(line)
-            self._one_broke.set()
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        # Closing a connection cancels its task.
+        if not task.cancelled():
+            self._failed.append(task)
+            self._one_failed.set()

@@ -1,4 +1,4 @@
-"""What games say in words of their own: which of their messages an Any may hold, by what the Any is about."""
+"""Which of the games' own messages an Any may hold, by the topic of the Any."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def type_url(message: Descriptor) -> str:
 
 
 def topic_of_field(field: FieldDescriptor) -> AnyTopic:
-    """What an Any is about."""
-    said: AnyTopic = field.GetOptions().Extensions[any_topic_pb2.holds]
-    return said
+    """Returns the topic that a field's Any is about."""
+    topic: AnyTopic = field.GetOptions().Extensions[any_topic_pb2.holds]
+    return topic
 
 
 def topic_of_message(message: Descriptor) -> AnyTopic:
-    """What a game's message says; `ANYTHING` for one that stands in no Any."""
-    said: AnyTopic = message.GetOptions().Extensions[any_topic_pb2.topic]
-    return said
+    """Returns the topic of a game's message; unspecified where the message belongs in no Any."""
+    topic: AnyTopic = message.GetOptions().Extensions[any_topic_pb2.topic]
+    return topic
 
 
 def matches_topic(message: Descriptor, topic: AnyTopic) -> bool:
-    """Whether an Any about this may hold the message."""
-    said = topic_of_message(message)
-    return said != ANY_TOPIC and topic in {ANY_TOPIC, said}
+    """Whether an Any of this topic may hold the message."""
+    own_topic = topic_of_message(message)
+    return own_topic != ANY_TOPIC and topic in {ANY_TOPIC, own_topic}

@@ -1,4 +1,4 @@
-"""What a field of a request may say, as its proto declares it (`feltro.access.v1.bounds`), in words of JSON Schema."""
+"""The values that a field of a request may have, as its proto declares them (`feltro.access.v1.bounds`)."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from feltro.access.v1 import bounds_pb2
 
 Bounds = bounds_pb2.Bounds
 
-# No text holds U+0000: it could not be stored.
-_TEXT = r"^[^\u0000]*$"
-_WORDS = r"^[^\u0000]*[^\u0000\s][^\u0000]*$"
+# PostgreSQL cannot store U+0000 in a text.
+_ANY_TEXT = r"^[^\u0000]*$"
+_NOT_BLANK = r"^[^\u0000]*[^\u0000\s][^\u0000]*$"
 
 
 def bounds_of(field: FieldDescriptor) -> Bounds:
-    """The bounds of a field; empty ones where it has none."""
-    said: Bounds = field.GetOptions().Extensions[bounds_pb2.bounds]
-    return said
+    """Returns the bounds of a field; empty ones where it declares none."""
+    declared: Bounds = field.GetOptions().Extensions[bounds_pb2.bounds]
+    return declared
 
 
 def string_schema(bounds: Bounds) -> dict[str, object]:
     if bounds.pattern:
-        made: dict[str, object] = {
+        schema: dict[str, object] = {
             "pattern": f"^(?:{bounds.pattern})$" if bounds.required else f"^(?:{bounds.pattern})?$"
         }
     else:
-        made = {"pattern": _WORDS if bounds.required else _TEXT}
+        schema = {"pattern": _NOT_BLANK if bounds.required else _ANY_TEXT}
     if bounds.max_length:
-        made["maxLength"] = bounds.max_length
-    return made
+        schema["maxLength"] = bounds.max_length
+    return schema
 
 
 def integer_schema(bounds: Bounds, lowest: int, highest: int, *, text_allowed: bool = False) -> dict[str, object]:
-    """`in_words`: it may also be a string of digits, so many that it keeps within the bounds whatever they are."""
+    """`text_allowed`: the number may also be a string, of so few digits that any of them are within the bounds."""
     if bounds.HasField("minimum"):
         lowest = bounds.minimum
     if bounds.HasField("maximum"):
         highest = bounds.maximum
-    made: dict[str, object] = {"minimum": lowest, "maximum": highest}
+    schema: dict[str, object] = {"minimum": lowest, "maximum": highest}
     if text_allowed:
-        made["pattern"] = _digits(lowest, highest)
-    return made
+        schema["pattern"] = _digits_pattern(lowest, highest)
+    return schema
 
 
 def array_schema(bounds: Bounds, schema: dict[str, object]) -> dict[str, object]:
-    made = dict(schema)
+    bounded = dict(schema)
     if bounds.required:
-        made["minItems"] = 1
+        bounded["minItems"] = 1
     if bounds.max_length:
-        made["maxItems"] = bounds.max_length
-    return made
+        bounded["maxItems"] = bounds.max_length
+    return bounded
 
 
-def _digits(lowest: int, highest: int) -> str:
-    """Not every number within the bounds, but no other."""
+def _digits_pattern(lowest: int, highest: int) -> str:
+    """Matches no number beyond the bounds, and not every number within them: a pattern cannot compare."""
     most = max(len(str(highest)) - 1, 1)
     if lowest < 0:
         return f"^-?[0-9]{{1,{most}}}$"

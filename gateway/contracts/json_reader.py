@@ -1,4 +1,4 @@
-"""Reads messages from JSON values, strictly: what is not understood is refused with the name of the field."""
+"""Reads messages from JSON values, strictly: a value that is not understood is refused with the name of its field."""
 
 from __future__ import annotations
 
@@ -26,24 +26,26 @@ from gateway.contracts.any_types import (
     matches_topic,
     topic_of_field,
 )
+from gateway.contracts.descriptors import descriptor_of, enum_type, is_map, map_fields, message_type
 from gateway.contracts.json_types import (
+    BASE64_PATTERN,
+    INTEGER_RANGES,
+    INTEGER_TYPES,
+    NOT_FINITE,
     WELL_KNOWN_TYPES,
-    descriptor_of,
-    enum_type,
-    is_map,
-    map_fields,
     message_class_of,
-    message_type,
 )
 
 MessageT = TypeVar("MessageT", bound=Message)
-# Fills a message from a value; makes a field's value from one.
+# Fills a message from a JSON value.
 Reader = Callable[[object, Any], None]
+# Converts a JSON value to the value of a field.
 Converter = Callable[[object], object]
+# Sets a field of a message to a JSON value.
 Setter = Callable[[Message, object], None]
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?", re.ASCII)
+_BASE64 = re.compile(BASE64_PATTERN, re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _READERS: dict[Descriptor, Reader] = {}
 
@@ -53,7 +55,7 @@ class MalformedJson(Exception):
 
 
 class JsonMismatch(Exception):
-    """The value does not stand for such a message; `path` is the field, empty for the whole."""
+    """The value is not the JSON of such a message; `path` names the field, and is empty for the whole message."""
 
     def __init__(self, sentence: str, path: str = "") -> None:
         super().__init__(sentence)
@@ -61,9 +63,9 @@ class JsonMismatch(Exception):
         self.path = path
 
     def nested_under(self, name: str) -> JsonMismatch:
-        """The same, seen from one level above."""
-        joint = "" if not self.path or self.path.startswith("[") else "."
-        return JsonMismatch(self.sentence, f"{name}{joint}{self.path}")
+        """The same error as seen from the message that holds this one in the field `name`."""
+        separator = "" if not self.path or self.path.startswith("[") else "."
+        return JsonMismatch(self.sentence, f"{name}{separator}{self.path}")
 
     def __str__(self) -> str:
         return f"`{self.path}` {self.sentence}" if self.path else f"The message {self.sentence}"
@@ -74,23 +76,24 @@ class _Rule:
     """How one field is read."""
 
     group: str
-    takes_null: bool
+    """The oneof of the field, or its own name: at most one value of a group may be given."""
+    accepts_null: bool
     put: Setter
 
 
 def reader_of(descriptor: Descriptor) -> Reader:
-    """What reads messages of this type."""
-    return _READERS.get(descriptor) or _compiled(descriptor)
+    """Returns the reader of messages of this type."""
+    return _READERS.get(descriptor) or _compile(descriptor)
 
 
 def converter_of(field: FieldDescriptor) -> Converter:
-    """What makes one value of a scalar or enum field."""
+    """Returns the converter of one value of a scalar or enum field."""
     if field.type == FieldDescriptor.TYPE_ENUM:
         return _enum_reader(enum_type(field))
     return _SCALARS[field.type]
 
 
-def _compiled(descriptor: Descriptor) -> Reader:
+def _compile(descriptor: Descriptor) -> Reader:
     special = _SPECIAL.get(descriptor.full_name)
     if special is None and descriptor.full_name in WELL_KNOWN_TYPES:
         special = _well_known
@@ -98,7 +101,7 @@ def _compiled(descriptor: Descriptor) -> Reader:
         _READERS[descriptor] = special
         return special
     rules: dict[str, _Rule] = {}
-    # A message type may hold itself: what it holds is compiled after it is known.
+    # A message type may hold itself: its reader is registered before those of its fields are compiled.
     _READERS[descriptor] = read = _object_reader(rules)
     for field in descriptor.fields:
         rules[field.name] = rules[field.json_name] = _rule(field)
@@ -109,31 +112,30 @@ def _object_reader(rules: Mapping[str, _Rule]) -> Reader:
     def read(value: object, message: Message) -> None:
         if not isinstance(value, dict):
             raise JsonMismatch("has to be an object.")
-        done: set[str] = set()
+        groups_read: set[str] = set()
         for name, inner in value.items():
             rule = rules.get(name)
             if rule is None:
                 raise JsonMismatch("is not a field here.", _shown(name))
-            if inner is None and not rule.takes_null:
+            if inner is None and not rule.accepts_null:
                 continue
-            if rule.group in done:
-                raise JsonMismatch(f"is said twice, or beside another of `{rule.group}`.", name)
-            done.add(rule.group)
+            if rule.group in groups_read:
+                raise JsonMismatch(f"is given twice, or beside another of `{rule.group}`.", name)
+            groups_read.add(rule.group)
             try:
                 rule.put(message, inner)
-            except JsonMismatch as wrong:
-                raise wrong.nested_under(name) from None
+            except JsonMismatch as mismatch:
+                raise mismatch.nested_under(name) from None
 
     return read
 
 
 def _rule(field: FieldDescriptor) -> _Rule:
     oneof = field.containing_oneof
-    # Of one group at most one is said; without a group, a field under one of its names.
     group = field.name if oneof is None else oneof.name
-    takes_null = field.type == FieldDescriptor.TYPE_MESSAGE and not field.is_repeated
-    takes_null = takes_null and message_type(field).full_name == "google.protobuf.Value"
-    return _Rule(group, takes_null, _setter(field))
+    accepts_null = field.type == FieldDescriptor.TYPE_MESSAGE and not field.is_repeated
+    accepts_null = accepts_null and message_type(field).full_name == "google.protobuf.Value"
+    return _Rule(group, accepts_null, _setter(field))
 
 
 def _setter(field: FieldDescriptor) -> Setter:
@@ -168,8 +170,8 @@ def _messages_setter(name: str, read: Reader) -> Setter:
         for index, each in enumerate(_list(value)):
             try:
                 read(each, inner.add())
-            except JsonMismatch as wrong:
-                raise wrong.nested_under(f"[{index}]") from None
+            except JsonMismatch as mismatch:
+                raise mismatch.nested_under(f"[{index}]") from None
 
     return put
 
@@ -180,8 +182,8 @@ def _values_setter(name: str, convert: Converter) -> Setter:
         for index, each in enumerate(_list(value)):
             try:
                 inner.append(convert(each))
-            except JsonMismatch as wrong:
-                raise wrong.nested_under(f"[{index}]") from None
+            except JsonMismatch as mismatch:
+                raise mismatch.nested_under(f"[{index}]") from None
 
     return put
 
@@ -204,8 +206,8 @@ def _map_setter(field: FieldDescriptor) -> Setter:
                     read(each, entries[key_of(key_text)])
                 elif convert is not None:
                     entries[key_of(key_text)] = convert(each)
-            except JsonMismatch as wrong:
-                raise wrong.nested_under(f"[{_shown(key_text)}]") from None
+            except JsonMismatch as mismatch:
+                raise mismatch.nested_under(f"[{_shown(key_text)}]") from None
 
     return put
 
@@ -240,8 +242,8 @@ def _number(value: object) -> int | None:
 
 def _float(packed: struct.Struct) -> Converter:
     def convert(value: object) -> object:
-        if isinstance(value, str) and value in _NOT_FINITE:
-            return _NOT_FINITE[value]
+        if isinstance(value, str) and value in NOT_FINITE:
+            return NOT_FINITE[value]
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise JsonMismatch("has to be a number.")
         try:
@@ -272,7 +274,7 @@ def _string(value: object) -> object:
     if not isinstance(value, str):
         raise JsonMismatch("has to be a string.")
     if "\0" in value or not (value.isascii() or _SURROGATE.search(value) is None):
-        # Neither can be stored, and neither is ever meant.
+        # PostgreSQL cannot store U+0000, nor half a surrogate pair.
         raise JsonMismatch("has to be text without U+0000.")
     return value
 
@@ -304,7 +306,7 @@ def _enum_reader(enum: EnumDescriptor) -> Converter:
     return convert
 
 
-def _any_reader(matter: AnyTopic) -> Reader:
+def _any_reader(topic: AnyTopic) -> Reader:
     def read(value: object, message: AnyMessage) -> None:
         if not isinstance(value, dict):
             raise JsonMismatch("has to be an object.")
@@ -314,7 +316,7 @@ def _any_reader(matter: AnyTopic) -> Reader:
         if not isinstance(type_url, str):
             raise JsonMismatch("has to name the type of the object, such as type.googleapis.com/feltro.….", "@type")
         inner_class = message_class_of(type_url) if type_url.startswith(TYPE_URL_PREFIX) else None
-        if inner_class is None or not matches_topic(descriptor_of(inner_class), matter):
+        if inner_class is None or not matches_topic(descriptor_of(inner_class), topic):
             raise JsonMismatch("names no type that can stand here: /openapi.json lists those that can.", "@type")
         inner = inner_class()
         reader_of(descriptor_of(inner_class))({name: each for name, each in value.items() if name != "@type"}, inner)
@@ -333,21 +335,21 @@ def _well_known(value: object, message: Message) -> None:
 
 
 def _verify_texts(value: object) -> None:
-    """Every text in it, the names of fields included."""
+    """Verifies every text in a value, the names of fields included."""
     if isinstance(value, str):
         _string(value)
     for each in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
         _verify_texts(each)
 
 
-def _moment(value: object, message: Timestamp) -> None:
+def _timestamp(value: object, message: Timestamp) -> None:
     try:
         message.FromJsonString(value)  # type: ignore[arg-type]
     except (ValueError, TypeError, AttributeError):
         raise JsonMismatch("has to be a moment such as 2026-01-31T12:00:00Z.") from None
 
 
-def _span(value: object, message: Duration) -> None:
+def _duration(value: object, message: Duration) -> None:
     try:
         message.FromJsonString(value)  # type: ignore[arg-type]
     except (ValueError, TypeError, AttributeError):
@@ -358,20 +360,8 @@ def _shown(name: object) -> str:
     return str(name)[:60]
 
 
-_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-_INT32, _UINT32 = _integer(-(2**31), 2**31 - 1), _integer(0, 2**32 - 1)
-_INT64, _UINT64 = _integer(-(2**63), 2**63 - 1), _integer(0, 2**64 - 1)
 _SCALARS: dict[int, Converter] = {
-    FieldDescriptor.TYPE_INT32: _INT32,
-    FieldDescriptor.TYPE_SINT32: _INT32,
-    FieldDescriptor.TYPE_SFIXED32: _INT32,
-    FieldDescriptor.TYPE_UINT32: _UINT32,
-    FieldDescriptor.TYPE_FIXED32: _UINT32,
-    FieldDescriptor.TYPE_INT64: _INT64,
-    FieldDescriptor.TYPE_SINT64: _INT64,
-    FieldDescriptor.TYPE_SFIXED64: _INT64,
-    FieldDescriptor.TYPE_UINT64: _UINT64,
-    FieldDescriptor.TYPE_FIXED64: _UINT64,
+    **{kind: _integer(*INTEGER_RANGES[name]) for name, kinds in INTEGER_TYPES.items() for kind in kinds},
     FieldDescriptor.TYPE_DOUBLE: _float(struct.Struct("<d")),
     FieldDescriptor.TYPE_FLOAT: _float(struct.Struct("<f")),
     FieldDescriptor.TYPE_BOOL: _bool,
@@ -380,6 +370,6 @@ _SCALARS: dict[int, Converter] = {
 }
 _SPECIAL: dict[str, Reader] = {
     ANY_FULL_NAME: _any_reader(ANY_TOPIC),
-    "google.protobuf.Timestamp": _moment,
-    "google.protobuf.Duration": _span,
+    "google.protobuf.Timestamp": _timestamp,
+    "google.protobuf.Duration": _duration,
 }

@@ -13,17 +13,8 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from gateway.contracts.json_types import (
-    WELL_KNOWN_TYPES,
-    descriptor_of,
-    enum_type,
-    is_map,
-    map_fields,
-    message_class_of,
-    message_type,
-)
-from gateway.contracts.json_types import duration_text as _duration
-from gateway.contracts.json_types import timestamp_text as _timestamp
+from gateway.contracts.descriptors import descriptor_of, enum_type, is_map, map_fields, message_type
+from gateway.contracts.json_types import WELL_KNOWN_TYPES, duration_text, message_class_of, timestamp_text
 
 Writer = Callable[[Any], object]
 
@@ -32,11 +23,11 @@ _WRITERS: dict[Descriptor, Writer] = {}
 
 
 def writer_of(descriptor: Descriptor) -> Writer:
-    """What writes messages of this type."""
-    return _WRITERS.get(descriptor) or _compiled(descriptor)
+    """Returns the writer of messages of this type."""
+    return _WRITERS.get(descriptor) or _compile(descriptor)
 
 
-def _compiled(descriptor: Descriptor) -> Writer:
+def _compile(descriptor: Descriptor) -> Writer:
     special = _SPECIAL.get(descriptor.full_name)
     if special is None and descriptor.full_name in WELL_KNOWN_TYPES:
         special = json_format.MessageToDict
@@ -47,34 +38,34 @@ def _compiled(descriptor: Descriptor) -> Writer:
     defaults = {field.name: _default(field) for field in descriptor.fields if not field.has_presence}
 
     def write(message: Message) -> object:
-        # Only what is there is looked at: most messages leave most fields alone.
-        made = defaults.copy()
+        # Only fields that are set are visited: most messages leave most fields alone.
+        written = defaults.copy()
         for field, value in message.ListFields():
             name, convert = rules[field]
-            made[name] = value if convert is None else convert(value)
-        return made
+            written[name] = value if convert is None else convert(value)
+        return written
 
-    # A message type may hold itself: what it holds is compiled after it is known.
+    # A message type may hold itself: its writer is registered before those of its fields are compiled.
     _WRITERS[descriptor] = write
     rules.update((field, (field.name, _field_writer(field))) for field in descriptor.fields)
     return write
 
 
 def _field_writer(field: FieldDescriptor) -> Writer | None:
-    """Nothing for what is JSON already."""
+    """Returns None for a field whose value is JSON as it is."""
     if is_map(field):
         return _map_writer(field)
-    one = _value_writer(field)
+    write = _value_writer(field)
     if not field.is_repeated:
-        return one
-    return list if one is None else lambda values: [one(value) for value in values]
+        return write
+    return list if write is None else lambda values: [write(value) for value in values]
 
 
 def _map_writer(field: FieldDescriptor) -> Writer:
     key, value = map_fields(field)
     key_text = _BOOL_KEYS.__getitem__ if key.type == FieldDescriptor.TYPE_BOOL else str
-    one = _value_writer(value) or _same
-    return lambda entries: {key_text(name): one(entries[name]) for name in entries}
+    write = _value_writer(value) or _unchanged
+    return lambda entries: {key_text(name): write(entries[name]) for name in entries}
 
 
 def _value_writer(field: FieldDescriptor) -> Writer | None:
@@ -89,7 +80,7 @@ def _enum_writer(enum: EnumDescriptor) -> Writer:
     if enum.full_name == "google.protobuf.NullValue":
         return lambda _: None
     names = {value.number: value.name for value in reversed(enum.values)}
-    # A number that is not known here is a value of a newer contract: it passes as it is.
+    # A number without a name is a value of a newer proto: it passes as it is.
     return lambda number: names.get(number, number)
 
 
@@ -105,16 +96,16 @@ def _default(field: FieldDescriptor) -> object:
 def _any(message: AnyMessage) -> object:
     if not message.type_url and not message.value:
         return {}
-    made: dict[str, object] = {"@type": message.type_url}
+    typed: dict[str, object] = {"@type": message.type_url}
     inner_class = message_class_of(message.type_url)
     if inner_class is None:
-        # Of a newer contract than ours: whoever reads it may know it.
-        return made | {"value": _base64(message.value)}
+        # A message of a newer proto: the client may know it.
+        return typed | {"value": _base64(message.value)}
     inner = descriptor_of(inner_class)
     written = writer_of(inner)(inner_class.FromString(message.value))
     if inner.full_name in WELL_KNOWN_TYPES:
-        return made | {"value": written}
-    return made | written if isinstance(written, dict) else made
+        return typed | {"value": written}
+    return typed | written if isinstance(written, dict) else typed
 
 
 def _base64(value: bytes) -> str:
@@ -128,7 +119,7 @@ def _double(value: float) -> object:
 
 
 def _float(value: float) -> object:
-    """The shortest number that is the same in four bytes."""
+    """Returns the shortest number that has the same four bytes."""
     if not math.isfinite(value):
         return _double(value)
     for digits in (6, 7, 8):
@@ -138,7 +129,7 @@ def _float(value: float) -> object:
     return float(f"{value:.9g}")
 
 
-def _same(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -160,6 +151,6 @@ _SCALARS: dict[int, Writer] = {
 }
 _SPECIAL: dict[str, Writer] = {
     "google.protobuf.Any": _any,
-    "google.protobuf.Timestamp": _timestamp,
-    "google.protobuf.Duration": _duration,
+    "google.protobuf.Timestamp": timestamp_text,
+    "google.protobuf.Duration": duration_text,
 }

@@ -1,4 +1,4 @@
-"""What the gateway itself refuses: reasons of its closed set (see gateway.proto), each with its facts."""
+"""The gateway's own refusals: reasons of its closed set (see gateway.proto), each with its facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOMAIN = "gateway.feltro"
 
 
 class GatewayRefused(Refused):
-    """The gateway did not do it or pass it on, and nothing has changed (G12)."""
+    """The gateway did not pass a call on or carry it out: nothing has changed (G12)."""
 
     domain = DOMAIN
 
@@ -37,5 +37,5 @@ def game_unknown(game: str) -> GatewayRefused:
 
 
 def code_of(refused: Refused) -> grpc.StatusCode:
-    """The gRPC code of a refusal; a reason that all domains have is the gateway's here."""
+    """Returns the gRPC code of a refusal; a reason that all domains share counts as the gateway's."""
     return status.code_of(refused, DOMAIN)

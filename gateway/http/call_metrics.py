@@ -1,4 +1,4 @@
-"""How many calls came in, how they ended, and how long they took: by method, and only by methods that there are."""
+"""Counts calls by method and status, and measures how long they take; unknown methods are not counted (G11)."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ _CALLS = Counter(
     "feltro_edge_calls", "Calls by method and by the status that they have over HTTP", ["method", "status"]
 )
 _SECONDS = Histogram(
-    "feltro_edge_seconds",
-    "Time to answer a call that succeeded, by the way it came in",
-    ["method", "way"],
+    "feltro_edge_call_seconds",
+    "Time to answer a call that succeeded, by transport",
+    ["method", "transport"],
     buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0),
 )
 
 
 class CallTransport(StrEnum):
-    """How a call comes in."""
+    """The protocol that a call arrives by."""
 
     REST = "rest"
     WEBSOCKET = "websocket"
 
 
 class CallMetrics:
-    """Those of one way."""
+    """The metrics of calls over one transport."""
 
     def __init__(self, transport: CallTransport) -> None:
-        self._way = transport
-        # Looking a series up by its labels costs more than to count in it: nearly all calls succeed.
+        self._transport = transport
+        # Finding a series by its labels costs more than counting in it, and nearly all calls succeed.
         self._succeeded: dict[str, tuple[Counter, Histogram]] = {}
 
     def succeeded(self, method: str, started: float) -> None:
-        """`started` by `time.perf_counter`. Whoever calls this sees to it that there is such a method (G11)."""
-        known = self._succeeded.get(method)
-        if known is None:
-            known = _CALLS.labels(method, str(HTTP_OK)), _SECONDS.labels(method, self._way.value)
-            self._succeeded[method] = known
-        counted, seconds = known
-        counted.inc()
+        """Counts a call that began at `started` (`time.perf_counter`). The method has to exist (G11)."""
+        series = self._succeeded.get(method)
+        if series is None:
+            series = _CALLS.labels(method, str(HTTP_OK)), _SECONDS.labels(method, self._transport.value)
+            self._succeeded[method] = series
+        count, seconds = series
+        count.inc()
         seconds.observe(time.perf_counter() - started)
 
     def failed(self, method: str, status: int) -> None:

@@ -1,4 +1,4 @@
-"""HTTP on one connection: what cannot be read as HTTP is refused as everything else is, with a problem document."""
+"""One HTTP connection: malformed HTTP is refused with a problem document, as every other error is."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from http import HTTPStatus
 
 from aiohttp import http_exceptions, web
 
-from gateway.http.envelope import SERVER_NAME
+from gateway.http.envelope import SERVER_NAME, TRACE_HEADER, TRACE_ID_HEADER
 from gateway.http.problems import Problem, internal_error
-from gateway.http.tracing import TRACE_HEADER, TRACE_ID_HEADER
 from services.kit.trace import start_span
 
-# Of the first line of a request, and of each header (G11).
+# For the first line of a request, and for each header (G11).
 LINE_BYTES_LIMIT = 8190
 
 _TOO_LONG = f"The address or a header is longer than {LINE_BYTES_LIMIT} bytes: shorten it."
 _UNREADABLE = "What was sent cannot be read as HTTP/1.1: send the whole request again, from a client that speaks it."
 _log = logging.getLogger(__name__)
-# Whatever is refused is logged where it is refused; probes ask every second, and nobody needs a line of theirs.
+# Refusals are logged where they happen; an access log would hold little but probes.
 _NO_ACCESS_LOG = logging.getLogger("aiohttp.access")
 _NO_ACCESS_LOG.disabled = True
 
 
 class HttpConnection(web.RequestHandler):
-    """aiohttp's own, but for what it says when it cannot read."""
+    """aiohttp's handler, with the gateway's own answer to malformed requests."""
 
     __slots__ = ()
 
@@ -37,7 +36,7 @@ class HttpConnection(web.RequestHandler):
             access_log=_NO_ACCESS_LOG,
             max_line_size=LINE_BYTES_LIMIT,
             max_field_size=LINE_BYTES_LIMIT,
-            # No body here is large enough to be packed, and a small one may unpack to a large one (G11).
+            # No body is large enough to need compression, and a small one could expand to a large one (G11).
             auto_decompress=False,
         )
 
@@ -46,23 +45,21 @@ class HttpConnection(web.RequestHandler):
         request: web.BaseRequest,
         status: int = 500,
         exc: BaseException | None = None,
-        message: str | None = None,  # noqa: ARG002 - aiohttp's words, which repeat what was sent
+        message: str | None = None,  # noqa: ARG002 - aiohttp's text, which repeats what was sent
     ) -> web.StreamResponse:
-        """Repeats nothing of what was sent: it may hold a token (G7)."""
+        """Answers without repeating anything that was sent: it may hold a token (G7)."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer had begun already, and no other can be given")
-        with start_span() as begun:
-            said = {"status": status, "error": type(exc).__name__}
+        with start_span() as span:
+            facts = {"status": status, "error": type(exc).__name__}
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                _log.error("a request failed", exc_info=exc, extra=said)
+                _log.error("a request failed", exc_info=exc, extra=facts)
                 problem = internal_error()
             else:
-                _log.info("what was sent is no HTTP", extra=said)
+                _log.info("a request is not HTTP", extra=facts)
                 sentence = _TOO_LONG if isinstance(exc, http_exceptions.LineTooLong) else _UNREADABLE
                 problem = Problem(status, sentence, "INVALID")
-            response = problem.response("/", begun.trace_id)
-            response.headers.update(
-                {"Server": SERVER_NAME, TRACE_HEADER: begun.header, TRACE_ID_HEADER: begun.trace_id}
-            )
+            response = problem.response("/", span.trace_id)
+            response.headers.update({"Server": SERVER_NAME, TRACE_HEADER: span.header, TRACE_ID_HEADER: span.trace_id})
         response.force_close()
         return response

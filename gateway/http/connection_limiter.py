@@ -1,8 +1,8 @@
-"""How many connections there may be at once, in all and from one address: more are refused before they cost anything.
+"""Limits how many connections are open at once, in total and per address, before they cost anything (G11).
 
-A connection counts from the moment in which it is accepted, long before it asks for anything, so that one who only
-opens them is refused as well (G11). Behind a trusted proxy all have its address: there the WebSockets and streams of
-each client are counted once more, by the address that the proxy names.
+A connection counts from the moment that it is accepted, long before its first request, so that a client that only opens
+connections is refused as well. Behind a trusted proxy all connections have the proxy's address: WebSockets and event
+streams are therefore counted once more, by the client's address that the proxy names.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from gateway.http.connection import HttpConnection
 from gateway.http.problems import PROBLEM_CONTENT_TYPE, Problem
 from services.kit import trace
 
-# So many more are heard before they are refused; those beyond them are told without being heard.
+# So many more connections may send a request before they are refused; those beyond are refused without reading it.
 REFUSED_CONNECTIONS_LIMIT = 1_000
 REFUSED_CONNECTIONS_PER_ADDRESS_LIMIT = 100
 REFUSED_CLOSE_AFTER_S = 5.0
 RETRY_AFTER_S = 5
-# Half-open, or asking nothing: longer than proxies keep theirs, which is a minute with most.
+# For half-open and idle connections: longer than proxies keep theirs, which is a minute with most.
 KEEPALIVE_TIMEOUT_S = 75.0
 # From the head of a request to the end of its body.
 BODY_TIMEOUT_S = 20.0
-# Accepted by the system and not yet by us.
+# Connections that the system has accepted and the gateway has not yet.
 BACKLOG = 4_096
-# What else the process opens: services, the bus, logs.
+# For the other files that the process opens: services, the bus, logs.
 RESERVED_FILES = 256
-# Whoever supervises the process has to be answered above all.
+# The supervisor of the process has to be answered, however many connections there are.
 LIVENESS_PATH = "/healthz"
 
 _OPEN = prometheus_client.Gauge("feltro_edge_connections", "Open connections, those being refused included")
-_REFUSED = prometheus_client.Counter("feltro_edge_connections_refused", "Connections that were one too many", ["why"])
+_REFUSED = prometheus_client.Counter("feltro_edge_connections_refused", "Connections refused, by the limit", ["limit"])
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class _BodyLate(TimeoutError):
-    """The rest of a request's body did not come."""
+    """The rest of a request's body did not arrive in time."""
 
 
 class ConnectionCounter:
-    """Those that are open."""
+    """Counts open connections, in total and per address."""
 
     def __init__(self, total_limit: int, address_limit: int) -> None:
         self.total_limit = total_limit
@@ -60,33 +60,33 @@ class ConnectionCounter:
         self._by_address: Counter[str] = Counter()
 
     def acquire(self, address: str) -> None:
-        """One more, or a `Problem`. No address is one that is not counted for itself."""
+        """Counts one more connection, or raises a `Problem`; an empty address is counted in total only."""
         if self._count >= self.total_limit:
-            _REFUSED.labels("in all").inc()
+            _REFUSED.labels("total").inc()
             raise _too_many(
                 TOO_MANY_CONNECTIONS[0], "Too many connections are open here: try again in a moment.", self.total_limit
             )
-        place = subscriber_network(address)
-        if place and self._by_address[place] >= self.address_limit:
-            _REFUSED.labels("per address").inc()
+        network = subscriber_network(address)
+        if network and self._by_address[network] >= self.address_limit:
+            _REFUSED.labels("per_address").inc()
             sentence = "Too many connections are open from this address: close one, or try again in a moment."
             raise _too_many(429, sentence, self.address_limit)
         self._count += 1
-        if place:
-            self._by_address[place] += 1
+        if network:
+            self._by_address[network] += 1
 
     def release(self, address: str) -> None:
         self._count -= 1
-        place = subscriber_network(address)
-        if place:
-            self._by_address[place] -= 1
-            if not self._by_address[place]:
-                # Everybody who ever came would be remembered.
-                del self._by_address[place]
+        network = subscriber_network(address)
+        if network:
+            self._by_address[network] -= 1
+            if not self._by_address[network]:
+                # Without this every address that ever connected would be remembered (G11).
+                del self._by_address[network]
 
 
 class ConnectionLimiter:
-    """All connections of the process, whatever they are for."""
+    """Admits or refuses each connection of the process."""
 
     def __init__(self, total_limit: int, address_limit: int, proxies: TrustedProxies) -> None:
         self._connections = ConnectionCounter(total_limit, address_limit)
@@ -94,75 +94,77 @@ class ConnectionLimiter:
         self._proxies = proxies
 
     def install(self, application: web.Application) -> None:
-        """It has none: it stands before all others'."""
+        """Adds no routes, but a middleware before all others: it refuses requests on refused connections."""
         application.middlewares.append(_refuse)
-        application.on_response_prepare.append(_close_refused)
+        application.on_response_prepare.append(_close_after_refusal)
 
     def acquire(self, address: str) -> ConnectionSlot:
-        """A place for a connection, perhaps only to be refused in; a `Problem` if there is none even for that."""
-        where = "" if self._proxies.trusts(address) else address
+        """Returns a slot, perhaps only to be refused in; raises a `Problem` if there is none even for that."""
+        counted_address = "" if self._proxies.trusts(address) else address
         try:
-            self._connections.acquire(where)
+            self._connections.acquire(counted_address)
         except Problem as too_many:
             try:
-                self._refused.acquire(where)
+                self._refused.acquire(counted_address)
             except Problem:
                 raise too_many from None
-            return ConnectionSlot(self._refused, where, too_many)
-        return ConnectionSlot(self._connections, where, None)
+            return ConnectionSlot(self._refused, counted_address, too_many)
+        return ConnectionSlot(self._connections, counted_address, None)
 
 
 class ConnectionSlot:
-    """What a connection has until it is closed."""
+    """A connection's place in a counter, until it is closed."""
 
-    __slots__ = ("_counted", "_where", "problem")
+    __slots__ = ("_address", "_counter", "problem")
 
     def __init__(self, counter: ConnectionCounter, address: str, problem: Problem | None) -> None:
-        self._counted = counter
-        self._where = address
+        self._counter = counter
+        self._address = address
         self.problem = problem
         """Why it is refused, if it is."""
         _OPEN.inc()
 
     def release(self) -> None:
-        self._counted.release(self._where)
+        self._counter.release(self._address)
         _OPEN.dec()
 
 
 class LimitedConnection(asyncio.Protocol):
-    """One connection: HTTP's own protocol does the work, if there is a place for it."""
+    """One connection: takes a slot, and passes everything on to HTTP's own protocol."""
 
-    __slots__ = ("_entrance", "_heard", "_http", "slot")
+    __slots__ = ("_has_received", "_http", "_limiter", "slot")
 
     def __init__(self, limiter: ConnectionLimiter, http: asyncio.Protocol) -> None:
-        self._entrance = limiter
+        self._limiter = limiter
         self._http = http
         self.slot: ConnectionSlot | None = None
-        self._heard = False
+        self._has_received = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         peer = transport.get_extra_info("peername")
-        # Those of uvloop are transports without being of this class.
-        open_one = cast("asyncio.Transport", transport)
+        # uvloop's transports are no subclasses of asyncio's.
+        open_transport = cast("asyncio.Transport", transport)
         try:
-            self.slot = self._entrance.acquire(str(peer[0]) if isinstance(peer, tuple) else "")
+            self.slot = self._limiter.acquire(str(peer[0]) if isinstance(peer, tuple) else "")
         except Problem as too_many:
-            open_one.write(_unheard(too_many))
-            open_one.close()
+            open_transport.write(_http_answer(too_many))
+            open_transport.close()
             return
         if self.slot.problem is not None:
-            asyncio.get_running_loop().call_later(REFUSED_CLOSE_AFTER_S, self._let_go, open_one, self.slot.problem)
+            asyncio.get_running_loop().call_later(
+                REFUSED_CLOSE_AFTER_S, self._close_refused, open_transport, self.slot.problem
+            )
         self._http.connection_made(transport)
 
-    def _let_go(self, open_one: asyncio.Transport, problem: Problem) -> None:
-        if not self._heard and not open_one.is_closing():
-            open_one.write(_unheard(problem))
-            open_one.close()
+    def _close_refused(self, open_transport: asyncio.Transport, problem: Problem) -> None:
+        if not self._has_received and not open_transport.is_closing():
+            open_transport.write(_http_answer(problem))
+            open_transport.close()
         else:
-            open_one.abort()
+            open_transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        self._heard = True
+        self._has_received = True
         if self.slot is not None:
             self._http.data_received(data)
 
@@ -184,11 +186,11 @@ class LimitedConnection(asyncio.Protocol):
 
 
 class LimitedSite(web.BaseSite):
-    """Where the gateway listens."""
+    """The address that the gateway listens at."""
 
     def __init__(self, runner: web.BaseRunner, limiter: ConnectionLimiter, host: str, port: int) -> None:
         super().__init__(runner, backlog=BACKLOG)
-        self._entrance = limiter
+        self._limiter = limiter
         self._host = host
         self._port = port
 
@@ -198,10 +200,9 @@ class LimitedSite(web.BaseSite):
 
     async def start(self) -> None:
         await super().start()
-        # A site cannot be made before its runner has a server.
         http = cast("web.Server", self._runner.server)
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: LimitedConnection(self._entrance, HttpConnection(http, KEEPALIVE_TIMEOUT_S)),
+            lambda: LimitedConnection(self._limiter, HttpConnection(http, KEEPALIVE_TIMEOUT_S)),
             self._host,
             self._port,
             backlog=self._backlog,
@@ -209,7 +210,7 @@ class LimitedSite(web.BaseSite):
 
 
 def connection_capacity(wanted: int) -> int:
-    """As many connections as are wanted, or as the system allows this process: it has a file for each."""
+    """Returns how many connections the process may open: as many as wanted, or as its limit of files allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = wanted + REFUSED_CONNECTIONS_LIMIT + RESERVED_FILES
     if hard != resource.RLIM_INFINITY:
@@ -226,34 +227,34 @@ async def _refuse(request: web.Request, handler: _Handler) -> web.StreamResponse
         raise problem
     if request.content.is_eof():
         return await handler(request)
-    # Most bodies come with their head; nobody waits for ever for the rest of one.
-    waiting = asyncio.get_running_loop().call_later(BODY_TIMEOUT_S, _give_up_on, request)
+    # Most bodies arrive with their head.
+    timeout = asyncio.get_running_loop().call_later(BODY_TIMEOUT_S, _abandon_body, request)
     try:
         return await handler(request)
     except _BodyLate:
         raise web.HTTPRequestTimeout from None
     finally:
-        waiting.cancel()
+        timeout.cancel()
 
 
-def _give_up_on(request: web.Request) -> None:
+def _abandon_body(request: web.Request) -> None:
     if not request.content.is_eof():
         request.content.set_exception(_BodyLate())
 
 
-async def _close_refused(request: web.Request, response: web.StreamResponse) -> None:
+async def _close_after_refusal(request: web.Request, response: web.StreamResponse) -> None:
     if _problem(request) is not None:
         response.headers[hdrs.CONNECTION] = "close"
         response.force_close()
 
 
 def _problem(request: web.Request) -> Problem | None:
-    line = None if request.transport is None else request.transport.get_protocol()
-    return line.slot.problem if isinstance(line, LimitedConnection) and line.slot is not None else None
+    protocol = None if request.transport is None else request.transport.get_protocol()
+    return protocol.slot.problem if isinstance(protocol, LimitedConnection) and protocol.slot is not None else None
 
 
-def _unheard(problem: Problem) -> bytes:
-    """The whole answer, to whatever he may ask."""
+def _http_answer(problem: Problem) -> bytes:
+    """Returns a whole answer, which does for any request."""
     body = json_codec.dumps(problem.document("/", trace.start_span().trace_id))
     headers = {**problem.headers, hdrs.CONTENT_TYPE: PROBLEM_CONTENT_TYPE, hdrs.CONTENT_LENGTH: str(len(body))}
     lines = [f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}", f"{hdrs.CONNECTION}: close"]

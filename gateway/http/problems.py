@@ -1,12 +1,14 @@
-"""Problem documents (RFC 9457): every error that the edge answers over HTTP."""
+"""Problem documents (RFC 9457): every error that the gateway answers over HTTP."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from aiohttp import web
+from prometheus_client import Counter
 
 from gateway.contracts import json_codec
 from gateway.contracts.reasons import HTTP_ERROR_REASONS, status_of, title_of
@@ -16,18 +18,20 @@ from services.kit.refusal import Refused
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 PROBLEMS_PATH = "/problems"
 RETRY_AFTER_S = 1
-# What is said back of an address or a name where nothing is (G11).
+# How much of an unknown path or method is repeated in the answer (G11).
 ECHOED_CHARACTERS_LIMIT = 200
 
-# Where things are inside is nobody's business outside.
+# Facts that stay inside the platform (G7).
 _INTERNAL_FACTS = frozenset({"address"})
-_TOO_MUCH = frozenset({"RATE_LIMITED", "OVERLOADED"})
+_OVERLOAD_REASONS = frozenset({"RATE_LIMITED", "OVERLOADED"})
+_log = logging.getLogger(__name__)
 _INTERNAL = "The platform has failed and it is not known whether anything was done: send the same request again."
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: context managers set the traceback of an exception that passes through them.
+@dataclass(slots=True, eq=False)
 class Problem(Exception):
-    """An error as it is told to a client."""
+    """An error as the client sees it."""
 
     status: int
     detail: str
@@ -38,16 +42,16 @@ class Problem(Exception):
 
     @property
     def is_overload(self) -> bool:
-        """Nothing was done, for more was asked than is heard: whoever goes on would fill the log with it."""
-        return self.reason in _TOO_MUCH
+        """Whether the request was refused for overload: such refusals are counted and not logged, for they are many."""
+        return self.reason in _OVERLOAD_REASONS
 
     @property
     def title(self) -> str:
         return title_of(self.reason) if self.reason else HTTPStatus(self.status).phrase
 
     def document(self, instance: str, trace_id: str) -> dict[str, object]:
-        """What RFC 9457 wants, and what a client of ours wants to know."""
-        said: dict[str, object] = {
+        """Returns the document's content."""
+        content: dict[str, object] = {
             "type": f"{PROBLEMS_PATH}/{self.reason}" if self.reason else "about:blank",
             "title": self.title,
             "status": self.status,
@@ -56,8 +60,8 @@ class Problem(Exception):
             "trace_id": trace_id,
         }
         if self.reason:
-            said |= {"reason": self.reason, "domain": self.domain, "facts": dict(self.facts)}
-        return said
+            content |= {"reason": self.reason, "domain": self.domain, "facts": dict(self.facts)}
+        return content
 
     def response(self, instance: str, trace_id: str) -> web.Response:
         return web.Response(
@@ -69,24 +73,24 @@ class Problem(Exception):
 
 
 def invalid(sentence: str, field_path: str = "") -> Problem:
-    """A request that cannot be read."""
+    """Returns the problem of a request that cannot be read."""
     return Problem(400, sentence, "INVALID", facts={"field": field_path} if field_path else {})
 
 
 def problem_of_refusal(refused: Refused) -> Problem:
-    """A refusal, of a service or of our own."""
+    """Returns the problem of a refusal, by a service or the gateway."""
     status = status_of(refused.domain, refused.reason, code_of(refused))
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        # Whatever it says, it was not written for a client (G7).
+        # Its sentence was not written for clients (G7).
         return Problem(status, _INTERNAL)
     facts = {name: fact for name, fact in refused.facts.items() if name not in _INTERNAL_FACTS}
-    # What nobody has put his name to was refused on the way between us and a service.
+    # A refusal without a domain comes from the relay between the gateway and a service.
     domain = DOMAIN if refused.domain == Refused.domain else refused.domain
     return Problem(status, refused.sentence, refused.reason, domain, facts, _headers(status, facts))
 
 
 def problem_of_http_error(error: web.HTTPException, called: str) -> Problem:
-    """What aiohttp itself refuses; `asked` is verb and path."""
+    """Returns the problem of an error that aiohttp raises; `called` is verb and path."""
     headers = {name: value for name, value in error.headers.items() if name in {"Allow", "Retry-After"}}
     reason = HTTP_ERROR_REASONS.get(error.status, "INVALID" if error.status < HTTPStatus.INTERNAL_SERVER_ERROR else "")
     sentence = _SENTENCES.get(error.status, f"{error.reason}.")
@@ -96,13 +100,23 @@ def problem_of_http_error(error: web.HTTPException, called: str) -> Problem:
 
 
 def method_unknown(sentence: str, called: str, status: int = 404) -> Problem:
-    """There is no such call."""
+    """Returns the problem of a call that does not exist."""
     return Problem(status, sentence, "METHOD_UNKNOWN", facts={"method": called[:ECHOED_CHARACTERS_LIMIT]})
 
 
 def internal_error() -> Problem:
-    """A fault of ours."""
+    """Returns the problem of a fault of the platform."""
     return Problem(500, _INTERNAL)
+
+
+def log_problem(problem: Problem, message: str, facts: Mapping[str, object], overloaded: Counter) -> None:
+    """Logs a problem, or only counts one of overload: a client that goes on would fill the log."""
+    if problem.is_overload:
+        overloaded.labels(problem.reason).inc()
+        return
+    level = logging.WARNING if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR else logging.INFO
+    described = {"status": problem.status, "reason": problem.reason, "domain": problem.domain}
+    _log.log(level, message, extra={**facts, **described})
 
 
 def _headers(status: int, facts: Mapping[str, str]) -> dict[str, str]:

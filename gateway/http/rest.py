@@ -1,8 +1,7 @@
-"""REST: every method of every service by its `google.api.http` binding, transcoded by descriptors alone."""
+"""REST: every method by its `google.api.http` binding, transcoded by descriptors alone."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -11,27 +10,27 @@ from aiohttp import hdrs, web
 from gateway.access.bearer import bearer_token
 from gateway.access.principals import Principal
 from gateway.access.rate_limiter import RateLimiter
-from gateway.backends.principal_dispatcher import PrincipalDispatcher
+from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.contracts import json_codec, refusals
 from gateway.contracts.methods import Contracts, Method
 from gateway.contracts.refusals import GatewayRefused
+from gateway.http.documents import JSON_CONTENT_TYPE, etag, has_current
 from gateway.http.envelope import CALLED_METHOD
 from gateway.http.problems import Problem, invalid
 from gateway.http.routes import Routes
 from gateway.http.transcoding import IDEMPOTENCY_HEADER, Transcoder
 from services.kit import trace
 
-JSON_CONTENT_TYPE = "application/json"
-# A body that is larger is not read (G11).
+# A larger body is not read (G11).
 BODY_BYTES_LIMIT = 256 * 1024
-# How long an answer that is the same for everybody may be shown again: less than a person notices.
+# How long an answer that is the same for everybody may be cached: less than a person notices.
 PUBLIC_MAX_AGE_S = 1
 
 _PRIVATE = {"Cache-Control": "no-store"}
 
 
 class RequestAuthenticator(Protocol):
-    """Who lets people in: `Visitors`."""
+    """Verifies the tokens of requests: `Authenticator`."""
 
     def was_verified(self, token: str) -> bool: ...
 
@@ -45,29 +44,29 @@ class RequestAuthenticator(Protocol):
 
 
 class RestApi:
-    """One handler for all paths of all bindings."""
+    """Answers requests at all paths of all bindings."""
 
     def __init__(
         self,
         contracts: Contracts,
-        dispatcher: PrincipalDispatcher,
+        dispatcher: CallDispatcher,
         authenticator: RequestAuthenticator,
         rate_limiter: RateLimiter,
     ) -> None:
-        self._desk = dispatcher
-        self._visitors = authenticator
-        self._rates = rate_limiter
+        self._dispatcher = dispatcher
+        self._authenticator = authenticator
+        self._rate_limiter = rate_limiter
         self._routes: Routes[Transcoder] = Routes()
         for method in contracts.methods:
             for binding in method.bindings:
                 self._routes.add(binding.verb, binding.template, Transcoder(method, binding))
 
     def install(self, application: web.Application) -> None:
-        for beginning in self._routes.first_segments:
-            application.router.add_route("*", f"/{beginning}/{{rest:[\\s\\S]*}}", self.answer)
+        for segment in self._routes.first_segments:
+            application.router.add_route("*", f"/{segment}/{{rest:[\\s\\S]*}}", self.answer)
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Any request to any method."""
+        """Answers any request to any method."""
         found = self._routes.find(request.rel_url.raw_path)
         if found is None:
             raise web.HTTPNotFound
@@ -77,31 +76,32 @@ class RestApi:
             return _other_verb(request, by_verb)
         method = transcoder.method
         request[CALLED_METHOD] = method.rpc_name
-        visitor = await self._admit(request, method)
+        principal = await self._admit(request, method)
         key = request.headers.get(IDEMPOTENCY_HEADER)
         body = await _body(request) if transcoder.takes_body else b""
         message = transcoder.build_request(values, request.rel_url.raw_query_string, body, key)
-        answer = await self._desk.dispatch(method, message, visitor, trace.traceparent(), request.remote or "")
+        context = CallContext(principal, trace.traceparent(), request.remote or "")
+        answer = await self._dispatcher.dispatch(method, message, context)
         text = json_codec.encode(method.response_class.FromString(answer))
-        if method.public and not visitor.token and request.method in {hdrs.METH_GET, hdrs.METH_HEAD}:
-            return _for_everybody(request, text)
+        if method.public and not principal.token and request.method in {hdrs.METH_GET, hdrs.METH_HEAD}:
+            return _public_answer(request, text)
         return web.Response(body=text, content_type=JSON_CONTENT_TYPE, headers=_PRIVATE)
 
     async def _admit(self, request: web.Request, method: Method) -> Principal:
         token, address = bearer_token(request), request.remote or ""
         if not token and not method.public:
             raise GatewayRefused("TOKEN_INVALID", "Send a bearer token: `Authorization: Bearer …`.")
-        if token and not self._visitors.was_verified(token):
-            # To read a token costs more than to forge one: nobody may show new ones without end.
-            self._rates.count_shown_token(address)
-        visitor = await self._visitors.identify(token)
-        # Before others are asked about him: whoever asks too much costs nobody but us anything.
-        self._rates.count_call(visitor, address)
-        await self._visitors.verify(visitor)
-        self._visitors.record_activity(visitor)
-        if not method.expired_token_accepted and not self._visitors.is_unexpired(visitor):
+        if token and not self._authenticator.was_verified(token):
+            # Verifying a token costs more than forging one, so new tokens are limited.
+            self._rate_limiter.count_shown_token(address)
+        principal = await self._authenticator.identify(token)
+        # Counted before anything else: a refused call must not cost the bus or a service anything.
+        self._rate_limiter.count_call(principal, address)
+        await self._authenticator.verify(principal)
+        self._authenticator.record_activity(principal)
+        if not method.expired_token_accepted and not self._authenticator.is_unexpired(principal):
             raise refusals.token_expired()
-        return visitor
+        return principal
 
 
 def _other_verb(request: web.Request, by_verb: Mapping[str, Transcoder]) -> web.Response:
@@ -112,7 +112,7 @@ def _other_verb(request: web.Request, by_verb: Mapping[str, Transcoder]) -> web.
 
 
 async def _body(request: web.Request) -> bytes:
-    """What was sent, if it may be what is wanted."""
+    """Reads the body, or refuses one of a wrong type or size."""
     if not request.body_exists:
         return b""
     if request.content_type != JSON_CONTENT_TYPE:
@@ -136,14 +136,14 @@ def _too_large() -> Problem:
     return Problem(413, sentence, "TOO_LARGE", facts={"limit": str(BODY_BYTES_LIMIT)})
 
 
-def _for_everybody(request: web.Request, text: bytes) -> web.Response:
-    """What needs no token is the same for everybody, and may be kept for a moment."""
-    tag = hashlib.blake2b(text, digest_size=12).hexdigest()
+def _public_answer(request: web.Request, text: bytes) -> web.Response:
+    """Answers a call without a token: the answer is the same for everybody, and may be cached for a moment."""
+    tag = etag(text)
     headers = {
         hdrs.CACHE_CONTROL: f"public, max-age={PUBLIC_MAX_AGE_S}",
         hdrs.ETAG: f'"{tag}"',
         hdrs.VARY: hdrs.AUTHORIZATION,
     }
-    if any(known.value in {tag, "*"} for known in request.if_none_match or ()):
+    if has_current(request, tag):
         return web.Response(status=304, headers=headers)
     return web.Response(body=text, content_type=JSON_CONTENT_TYPE, headers=headers)

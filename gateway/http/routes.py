@@ -1,4 +1,4 @@
-"""Finds what a verb and a path name: a tree of path segments, made once from the bindings of all methods."""
+"""Finds the target of a verb and a path: a tree of path segments, built once from the bindings of all methods."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 class _Node(Generic[T]):
     literals: dict[str, _Node[T]] = field(default_factory=dict)
     variable: _Node[T] | None = None
-    """What follows a segment that may be anything."""
+    """The node after a segment that may be anything."""
     ends: dict[str, dict[str, T]] = field(default_factory=dict)
-    """What ends here, by custom verb (`enter` of `/tables/{table_id}:enter`, or nothing) and HTTP verb."""
+    """Targets of paths that end here, by custom verb (`enter` of `/tables/{table_id}:enter`, or none) and HTTP verb."""
 
 
 class Routes(Generic[T]):
@@ -36,13 +36,13 @@ class Routes(Generic[T]):
         node.ends.setdefault(custom, {})[verb] = target
 
     def find(self, path: str) -> tuple[Mapping[str, T], list[str]] | None:
-        """What there is at a raw path by HTTP verb, and the raw values of its variables; None if there is nothing."""
+        """Returns the targets at a raw path by HTTP verb, and the raw values of its variables; None if it has none."""
         *segments, last = _segments(path)
         bare, colon, custom = last.rpartition(":")
-        # A custom verb goes first; where there is none of that name the colon belongs to the value.
-        for ending, verb in ((bare, custom), (last, "")) if colon else ((last, ""),):
+        # A custom verb is tried first; where it does not exist, the colon belongs to the value.
+        for segment, verb in ((bare, custom), (last, "")) if colon else ((last, ""),):
             values: list[str] = []
-            ends = _walk(self._root, [*segments, ending], verb, values)
+            ends = _walk(self._root, [*segments, segment], verb, values)
             if ends:
                 return ends, values
         return None
@@ -58,7 +58,7 @@ def _walk(node: _Node[T], segments: list[str], custom: str, values: list[str]) -
         literal = node.literals.get(segment)
         if literal is not None:
             if node.variable is not None:
-                # Both may lead on: the literal one is meant if it leads anywhere.
+                # Both may match: the literal one wins if the rest of the path matches it.
                 before = len(values)
                 found = _walk(literal, segments[depth + 1 :], custom, values)
                 if found:

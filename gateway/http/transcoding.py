@@ -1,4 +1,4 @@
-"""Makes the request message of a method from what HTTP carries: path, query, body and Idempotency-Key."""
+"""Builds the request message of a method from an HTTP request: path, query, body and Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from gateway.contracts import json_codec
+from gateway.contracts.descriptors import message_type
 from gateway.contracts.json_reader import JsonMismatch, converter_of, reader_of
-from gateway.contracts.json_types import WELL_KNOWN_TYPES, message_type
+from gateway.contracts.json_types import WELL_KNOWN_TYPES
 from gateway.contracts.methods import Binding, Method
 from gateway.http.problems import invalid
 
@@ -21,14 +22,14 @@ REQUEST_ID_CHARACTERS_LIMIT = 64
 PARAMETERS_LIMIT = 100
 # How deep a parameter may reach into the request: `round.table.table_id`.
 DEPTH_LIMIT = 5
-# Messages that a parameter can say, because their JSON is a string.
+# Messages that can be parameters, because their JSON is a string.
 STRING_MESSAGES = frozenset({"google.protobuf.Timestamp", "google.protobuf.Duration"})
 
 FieldPath = tuple[FieldDescriptor, ...]
 
 
 def field_path(descriptor: Descriptor, name: str) -> FieldPath:
-    """The fields that a dotted name leads through."""
+    """Returns the fields that a dotted name leads through."""
     path: list[FieldDescriptor] = []
     for part in name.split("."):
         field = descriptor.fields_by_name[part]
@@ -43,18 +44,18 @@ def dotted_name(path: FieldPath) -> str:
 
 
 def query_parameters(method: Method, binding: Binding) -> dict[str, FieldPath]:
-    """The query parameters of a binding: every field that neither path nor body says, messages by their fields."""
+    """Returns a binding's query parameters: the fields that neither path nor body holds, messages by their fields."""
     if binding.body == "*":
         return {}
-    spoken = {*binding.variables, binding.body, REQUEST_ID_FIELD}
+    bound = {*binding.variables, binding.body, REQUEST_ID_FIELD}
     return {
-        dotted_name(path): path for path in _leaves(method.descriptor.input_type, ()) if dotted_name(path) not in spoken
+        dotted_name(path): path for path in _leaves(method.descriptor.input_type, ()) if dotted_name(path) not in bound
     }
 
 
-def _leaves(descriptor: Descriptor, above: FieldPath) -> Iterator[FieldPath]:
+def _leaves(descriptor: Descriptor, parents: FieldPath) -> Iterator[FieldPath]:
     for field in descriptor.fields:
-        path = (*above, field)
+        path = (*parents, field)
         inner = message_type(field) if field.type == FieldDescriptor.TYPE_MESSAGE else None
         if inner is None or inner.full_name in STRING_MESSAGES:
             yield path
@@ -63,15 +64,15 @@ def _leaves(descriptor: Descriptor, above: FieldPath) -> Iterator[FieldPath]:
 
 
 class Transcoder:
-    """One binding of one method."""
+    """Builds the requests of one binding of a method."""
 
     def __init__(self, method: Method, binding: Binding) -> None:
         self.method = method
         request = method.descriptor.input_type
-        self._variables = [_Text(field_path(request, name)) for name in binding.variables]
+        self._variables = [_TextField(field_path(request, name)) for name in binding.variables]
         parameters = query_parameters(method, binding)
-        self._parameters = {name: _Text(path) for name, path in parameters.items()}
-        # As in a body, a name may be written either way.
+        self._parameters = {name: _TextField(path) for name, path in parameters.items()}
+        # As in a body, both spellings of a name are accepted.
         self._parameters |= {
             ".".join(field.json_name for field in path): self._parameters[name] for name, path in parameters.items()
         }
@@ -84,78 +85,79 @@ class Transcoder:
         return bool(self._body)
 
     def build_request(self, values: Sequence[str], query: str, body: bytes, key: str | None) -> Message:
-        """The message; a problem says what cannot be read."""
+        """Builds the message; raises a `Problem` for what cannot be read."""
         message = self.method.request_class()
         if self._body:
-            self._say_body(message, body)
+            self._read_body_into(message, body)
         if query:
-            self._say_query(message, query)
+            self._read_query_into(message, query)
         for variable, raw in zip(self._variables, values, strict=True):
-            self._say_variable(message, variable, raw)
+            self._read_variable_into(message, variable, raw)
         if self.method.has_request_id:
-            _say_key(message, key)
+            _set_request_id(message, key)
         return message
 
-    def _say_body(self, message: Message, body: bytes) -> None:
+    def _read_body_into(self, message: Message, body: bytes) -> None:
         if not body:
-            # Fields are left out one by one or all together; a field that is the body itself is left out by mistake.
+            # All fields may be left out; a field that is the whole body is left out by mistake.
             if self._body != "*":
                 raise invalid("Send a JSON object as the body.", self._body)
             return
         try:
             value = json_codec.loads(body)
-        except json_codec.MalformedJson as wrong:
-            raise invalid(f"The body is not JSON: {wrong}.") from None
+        except json_codec.MalformedJson as error:
+            raise invalid(f"The body is not JSON: {error}.") from None
         target = message if self._body == "*" else getattr(message, self._body)
         try:
             target.SetInParent()
             self._read_body(value, target)
-        except JsonMismatch as wrong:
-            raise invalid(str(wrong) if wrong.path else f"The body {wrong.sentence}", wrong.path) from None
+        except JsonMismatch as mismatch:
+            sentence = str(mismatch) if mismatch.path else f"The body {mismatch.sentence}"
+            raise invalid(sentence, mismatch.path) from None
 
-    def _say_query(self, message: Message, query: str) -> None:
+    def _read_query_into(self, message: Message, query: str) -> None:
         try:
             pairs = parse_qsl(
                 query, keep_blank_values=True, errors="strict", max_num_fields=PARAMETERS_LIMIT, separator="&"
             )
         except ValueError:
             raise invalid(f"The query is not UTF-8, or has more than {PARAMETERS_LIMIT} values.") from None
-        said: set[_Text] = set()
+        given: set[_TextField] = set()
         for name, text in pairs:
             parameter = self._parameters.get(name)
             if parameter is None:
                 raise invalid(f"`{name[:60]}` is no parameter of this call.", name[:60])
-            if parameter in said and not parameter.repeated:
-                raise invalid(f"`{name}` is said twice.", name)
-            said.add(parameter)
-            parameter.say(message, text)
+            if parameter in given and not parameter.repeated:
+                raise invalid(f"`{name}` is given twice.", name)
+            given.add(parameter)
+            parameter.read_into(message, text)
 
-    def _say_variable(self, message: Message, variable: _Text, raw: str) -> None:
+    def _read_variable_into(self, message: Message, variable: _TextField, raw: str) -> None:
         try:
             text = unquote(raw, errors="strict")
         except UnicodeDecodeError:
             raise invalid("The path is not UTF-8.") from None
         before = variable.value(message)
-        variable.say(message, text)
+        variable.read_into(message, text)
         if before not in {variable.field.default_value, variable.value(message)}:
             raise invalid(f"`{variable.name}` says something else in the body than in the path.", variable.name)
 
 
-class _Text:
-    """A field that is said by a text: a path variable or a query parameter."""
+class _TextField:
+    """A field that is given as text: a path variable or a query parameter."""
 
     def __init__(self, path: FieldPath) -> None:
         self.name = dotted_name(path)
         self.field = path[-1]
         self.repeated = self.field.is_repeated
-        self._above = [field.name for field in path[:-1]]
+        self._parents = [field.name for field in path[:-1]]
         self._read = None
         if self.field.type == FieldDescriptor.TYPE_MESSAGE:
             self._read = reader_of(message_type(self.field))
         else:
             self._convert = _from_text(self.field)
 
-    def say(self, message: Message, text: str) -> None:
+    def read_into(self, message: Message, text: str) -> None:
         target = self._target(message)
         try:
             if self._read is not None:
@@ -165,23 +167,23 @@ class _Text:
                 getattr(target, self.field.name).append(self._convert(text))
             else:
                 setattr(target, self.field.name, self._convert(text))
-        except JsonMismatch as wrong:
-            raise invalid(str(wrong.nested_under(self.name)), self.name) from None
+        except JsonMismatch as mismatch:
+            raise invalid(str(mismatch.nested_under(self.name)), self.name) from None
 
     def value(self, message: Message) -> object:
-        found: object = getattr(self._target(message), self.field.name)
-        return found
+        current: object = getattr(self._target(message), self.field.name)
+        return current
 
     def _target(self, message: Message) -> Message:
-        for name in self._above:
+        for name in self._parents:
             message = getattr(message, name)
         return message
 
 
 def _from_text(field: FieldDescriptor) -> Callable[[str], object]:
     convert = converter_of(field)
-    change = _FROM_TEXT.get(field.type)
-    return convert if change is None else lambda text: convert(change(text))
+    parse = _FROM_TEXT.get(field.type)
+    return convert if parse is None else lambda text: convert(parse(text))
 
 
 def _bool(text: str) -> object:
@@ -202,11 +204,11 @@ _FROM_TEXT: dict[int, Callable[[str], object]] = {
 }
 
 
-def _say_key(message: Message, key: str | None) -> None:
-    """A command acts once (G3): whoever sends it names it, so that he can send it again."""
-    said: str = getattr(message, REQUEST_ID_FIELD)
+def _set_request_id(message: Message, key: str | None) -> None:
+    """Sets the request id, by which a command can be repeated and acts once (G3)."""
+    in_body: str = getattr(message, REQUEST_ID_FIELD)
     if key is None:
-        if not said:
+        if not in_body:
             sentence = f"Name the command by a header `{IDEMPOTENCY_HEADER}`, so that it can be sent again safely."
             raise invalid(sentence, REQUEST_ID_FIELD)
         return
@@ -215,7 +217,7 @@ def _say_key(message: Message, key: str | None) -> None:
             f"`{IDEMPOTENCY_HEADER}` has to be 1 to {REQUEST_ID_CHARACTERS_LIMIT} printable characters without spaces."
         )
         raise invalid(sentence, REQUEST_ID_FIELD)
-    if said not in {"", key}:
+    if in_body not in {"", key}:
         raise invalid(
             f"`{IDEMPOTENCY_HEADER}` and `{REQUEST_ID_FIELD}` differ: they name the same thing.", REQUEST_ID_FIELD
         )

@@ -1,4 +1,4 @@
-"""Why a WebSocket is closed: the codes, what they mean, and what a client does about them."""
+"""The codes that WebSockets are closed with: what each means, and what the client should do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class CloseCode(IntEnum):
-    """Of the gateway's own accord; beside them, 1002, 1007 and 1009 say what was wrong with the client's frames."""
+    """The gateway's own reasons; 1002, 1007 and 1009 beside them say what was wrong with the client's frames."""
 
     INTERNAL_ERROR = 1011
     RESTARTING = 1012
@@ -31,7 +31,7 @@ EXPLANATIONS: dict[CloseCode, str] = {
     CloseCode.TABLE_UNAVAILABLE: "The table can no longer be shown: connect again, after a pause that grows.",
 }
 
-# What RFC 6455 has names for, as this gateway uses it.
+# Codes of RFC 6455, as the gateway uses them.
 STANDARD_EXPLANATIONS = {
     1000: "As agreed: the client has closed.",
     1002: "The client has broken the WebSocket protocol.",
@@ -42,6 +42,6 @@ STANDARD_EXPLANATIONS = {
 
 
 def close_code_for_reason(reason: str) -> CloseCode:
-    """How a connection ends whose visitor may not stay, for the reason that he would be refused with."""
+    """Returns the code that closes a connection whose principal would be refused for this reason."""
     codes = {"TOKEN_EXPIRED": CloseCode.TOKEN_EXPIRED, "LOGIN_NEEDED": CloseCode.LOGIN_NEEDED}
     return codes.get(reason, CloseCode.TOKEN_REVOKED)

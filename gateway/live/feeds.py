@@ -1,7 +1,7 @@
-"""One table as it is watched: the latest events, and everybody who is to hear the next one.
+"""The feed of one table: its latest events, and the watchers that receive the next one.
 
 A watcher keeps the number of the last event that it has received. It receives the next one, or a `SnapshotPublished`,
-which replaces the whole state whatever its number. A watcher that would miss an event is late: the hub resends.
+which replaces the whole state whatever its number. A watcher that would miss an event is late, and the hub catches up.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from prometheus_client import Counter
 from gateway.access.principals import Principal
 from gateway.live.encoding import EncodedEvent, Framing
 
-# What is kept for those who come back, for each table (G11).
+# Events of each table that are kept for clients that resume (G11).
 KEPT_EVENTS_LIMIT = 500
 KEPT_BYTES_LIMIT = 512 * 1024
-# So much may wait to leave for a reader before he is told no more events, until he has read.
+# A watcher with more unsent bytes gets no more events until its client has read.
 EVENT_BACKLOG_BYTES_LIMIT = 256 * 1024
 
-_DELIVERIES = Counter("feltro_edge_deliveries", "Messages of tables written to those who watch them")
+_DELIVERIES = Counter("feltro_edge_deliveries", "Writes of events to watchers")
 
 
 class Transport(Protocol):
-    """What of an asyncio transport is used here."""
+    """The part of an asyncio transport that is used here."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -39,31 +39,38 @@ class Transport(Protocol):
 
 
 class ClientConnection(Protocol):
-    """A connection, as those see it who have something to tell."""
+    """A WebSocket or a stream of server-sent events."""
 
     framing: Framing
     transport: Transport
+    watchers: dict[str, Watcher]
+    """By table."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything may still be sent."""
+        ...
 
     @property
     def principal(self) -> Principal:
-        """Who is behind it now."""
+        """The principal of the token that was shown last."""
         ...
 
     def send(self, *payloads: bytes) -> None:
-        """Writes all that is to be told, each payload as it is, or ends what has too much waiting already."""
+        """Writes encoded payloads, or closes the connection if its client reads too slowly."""
         ...
 
-    def end_subscription(self, watcher: Watcher, why: str) -> None:
-        """The table is not told to him any more."""
+    def end_subscription(self, watcher: Watcher, message: str) -> None:
+        """Tells the client that a table is not shown to it any more."""
         ...
 
     def close(self, code: int) -> None:
-        """Ends the connection for a reason of `close_codes`."""
+        """Closes the connection with a code of `close_codes`."""
         ...
 
 
 class Watcher:
-    """Somebody who watches one table over one connection."""
+    """One connection's subscription to one table, and its position in the feed."""
 
     __slots__ = ("connection", "feed", "framing", "gap_count", "last_seq", "late_since", "session_id", "transport")
 
@@ -73,177 +80,177 @@ class Watcher:
         self.framing = connection.framing
         self.feed = feed
         self.last_seq = last_seq
-        """The last event that he knows; while he is among those who have heard all, the feed knows it for him."""
+        """The last event received; out of date while the watcher is current, for then it is the feed's own."""
         self.gap_count = feed.gap_count
         self.late_since = 0.0
         self.session_id = ""
-        """His own session at this table, as far as this connection has heard of it."""
+        """The player's session at this table, as far as facts on this connection have said it."""
 
     @property
     def can_catch_up(self) -> bool:
-        """Whether what he has missed since he is late is kept."""
+        """Whether the events that it has missed are kept."""
         return self.gap_count == self.feed.gap_count and self.feed.covers(self.last_seq)
 
 
 class Feed:
-    """What is told at one table."""
+    """The events of one table, and its watchers."""
 
     def __init__(self, table_id: str, on_late: Callable[[Watcher], None]) -> None:
-        """`late` is told of each watcher who has missed something; he hears nothing until he is let in again."""
+        """`on_late` is called with each watcher that misses events; it receives none until it is added again."""
         self.table_id = table_id
         self.last_seq: int | None = None
-        """The last event heard."""
+        """The last event received."""
         self.gap_count = 0
-        """How often it was not certain that everything was heard."""
+        """How often events may have been missed, or the numbering started anew."""
         self.pending_watchers = 0
-        """How many are about to watch."""
+        """How many subscriptions are being opened."""
         self.ever_shown = False
-        """Whether anybody was let see the table: until then there may be none."""
+        """Whether the table was ever shown to a client: until then it may not exist."""
         self.idle_since: float | None = None
-        self._late = on_late
+        self._on_late = on_late
         self._kept: deque[EncodedEvent] = deque()
         self._kept_bytes = 0
-        # Those who have heard all, and those who know more than was heard here yet. In the order of coming.
-        self._level: dict[Framing, dict[Watcher, None]] = {wire: {} for wire in Framing}
+        # Watchers that have received every event, and those whose snapshot is ahead of what the feed has received.
+        self._current: dict[Framing, dict[Watcher, None]] = {framing: {} for framing in Framing}
         self._ahead: dict[Watcher, None] = {}
 
     @property
     def has_watchers(self) -> bool:
-        return self.pending_watchers > 0 or bool(self._ahead) or any(self._level.values())
+        return self.pending_watchers > 0 or bool(self._ahead) or any(self._current.values())
 
     def covers(self, seq: int) -> bool:
-        """Whether everything after a place is known here, if anything came after it."""
+        """Whether every event after `seq` is kept."""
         return seq == self.last_seq or (bool(self._kept) and self._kept[0].seq - 1 <= seq <= self._kept[-1].seq)
 
     def events_after(self, seq: int) -> list[EncodedEvent]:
-        """What came after a place that is covered."""
+        """Returns the events after a `seq` that is covered."""
         return [event for event in self._kept if event.seq > seq]
 
     def prepend(self, earlier: Sequence[EncodedEvent]) -> None:
-        """Takes over events that were told before this feed began to hear."""
-        row: list[EncodedEvent] = []
+        """Adds events that were published before this feed began to receive."""
+        sequence: list[EncodedEvent] = []
         for event in earlier:
-            if row and event.seq != row[-1].seq + 1:
-                # A new owner's picture, counted otherwise: nobody can take up what was before it.
-                row = []
-            row.append(event)
+            if sequence and event.seq != sequence[-1].seq + 1:
+                # A new owner's snapshot, numbered anew: nothing before it can be resumed.
+                sequence = []
+            sequence.append(event)
         if not self._kept:
-            if self.last_seq is None and row:
-                for event in row:
+            if self.last_seq is None and sequence:
+                for event in sequence:
                     self._keep(event)
-                self.last_seq = row[-1].seq
+                self.last_seq = sequence[-1].seq
             return
         first = self._kept[0].seq
-        row = [event for event in row if event.seq < first]
-        if row and row[-1].seq == first - 1:
-            for event in reversed(row):
+        sequence = [event for event in sequence if event.seq < first]
+        if sequence and sequence[-1].seq == first - 1:
+            for event in reversed(sequence):
                 self._kept.appendleft(event)
                 self._kept_bytes += len(event.websocket_frame)
             self._trim()
 
     def add_watcher(self, watcher: Watcher) -> None:
-        """He hears what comes after his place, and first what has come after it already."""
+        """Sends the events after the watcher's position, and from now on every new one."""
         seq = self.last_seq
         if watcher.gap_count != self.gap_count:
-            self._late(watcher)
+            self._on_late(watcher)
         elif seq is None or watcher.last_seq > seq:
             self._ahead[watcher] = None
         elif not watcher.can_catch_up:
-            self._late(watcher)
+            self._on_late(watcher)
         else:
             missed = self.events_after(watcher.last_seq)
-            # Before he is told: that may be one thing too many for his connection, and end it.
-            self._level[watcher.framing][watcher] = None
+            # Added first: sending may close a connection that reads too slowly, which removes the watcher again.
+            self._current[watcher.framing][watcher] = None
             if missed:
-                # As many as come back at once hold one copy of it between them (G11).
+                # Watchers that resume together share one copy of these bytes (G11).
                 watcher.connection.send(*(event.bytes_for(watcher.framing) for event in missed))
 
     def remove_watcher(self, watcher: Watcher) -> None:
-        self._level[watcher.framing].pop(watcher, None)
+        self._current[watcher.framing].pop(watcher, None)
         self._ahead.pop(watcher, None)
 
     def publish(self, events: Iterable[EncodedEvent]) -> None:
-        """Tells everybody what has just happened."""
-        together: list[EncodedEvent] = []
+        """Sends new events to all watchers."""
+        batch: list[EncodedEvent] = []
         for event in events:
             if self.last_seq is not None and not event.is_snapshot:
                 if event.seq <= self.last_seq:
                     continue
                 if event.seq != self.last_seq + 1:
-                    self._tell(together)
-                    together = []
+                    self._deliver(batch)
+                    batch = []
                     self.mark_gap()
             elif self.last_seq is not None and event.seq != self.last_seq + 1:
-                # A picture that is counted otherwise: no place before it means anything any more.
-                self._tell(together)
-                together = []
+                # A snapshot that is numbered anew: no earlier position means anything any more.
+                self._deliver(batch)
+                batch = []
                 self.gap_count += 1
-                self._forget()
+                self._drop_kept()
             self.last_seq = event.seq
             self._keep(event)
-            together.append(event)
-        self._tell(together)
+            batch.append(event)
+        self._deliver(batch)
 
     def mark_gap(self) -> None:
-        """Something was missed: nobody knows all any more."""
+        """Marks that events were missed: all watchers become late."""
         self.gap_count += 1
-        everybody = list(self._ahead)
-        for level in self._level.values():
-            for watcher in level:
+        watchers = list(self._ahead)
+        for current in self._current.values():
+            for watcher in current:
                 watcher.last_seq = self.last_seq or 0
-            everybody += level
+            watchers += current
         self._ahead.clear()
-        for level in self._level.values():
-            level.clear()
-        self._forget()
+        for current in self._current.values():
+            current.clear()
+        self._drop_kept()
         self.last_seq = None
-        for watcher in everybody:
-            self._is_late(watcher)
+        for watcher in watchers:
+            self._mark_late(watcher)
 
-    def _tell(self, events: list[EncodedEvent]) -> None:
+    def _deliver(self, events: list[EncodedEvent]) -> None:
         if not events:
             return
         before = events[0].seq - 1
-        for wire, level in self._level.items():
-            if level:
-                self._tell_level(level, b"".join(event.bytes_for(wire) for event in events), before)
+        for framing, current in self._current.items():
+            if current:
+                self._deliver_to_current(current, b"".join(event.bytes_for(framing) for event in events), before)
         for watcher in list(self._ahead):
-            self._tell_ahead(watcher, events)
+            self._deliver_ahead(watcher, events)
 
-    def _tell_level(self, level: dict[Watcher, None], payload: bytes, before: int) -> None:
+    def _deliver_to_current(self, current: dict[Watcher, None], payload: bytes, before: int) -> None:
         slow: list[Watcher] = []
-        for watcher in level:
+        for watcher in current:
             transport = watcher.transport
             if transport.get_write_buffer_size() > EVENT_BACKLOG_BYTES_LIMIT:
                 slow.append(watcher)
             elif not transport.is_closing():
-                # On one that is closed uvloop would fail, and nobody after him be told.
+                # Writing to a closed transport of uvloop fails, which would stop the delivery to the others.
                 transport.write(payload)
-        _DELIVERIES.inc(len(level) - len(slow))
+        _DELIVERIES.inc(len(current) - len(slow))
         for watcher in slow:
-            del level[watcher]
+            del current[watcher]
             watcher.last_seq = before
-            self._is_late(watcher)
+            self._mark_late(watcher)
 
-    def _tell_ahead(self, watcher: Watcher, events: list[EncodedEvent]) -> None:
-        news: list[EncodedEvent] = []
+    def _deliver_ahead(self, watcher: Watcher, events: list[EncodedEvent]) -> None:
+        new: list[EncodedEvent] = []
         for event in events:
             if event.is_snapshot or event.seq == watcher.last_seq + 1:
                 watcher.last_seq = event.seq
-                news.append(event)
+                new.append(event)
             elif event.seq > watcher.last_seq:
                 del self._ahead[watcher]
-                self._is_late(watcher)
+                self._mark_late(watcher)
                 return
         if watcher.last_seq == self.last_seq:
             del self._ahead[watcher]
-            self._level[watcher.framing][watcher] = None
-        if news:
-            watcher.connection.send(*(event.bytes_for(watcher.framing) for event in news))
+            self._current[watcher.framing][watcher] = None
+        if new:
+            watcher.connection.send(*(event.bytes_for(watcher.framing) for event in new))
 
-    def _is_late(self, watcher: Watcher) -> None:
+    def _mark_late(self, watcher: Watcher) -> None:
         watcher.gap_count = self.gap_count
-        self._late(watcher)
+        self._on_late(watcher)
 
     def _keep(self, event: EncodedEvent) -> None:
         self._kept.append(event)
@@ -254,6 +261,6 @@ class Feed:
         while len(self._kept) > KEPT_EVENTS_LIMIT or (self._kept_bytes > KEPT_BYTES_LIMIT and len(self._kept) > 1):
             self._kept_bytes -= len(self._kept.popleft().websocket_frame)
 
-    def _forget(self) -> None:
+    def _drop_kept(self) -> None:
         self._kept.clear()
         self._kept_bytes = 0

@@ -1,4 +1,4 @@
-"""The AsyncAPI 3 document of what is live at the edge, generated from the descriptors and their comments."""
+"""Generates the AsyncAPI 3 document of WebSockets and event streams, from descriptors and their comments."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _SOCKET, _STREAM = "socket", "table_stream"
 _ERROR = "error"
 _SEQ: Schema = {"type": "string", "pattern": "^[0-9]+$", "description": "The number of an event of the table."}
 _TABLE: Schema = {"type": "string", "description": "The table."}
-_WHY: Schema = {"type": "string", "description": "For a person."}
-_MOMENT: Schema = {"type": "string", "format": "date-time"}
+_MESSAGE: Schema = {"type": "string", "description": "For a person."}
+_TIMESTAMP: Schema = {"type": "string", "format": "date-time"}
 _TOKEN: Schema = {"type": "string", "description": "A token of the operator's issuer."}
 
 _META: Schema = {
     "type": "object",
     "properties": {
-        "traceparent": {"type": "string", "description": "W3C trace context: the trace that it belongs to."}
+        "traceparent": {"type": "string", "description": "W3C trace context: the trace that the call belongs to."}
     },
     "description": "About the call, not for the method.",
 }
 
-_WELCOME = f"""Tables as they are played, and every method of the platform, over one WebSocket.
+_DESCRIPTION = f"""Tables as they are played, and every method of the platform, over one WebSocket.
 
 **Calls** are JSON-RPC 2.0: the methods of REST under the names `<service>.<method>`, with the same JSON. Calls of
 one connection are carried out at the same time, {websocket.PENDING_MESSAGES_LIMIT} messages at once, and answered in
@@ -51,20 +51,20 @@ carry the trace that it belongs to (W3C trace context) as `params.{json_rpc.META
 
 **Tokens** are sent as `Authorization: Bearer …` when connecting, or, where that cannot be, with `authenticate` as
 the first call; never in the address. Without one, what is public is answered. {connection_limits.EXPIRY_WARNING_S:.0f}
-seconds before a token expires a `notice` says so: `refresh` it, and the connection stays. To show tokens costs none of
+seconds before a token expires a `notice` says so: `refresh` it, and the connection stays. Showing tokens costs none of
 the calls that an address may make without one. A player who calls nothing for {IDLE_LIMIT_S // 60} minutes has to log
-in anew, however often his token was renewed: to connect, `authenticate`, `refresh`, `subscribe` and `ping` are no calls
-of his.
+in anew, however often the token was renewed: connecting, `authenticate`, `refresh`, `subscribe` and `ping` do not
+count.
 
-**Tables.** `subscribe` answers with a picture, and every event after its `seq` follows as `table`: each once, in
+**Tables.** `subscribe` answers with a snapshot, and every event after its `seq` follows as `table`: each once, in
 order, without a gap; `snapshot_published` holds the whole state and replaces what was known, whatever its number.
 With `from_seq`, the number of the last event that was seen, the events since then follow instead of a snapshot, if
-they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `why` tell. A
-client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
+they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` say so.
+A client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
 from there. A table is shown to those for whom `TableService.GetTable` has an answer.
 
-**Private facts** of a player come by themselves as `player` from the moment that he is known; read the balance after
-connecting.
+**Private facts** of a player come by themselves as `player` from the moment that a token was shown; read the balance
+after connecting.
 
 **Heartbeat.** Pings come every {websocket.HEARTBEAT_S:.0f} seconds; one that is not answered before the next is the
 last.
@@ -78,12 +78,12 @@ together. For simple back ends there are server-sent events of a table, `{event_
 
 
 def document(contracts: Contracts) -> dict[str, object]:
-    """The whole document."""
-    return _Writer(contracts).written()
+    """Returns the whole document."""
+    return _Generator(contracts).document()
 
 
 class AsyncApiRoutes:
-    """Where it is found."""
+    """Serves the document at `/asyncapi.json`."""
 
     def __init__(self, contracts: Contracts) -> None:
         self._document = Document(json_codec.dumps(document(contracts)), "application/json")
@@ -92,37 +92,37 @@ class AsyncApiRoutes:
         application.router.add_get(PATH, self._document.answer)
 
 
-class _Writer:
-    """Writes one document."""
+class _Generator:
+    """Generates one document."""
 
     def __init__(self, contracts: Contracts) -> None:
         self._contracts = contracts
         self._schemas = Schemas(contracts)
         self._messages: dict[str, Schema] = {}
-        self._on: dict[str, list[str]] = {_SOCKET: [], _STREAM: []}
+        self._message_names: dict[str, list[str]] = {_SOCKET: [], _STREAM: []}
         self._operations: dict[str, Schema] = {}
 
-    def written(self) -> dict[str, object]:
+    def document(self) -> dict[str, object]:
         self._message(_SOCKET, _ERROR, "A call failed.", _error())
-        for name, (words, params, result) in self._own().items():
-            self._call(name, words, _with_meta(params), result, public=True)
+        for name, (description, params, result) in self._connection_methods().items():
+            self._call(name, description, _with_meta(params), result, public=True)
         for method in self._contracts.methods:
             self._method(method)
-        for name, (words, params) in self._told().items():
-            self._notification(name, words, params)
-        for name, (words, data) in self._streamed().items():
-            self._message(_STREAM, f"stream.{name}", words, data, name)
+        for name, (description, params) in self._notifications().items():
+            self._notification(name, description, params)
+        for name, (description, data) in self._stream_events().items():
+            self._message(_STREAM, f"stream.{name}", description, data, name)
         self._operations["stream"] = {
             "action": "send",
             "channel": {"$ref": f"#/channels/{_STREAM}"},
-            "summary": "A table as server-sent events; `id` is the `seq`, and `Last-Event-ID` takes up after it.",
+            "summary": "A table as server-sent events; `id` is the `seq`, and `Last-Event-ID` resumes after it.",
         }
         return {
             "asyncapi": "3.0.0",
             "info": {
                 "title": "Feltro, live",
                 "version": VERSION,
-                "description": _WELCOME,
+                "description": _DESCRIPTION,
                 "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
             },
             "defaultContentType": "application/json",
@@ -138,53 +138,53 @@ class _Writer:
     def _channels(self) -> Schema:
         codes = {
             **close_codes.STANDARD_EXPLANATIONS,
-            **{int(code): words for code, words in close_codes.EXPLANATIONS.items()},
+            **{int(code): text for code, text in close_codes.EXPLANATIONS.items()},
         }
         return {
             _SOCKET: {
                 "address": websocket.PATH,
                 "title": "The WebSocket",
-                "messages": self._messages_on(_SOCKET),
+                "messages": self._message_refs(_SOCKET),
                 "bindings": {"ws": {"method": "GET", "bindingVersion": "0.1.0"}},
-                "x-close-codes": {str(code): words for code, words in sorted(codes.items())},
+                "x-close-codes": {str(code): text for code, text in sorted(codes.items())},
             },
             _STREAM: {
                 "address": event_stream.PATH,
                 "title": "A table as server-sent events",
                 "parameters": {"table_id": {"description": "The table."}},
-                "messages": self._messages_on(_STREAM),
+                "messages": self._message_refs(_STREAM),
             },
         }
 
-    def _messages_on(self, channel: str) -> Schema:
-        return {name: {"$ref": f"#/components/messages/{name}"} for name in self._on[channel]}
+    def _message_refs(self, channel: str) -> Schema:
+        return {name: {"$ref": f"#/components/messages/{name}"} for name in self._message_names[channel]}
 
-    def _own(self) -> Mapping[str, tuple[str, Schema, Schema]]:
+    def _connection_methods(self) -> Mapping[str, tuple[str, Schema, Schema]]:
         identity = _object(
             {
                 "subject": {"type": "string"},
                 "scopes": {"type": "array", "items": {"type": "string"}},
-                "expires_at": _MOMENT,
+                "expires_at": _TIMESTAMP,
             }
         )
-        from_seq = {"type": ["integer", "string"], "description": "The last event that was seen."}
+        from_seq = {"type": ["integer", "string"], "description": "The last event that was received."}
         return {
-            "authenticate": ("Says who it is, where no header could.", _object({"token": _TOKEN}), identity),
+            "authenticate": ("Shows a token, where no header could.", _object({"token": _TOKEN}), identity),
             "refresh": ("A newer token of the same bearer.", _object({"token": _TOKEN}), identity),
             "subscribe": (
                 "Watches a table.",
                 _object({"table_id": _TABLE, "from_seq": from_seq}, required=("table_id",)),
-                self._opened(),
+                self._subscription(),
             ),
             "unsubscribe": (
-                "Watches a table no more.",
+                "Stops watching a table.",
                 _object({"table_id": _TABLE}),
                 _object({"was_subscribed": {"type": "boolean"}}),
             ),
-            "ping": ("Asks for the time.", _object({}), _object({"at": _MOMENT})),
+            "ping": ("Returns the time.", _object({}), _object({"at": _TIMESTAMP})),
         }
 
-    def _told(self) -> Mapping[str, tuple[str, Schema]]:
+    def _notifications(self) -> Mapping[str, tuple[str, Schema]]:
         return {
             "table": ("Something has happened at a table.", self._event()),
             "player": (
@@ -195,21 +195,21 @@ class _Writer:
             "notice": ("Something about the connection.", _notice()),
         }
 
-    def _streamed(self) -> Mapping[str, tuple[str, Schema]]:
+    def _stream_events(self) -> Mapping[str, tuple[str, Schema]]:
         return {
             "snapshot": ("How the table stands, first and whenever events were missed.", self._snapshot()),
-            "resumed": ("What has happened since the `Last-Event-ID` follows.", self._opened()),
+            "resumed": ("What has happened since the `Last-Event-ID` follows.", self._subscription()),
             "table": ("Something has happened.", self._event()),
             "notice": ("Something about the connection.", _notice()),
         }
 
-    def _opened(self) -> Schema:
+    def _subscription(self) -> Schema:
         return _object(
             {
                 "table_id": _TABLE,
                 "seq": {**_SEQ, "description": "Events after this one follow."},
-                "resumed": {"type": "boolean", "description": "Whether they follow what was seen before."},
-                "why": _WHY,
+                "resumed": {"type": "boolean", "description": "Whether they follow the last event that was received."},
+                "message": _MESSAGE,
                 "table": self._schemas.response_schema(types_pb2.TableSnapshot.DESCRIPTOR),
                 "own_seat": {"anyOf": [self._schemas.response_schema(table_pb2.OwnSeat.DESCRIPTOR), {"type": "null"}]},
             },
@@ -221,8 +221,8 @@ class _Writer:
 
     def _snapshot(self) -> Schema:
         table = self._schemas.response_schema(types_pb2.TableSnapshot.DESCRIPTOR)
-        said = {"table_id": _TABLE, "seq": _SEQ, "why": _WHY, "table": table}
-        return _object(said, required=("table_id", "seq", "table"))
+        properties = {"table_id": _TABLE, "seq": _SEQ, "message": _MESSAGE, "table": table}
+        return _object(properties, required=("table_id", "seq", "table"))
 
     def _method(self, method: Method) -> None:
         params = self._schemas.request_schema(method.descriptor.input_type)
@@ -231,44 +231,45 @@ class _Writer:
         result = self._schemas.response_schema(method.descriptor.output_type)
         self._call(method.rpc_name, method.comment, params, result, public=method.public)
 
-    def _call(self, name: str, words: str, params: Schema, result: Schema, *, public: bool) -> None:
-        asked, answered = f"{name}.call", f"{name}.result"
+    def _call(self, name: str, description: str, params: Schema, result: Schema, *, public: bool) -> None:
+        call_name, result_name = f"{name}.call", f"{name}.result"
         call = {"jsonrpc": {"const": "2.0"}, "id": _id(), "method": {"const": name}, "params": params}
-        self._message(_SOCKET, asked, words, _object(call, required=("jsonrpc", "id", "method")), name)
-        said = _object({"jsonrpc": {"const": "2.0"}, "id": _id(), "result": result})
-        self._message(_SOCKET, answered, f"The answer to {name}.", said)
+        self._message(_SOCKET, call_name, description, _object(call, required=("jsonrpc", "id", "method")), name)
+        answer = _object({"jsonrpc": {"const": "2.0"}, "id": _id(), "result": result})
+        self._message(_SOCKET, result_name, f"The answer to {name}.", answer)
         operation: Schema = {
             "action": "receive",
             "channel": {"$ref": f"#/channels/{_SOCKET}"},
-            "summary": words.partition("\n")[0],
-            "messages": [_message_of(asked)],
+            "summary": description.partition("\n")[0],
+            "messages": [_message_ref(call_name)],
             "reply": {
                 "channel": {"$ref": f"#/channels/{_SOCKET}"},
-                "messages": [_message_of(answered), _message_of(_ERROR)],
+                "messages": [_message_ref(result_name), _message_ref(_ERROR)],
             },
         }
         if not public:
             operation["security"] = [{"$ref": "#/components/securitySchemes/bearer"}]
         self._operations[name] = operation
 
-    def _notification(self, name: str, words: str, params: Schema) -> None:
+    def _notification(self, name: str, description: str, params: Schema) -> None:
         payload = _object({"jsonrpc": {"const": "2.0"}, "method": {"const": name}, "params": params})
-        self._message(_SOCKET, name, words, payload)
+        self._message(_SOCKET, name, description, payload)
         self._operations[name] = {
             "action": "send",
             "channel": {"$ref": f"#/channels/{_SOCKET}"},
-            "summary": words,
-            "messages": [_message_of(name)],
+            "summary": description,
+            "messages": [_message_ref(name)],
         }
 
-    def _message(self, channel: str, name: str, words: str, payload: Schema, title: str = "") -> None:
-        self._messages[name] = {"name": title or name, "summary": words.partition("\n")[0], "payload": payload}
-        if words:
-            self._messages[name]["description"] = words
-        self._on[channel].append(name)
+    def _message(self, channel: str, name: str, description: str, payload: Schema, title: str = "") -> None:
+        summary = description.partition("\n")[0]
+        self._messages[name] = {"name": title or name, "summary": summary, "payload": payload}
+        if description:
+            self._messages[name]["description"] = description
+        self._message_names[channel].append(name)
 
 
-def _message_of(name: str) -> Schema:
+def _message_ref(name: str) -> Schema:
     return {"$ref": f"#/channels/{_SOCKET}/messages/{name}"}
 
 
@@ -290,7 +291,7 @@ def _id() -> Schema:
 
 def _notice() -> Schema:
     kinds = {
-        "token_expires": "the token expires `in_ms`: `refresh` it, or open the stream anew with another one",
+        "token_expires": "the token expires in `expires_in_ms`: `refresh` it, or open the stream anew with another one",
         "draining": "this gateway stops: connect again after `reconnect_after_ms`",
         "facts_missed": "private facts may have been missed: read balance and session again",
         "unsubscribed": "the table `table_id` is not shown any more",
@@ -299,11 +300,11 @@ def _notice() -> Schema:
     kind: Schema = {
         "type": "string",
         "enum": list(kinds),
-        "description": "; ".join(f"`{kind}`: {words}" for kind, words in kinds.items()) + ".",
+        "description": "; ".join(f"`{kind}`: {meaning}" for kind, meaning in kinds.items()) + ".",
     }
     count: Schema = {"type": "integer"}
-    said = {"kind": kind, "why": _WHY, "table_id": _TABLE, "in_ms": count, "reconnect_after_ms": count, "code": count}
-    return _object(said, required=("kind",))
+    numbers = {"expires_in_ms": count, "reconnect_after_ms": count, "code": count}
+    return _object({"kind": kind, "message": _MESSAGE, "table_id": _TABLE, **numbers}, required=("kind",))
 
 
 def _error() -> Schema:
@@ -318,5 +319,5 @@ def _error() -> Schema:
         required=("status", "trace_id"),
     )
     error = _object({"code": {"type": "integer"}, "message": {"type": "string"}, "data": data})
-    number = {"anyOf": [_id(), {"type": "null"}]}
-    return _object({"jsonrpc": {"const": "2.0"}, "id": number, "error": error})
+    call_id = {"anyOf": [_id(), {"type": "null"}]}
+    return _object({"jsonrpc": {"const": "2.0"}, "id": call_id, "error": error})

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of everything that REST offers, generated from the descriptors and their comments."""
+"""Generates the OpenAPI 3.1 document of everything that REST offers, from descriptors and their comments."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from gateway.contracts import bounds
-from gateway.contracts.json_types import message_type
+from aiohttp import web
+
+from gateway.contracts import bounds, json_codec
+from gateway.contracts.descriptors import message_type
 from gateway.contracts.methods import Binding, Contracts, Method
 from gateway.contracts.reasons import Reason, ReasonSets
+from gateway.http.documents import JSON_CONTENT_TYPE, Document, page_document
+from gateway.http.envelope import TRACE_ID_HEADER
 from gateway.http.problems import PROBLEM_CONTENT_TYPE, PROBLEMS_PATH, Problem
-from gateway.http.rest import BODY_BYTES_LIMIT, JSON_CONTENT_TYPE, PUBLIC_MAX_AGE_S
-from gateway.http.tracing import TRACE_ID_HEADER
+from gateway.http.rest import BODY_BYTES_LIMIT, PUBLIC_MAX_AGE_S
 from gateway.http.transcoding import (
     IDEMPOTENCY_HEADER,
     REQUEST_ID_CHARACTERS_LIMIT,
@@ -34,7 +37,7 @@ _FACTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 _ANY_PROBLEM: Schema = {"$ref": f"{COMPONENTS}{_PROBLEM}"}
 _BEARER = "bearer"
 
-_WELCOME = f"""Online table games: accounts, sessions, tables and bets.
+_DESCRIPTION = f"""Online table games: accounts, sessions, tables and bets.
 
 **Commands act once.** A command that moves anything is named by a header `{IDEMPOTENCY_HEADER}` of your choice (or by
 `{REQUEST_ID_FIELD}` in its body, the same thing). Send it again with the same name until an answer arrives: it acts at
@@ -51,12 +54,12 @@ it is empty on the last page.
 
 **Tracing.** Send a W3C `traceparent` to carry on your own trace; every answer has its `{TRACE_ID_HEADER}`."""
 
-# What each status of an error means here; every one comes with a problem document.
+# What each status of an error means; every one comes with a problem document.
 _STATUSES: Mapping[int, str] = {
     400: "The request cannot be read, or says something that cannot be.",
     401: "There is no token, or it is not authentic or not valid any more.",
     403: "The token does not allow it, or the thing asked for is another player's.",
-    404: "There is no such thing.",
+    404: "It does not exist.",
     409: "As things stand it cannot be done, and nothing has changed; or the command's name was used for another one.",
     408: "The rest of the body did not come in time: nothing was done.",
     413: f"The body is larger than {BODY_BYTES_LIMIT} bytes.",
@@ -66,18 +69,18 @@ _STATUSES: Mapping[int, str] = {
     501: "This platform does not offer the call.",
     503: "What is needed to answer cannot be reached, or too many are connected: send the same request again.",
 }
-# What comes without a reason: there is none to decide by.
-_WITHOUT_REASON = (500, 501)
-_PAUSE = frozenset({429, 503})
+# Errors without a reason, for there is nothing that a program could decide by.
+_STATUSES_WITHOUT_REASON = (500, 501)
+_RETRY_STATUSES = frozenset({429, 503})
 
 
 def document(contracts: Contracts, reasons: ReasonSets) -> dict[str, object]:
-    """The whole document."""
+    """Returns the whole document."""
     schemas, refusals = Schemas(contracts, discriminators=True), _Refusals(reasons)
     paths: dict[str, dict[str, object]] = {}
     for method in contracts.methods:
         for number, binding in enumerate(method.bindings):
-            operation = _Operation(method, binding, number, schemas, refusals).described()
+            operation = _Operation(method, binding, number, schemas, refusals).document()
             paths.setdefault(binding.template, {})[binding.verb.lower()] = operation
     services = {method.service: method.descriptor.containing_service.name for method in contracts.methods}
     return {
@@ -85,7 +88,7 @@ def document(contracts: Contracts, reasons: ReasonSets) -> dict[str, object]:
         "info": {
             "title": "Feltro",
             "version": VERSION,
-            "description": _WELCOME,
+            "description": _DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -95,13 +98,29 @@ def document(contracts: Contracts, reasons: ReasonSets) -> dict[str, object]:
             "schemas": {**schemas.components, _PROBLEM: _problem(reasons)},
             "responses": refusals.components,
             "examples": {_example_name(reason): _example(reason) for reason in reasons},
-            "parameters": {IDEMPOTENCY_HEADER: _key()},
+            "parameters": {IDEMPOTENCY_HEADER: _idempotency_key()},
             "headers": _headers(),
             "securitySchemes": {
                 _BEARER: {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": _TOKENS}
             },
         },
     }
+
+
+class OpenApiRoutes:
+    """Serves the description of the API: `/openapi.json` for programs, `/docs` for people."""
+
+    def __init__(self, contracts: Contracts, reasons: ReasonSets) -> None:
+        self._documents = {
+            "/openapi.json": Document(json_codec.dumps(document(contracts, reasons)), JSON_CONTENT_TYPE),
+            "/docs": page_document("docs.html"),
+            "/docs.js": page_document("docs.js"),
+            "/docs.css": page_document("docs.css"),
+        }
+
+    def install(self, application: web.Application) -> None:
+        for path, document in self._documents.items():
+            application.router.add_get(path, document.answer)
 
 
 class _Operation:
@@ -114,23 +133,23 @@ class _Operation:
         self._id = method.rpc_name.replace(".", "_") + (f"_{number + 1}" if number else "")
         self._schemas = schemas
 
-    def described(self) -> dict[str, object]:
+    def document(self) -> dict[str, object]:
         method = self._method
-        made: dict[str, object] = {
+        operation: dict[str, object] = {
             "operationId": self._id,
             "tags": [method.descriptor.containing_service.name],
             "summary": first_sentence(method.comment),
-            "description": "\n\n".join([method.comment, self._who()]).strip(),
+            "description": "\n\n".join([method.comment, self._access()]).strip(),
             "security": [{}, {_BEARER: []}] if method.public else [{_BEARER: []}],
         }
         if parameters := list(self._parameters()):
-            made["parameters"] = parameters
+            operation["parameters"] = parameters
         if self._binding.body:
-            made["requestBody"] = self._body()
-        made["responses"] = self._responses()
-        return made
+            operation["requestBody"] = self._body()
+        operation["responses"] = self._responses()
+        return operation
 
-    def _who(self) -> str:
+    def _access(self) -> str:
         scopes = " or ".join(sorted(self._method.scopes)) or "nobody"
         return f"Everybody, without a token too; scopes: {scopes}." if self._method.public else f"Scopes: {scopes}."
 
@@ -141,46 +160,51 @@ class _Operation:
             schema = self._schemas.parameter_schema(field)
             if schema.get("type") == "string":
                 schema["minLength"] = 1
-            yield {"name": name, "in": "path", "required": True, **self._about(name), "schema": schema}
+            yield {"name": name, "in": "path", "required": True, **self._description(name), "schema": schema}
         for name, path in query_parameters(self._method, self._binding).items():
-            yield {"name": name, "in": "query", **self._about(name), "schema": self._schemas.parameter_schema(path[-1])}
+            yield {
+                "name": name,
+                "in": "query",
+                **self._description(name),
+                "schema": self._schemas.parameter_schema(path[-1]),
+            }
         if self._method.has_request_id:
             yield {"$ref": _PARAMETERS + IDEMPOTENCY_HEADER}
 
-    def _about(self, name: str) -> Schema:
-        words = self._schemas.comment(field_path(self._method.descriptor.input_type, name)[-1])
-        return {"description": words} if words else {}
+    def _description(self, name: str) -> Schema:
+        comment = self._schemas.comment(field_path(self._method.descriptor.input_type, name)[-1])
+        return {"description": comment} if comment else {}
 
     def _body(self) -> Schema:
         request = self._method.descriptor.input_type
         if self._binding.body != "*":
             field = request.fields_by_name[self._binding.body]
-            return _json_body(self._schemas.request_schema(message_type(field)), needed=True)
-        spoken = (
+            return _json_body(self._schemas.request_schema(message_type(field)), required=True)
+        bound = (
             {*self._binding.variables, REQUEST_ID_FIELD} if self._method.has_request_id else {*self._binding.variables}
         )
-        schema = self._schemas.request_schema(request, spoken)
-        needed = any(bounds.bounds_of(field).required for field in request.fields if field.name not in spoken)
-        return _json_body(schema, needed=needed)
+        schema = self._schemas.request_schema(request, bound)
+        required = any(bounds.bounds_of(field).required for field in request.fields if field.name not in bound)
+        return _json_body(schema, required=required)
 
     def _responses(self) -> Schema:
         trace = {TRACE_ID_HEADER: {"$ref": _HEADERS + TRACE_ID_HEADER}}
         answer = self._method.descriptor.output_type
-        done: Schema = {
+        success: Schema = {
             "description": self._schemas.message_comment(answer) or "Done.",
             "headers": trace,
             "content": {JSON_CONTENT_TYPE: {"schema": self._schemas.response_schema(answer)}},
         }
         if links := self._links():
-            done["links"] = links
-        made: dict[str, object] = {"200": done}
+            success["links"] = links
+        responses: dict[str, object] = {"200": success}
         if self._method.public and self._binding.verb == "GET":
-            done["headers"] = {**trace, "ETag": {"$ref": _HEADERS + "ETag"}}
-            made["304"] = {"description": "Nothing has changed since the answer that `If-None-Match` names."}
-        return made | self._refusals.of(self._method, self._binding)
+            success["headers"] = {**trace, "ETag": {"$ref": _HEADERS + "ETag"}}
+            responses["304"] = {"description": "Nothing has changed since the answer that `If-None-Match` names."}
+        return responses | self._refusals.of(self._method, self._binding)
 
     def _links(self) -> Schema:
-        """The next page, where there are pages."""
+        """Returns the link to the next page, for a list that has pages."""
         request, answer = self._method.descriptor.input_type, self._method.descriptor.output_type
         if PAGE_TOKEN not in request.fields_by_name or f"next_{PAGE_TOKEN}" not in answer.fields_by_name:
             return {}
@@ -189,16 +213,16 @@ class _Operation:
         return {"NextPage": {"operationId": self._id, "parameters": parameters}}
 
 
-def first_sentence(words: str) -> str:
-    """The first sentence."""
-    return re.split(r"(?<=[^.]\.)\s", words.replace("\n", " "), maxsplit=1)[0].rstrip(".")
+def first_sentence(comment: str) -> str:
+    """Returns the first sentence of a comment, without its full stop."""
+    return re.split(r"(?<=[^.]\.)\s", comment.replace("\n", " "), maxsplit=1)[0].rstrip(".")
 
 
-def _json_body(schema: Schema, *, needed: bool) -> Schema:
-    return {"required": needed, "content": {JSON_CONTENT_TYPE: {"schema": schema}}}
+def _json_body(schema: Schema, *, required: bool) -> Schema:
+    return {"required": required, "content": {JSON_CONTENT_TYPE: {"schema": schema}}}
 
 
-def _key() -> Schema:
+def _idempotency_key() -> Schema:
     return {
         "name": IDEMPOTENCY_HEADER,
         "in": "header",
@@ -210,7 +234,7 @@ def _key() -> Schema:
 
 
 class _Refusals:
-    """What comes back where a call is refused: what several calls have in common is described once."""
+    """The responses of refused calls: responses that several calls share are described once."""
 
     def __init__(self, reasons: ReasonSets) -> None:
         self._reasons = reasons
@@ -218,29 +242,32 @@ class _Refusals:
         self.components: dict[str, Schema] = {}
 
     def of(self, method: Method, binding: Binding) -> Schema:
-        """By status."""
-        refused = {status: list[Reason]() for status in _WITHOUT_REASON} | self._reasons.by_status(method, binding)
+        """Returns the responses of one binding by status."""
+        by_status = {status: list[Reason]() for status in _STATUSES_WITHOUT_REASON} | self._reasons.by_status(
+            method, binding
+        )
         return {
-            str(status): {"$ref": _RESPONSES + self._name(status, tuple(refused[status]))} for status in sorted(refused)
+            str(status): {"$ref": _RESPONSES + self._name(status, tuple(by_status[status]))}
+            for status in sorted(by_status)
         }
 
     def _name(self, status: int, reasons: tuple[Reason, ...]) -> str:
         known = self._names.get((status, reasons))
         if known is not None:
             return known
-        like_it = sum(of == status for of, _ in self._names)
-        name = self._names[status, reasons] = f"Problem{status}" + (f"-{like_it + 1}" if like_it else "")
+        same_status = sum(of == status for of, _ in self._names)
+        name = self._names[status, reasons] = f"Problem{status}" + (f"-{same_status + 1}" if same_status else "")
         self.components[name] = _refusal(status, reasons) if reasons else _response(status, _ANY_PROBLEM)
         return name
 
 
 def _refusal(status: int, reasons: Sequence[Reason]) -> Schema:
-    """What comes back with this status: one of these reasons, and no other."""
-    said: dict[str, list[str]] = {}
+    """Returns the response with this status and one of these reasons."""
+    by_domain: dict[str, list[str]] = {}
     for reason in reasons:
-        said.setdefault(reason.domain, []).append(reason.name)
+        by_domain.setdefault(reason.domain, []).append(reason.name)
     names = "; ".join(
-        f"{', '.join(f'`{name}`' for name in names)} ({domain})" for domain, names in sorted(said.items())
+        f"{', '.join(f'`{name}`' for name in names)} ({domain})" for domain, names in sorted(by_domain.items())
     )
     of_domains: list[Schema] = [
         {
@@ -250,26 +277,26 @@ def _refusal(status: int, reasons: Sequence[Reason]) -> Schema:
                 "reason": {"type": "string", "enum": names},
                 "facts": _FACTS,
             },
-            "required": [] if status in _WITHOUT_REASON else ["domain", "reason", "facts"],
+            "required": [] if status in _STATUSES_WITHOUT_REASON else ["domain", "reason", "facts"],
         }
-        for domain, names in said.items()
+        for domain, names in by_domain.items()
     ]
     narrowed: Schema = of_domains[0] if len(of_domains) == 1 else {"anyOf": of_domains}
-    made = _response(status, {"allOf": [_ANY_PROBLEM, narrowed]}, f" Reasons: {names}.")
-    (content,) = cast("dict[str, Schema]", made["content"]).values()
+    response = _response(status, {"allOf": [_ANY_PROBLEM, narrowed]}, f" Reasons: {names}.")
+    (content,) = cast("dict[str, Schema]", response["content"]).values()
     content["examples"] = {_example_name(each): _example_of(each, status) for each in reasons}
-    return made
+    return response
 
 
 def _example_of(reason: Reason, status: int) -> Schema:
-    """Described once, but where the reason comes with another status than its own."""
+    """Refers to the reason's example, or returns one of its own where the status is not the reason's usual one."""
     if status != reason.status:
         return _example(replace(reason, status=status))
     return {"$ref": _EXAMPLES + _example_name(reason)}
 
 
 def _response(status: int, schema: Schema, more: str = "") -> Schema:
-    headers = [TRACE_ID_HEADER] + (["Retry-After"] if status in _PAUSE else [])
+    headers = [TRACE_ID_HEADER] + (["Retry-After"] if status in _RETRY_STATUSES else [])
     headers += ["WWW-Authenticate"] if status == 401 else []
     return {
         "description": _STATUSES[status] + more,
@@ -338,7 +365,7 @@ def _problem(reasons: ReasonSets) -> Schema:
             "enum": sorted({one.name for one in reasons}),
         },
         "domain": {"type": "string", "description": "Whose reason it is.", "enum": reasons.domains},
-        "facts": {**_FACTS, "description": "What a program needs to go on, as each reason tells."},
+        "facts": {**_FACTS, "description": "What a program needs to go on, as each reason lists."},
     }
     return {
         "type": "object",

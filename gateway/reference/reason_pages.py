@@ -1,4 +1,4 @@
-"""The page of every reason for which a call may be refused: what it means, its status, and which calls give it."""
+"""Serves a page for every reason of a refusal: its meaning, its status, and the calls that give it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from aiohttp import web
 
-from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import Reason, ReasonSets, title_of
+from gateway.http.documents import json_response
 from gateway.http.problems import PROBLEMS_PATH, method_unknown
 
 
 class ReasonPages:
-    """`/problems`, for programs and for people."""
+    """Serves `/problems`, for programs and for people."""
 
     def __init__(self, contracts: Contracts, reasons: ReasonSets) -> None:
         self._meanings: dict[str, list[Reason]] = {}
-        for reason in sorted(reasons, key=lambda one: (one.name, one.domain)):
+        for reason in sorted(reasons, key=lambda reason: (reason.name, reason.domain)):
             self._meanings.setdefault(reason.name, []).append(reason)
         self._calls: dict[Reason, list[str]] = {reason: [] for reason in reasons}
         for method in contracts.methods:
@@ -27,51 +27,47 @@ class ReasonPages:
 
     def install(self, application: web.Application) -> None:
         application.router.add_get(PROBLEMS_PATH, self._list)
-        application.router.add_get(f"{PROBLEMS_PATH}/{{reason}}", self._one)
+        application.router.add_get(f"{PROBLEMS_PATH}/{{reason}}", self._page_of_reason)
 
     async def _list(self, request: web.Request) -> web.Response:
-        if _is_for_people(request):
+        if _accepts_html(request):
             return _page("Reasons", [self._section(name) for name in self._meanings])
-        return _json({"reasons": [self._told(name) for name in self._meanings]})
+        return json_response({"reasons": [self._json(name) for name in self._meanings]}, headers=_HEADERS)
 
-    async def _one(self, request: web.Request) -> web.Response:
+    async def _page_of_reason(self, request: web.Request) -> web.Response:
         name = request.match_info["reason"]
         if name not in self._meanings:
             raise method_unknown("No error has this reason.", f"{request.method} {request.rel_url.raw_path}")
-        if _is_for_people(request):
+        if _accepts_html(request):
             return _page(title_of(name), [self._section(name)])
-        return _json(self._told(name))
+        return json_response(self._json(name), headers=_HEADERS)
 
-    def _told(self, name: str) -> dict[str, object]:
+    def _json(self, name: str) -> dict[str, object]:
         meanings = self._meanings[name]
         return {
             "reason": name,
             "title": title_of(name),
-            "meanings": {one.domain: one.description for one in meanings},
-            "statuses": {one.domain: one.status for one in meanings},
-            "calls": {one.domain: self._calls[one] for one in meanings},
+            "meanings": {reason.domain: reason.description for reason in meanings},
+            "statuses": {reason.domain: reason.status for reason in meanings},
+            "calls": {reason.domain: self._calls[reason] for reason in meanings},
         }
 
     def _section(self, name: str) -> str:
-        said = "".join(_meaning(one, self._calls[one]) for one in self._meanings[name])
-        return f'<section id="{name}"><h2>{title_of(name)} <code>{name}</code></h2>{said}</section>'
+        text = "".join(_meaning(reason, self._calls[reason]) for reason in self._meanings[name])
+        return f'<section id="{name}"><h2>{title_of(name)} <code>{name}</code></h2>{text}</section>'
 
 
 def _meaning(reason: Reason, calls: Sequence[str]) -> str:
     links = ", ".join(f'<a href="/docs#{call.replace(".", "_")}">{call}</a>' for call in calls)
-    by = f"<p>May be answered by {links}.</p>" if links else "<p>No call over REST is refused for it.</p>"
-    return f"<p><b>{reason.domain}</b> {reason.status} {html.escape(reason.description)}</p>{by}"
+    answered = f"<p>May be answered by {links}.</p>" if links else "<p>No call over REST is refused for it.</p>"
+    return f"<p><b>{reason.domain}</b> {reason.status} {html.escape(reason.description)}</p>{answered}"
 
 
-def _is_for_people(request: web.Request) -> bool:
+def _accepts_html(request: web.Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
 _HEADERS: Mapping[str, str] = {"Cache-Control": "public, max-age=3600", "Vary": "Accept"}
-
-
-def _json(said: dict[str, object]) -> web.Response:
-    return web.Response(body=json_codec.dumps(said), content_type="application/json", headers=_HEADERS)
 
 
 def _page(title: str, sections: Iterable[str]) -> web.Response:

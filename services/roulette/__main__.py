@@ -1,4 +1,4 @@
-"""`python -m services.roulette`: reads the settings and serves."""
+"""Starts the roulette service (`python -m services.roulette`)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Where each regulation says what: the same rules under two numberings, since 807/2015 inserts its rules 8 and 15."""
+"""The numbers of the rules in each regulation: the same rules count differently, since 807/2015 inserts 8 and 15."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Articles:
-    """The numbers of the rules that a refusal may cite."""
+    """The rule numbers of one regulation that a refusal may cite."""
 
     regulation: str
     features: int
@@ -19,7 +19,7 @@ class Articles:
     call_bets: int | None
 
     def cite(self, rule: int, paragraph: str = "") -> str:
-        """A rule as it is cited everywhere, such as `804/2015:13.a.i`."""
+        """Returns the id of a rule, such as `804/2015:13.a.i`."""
         return f"{self.regulation}:{rule}.{paragraph}" if paragraph else f"{self.regulation}:{rule}"
 
 

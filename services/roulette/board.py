@@ -1,4 +1,4 @@
-"""The board as a chip sees it: every place it can lie on, found from the shapes that are drawn on the cloth.
+"""The board: every place where a chip can lie, found from the shapes that are drawn on the cloth.
 
     ┌───────────────┐    ┌───────┬───────┐    A chip covers the numbers it touches: one from the middle of a number,
     │       0       │    │   0   │  00   │    two from an edge, three or four from a point where they meet. On the
@@ -6,7 +6,7 @@
     │ 1  │  2  │ 3  │    │ 1  │  2  │ 3  │    What would cover five numbers (0-00-1-2-3) is no bet, since rule 7 has
     ├────┼─────┼────┤    ├────┼─────┼────┤    no kind for it (T5).
 
-"All combinations that are possible" (804/2015:9, 807/2015:10) is read as this: possible on that cloth (T4).
+"All combinations that are possible" (804/2015:9, 807/2015:10) means: possible on this cloth (T4).
 """
 
 from __future__ import annotations
@@ -46,35 +46,35 @@ class Place:
 
     name: str
     kind: Kind
-    # As they rise.
+    # In ascending order.
     ordered_numbers: tuple[str, ...]
     numbers: frozenset[str]
 
 
 KIND_BY_COUNT = {1: Kind.STRAIGHT, 2: Kind.SPLIT, 3: Kind.STREET, 4: Kind.CORNER, 6: Kind.SIX_LINE}
 
-# Every row is as wide as every other: twelve units are three numbers, two zeros or one. A row is two units high. So an
-# edge that two numbers share has a point in its middle, also that of 2 with half of 0.
+# Twelve units divide a row into three numbers, two zeros or one, and a row is two units high: so every edge that two
+# numbers share has a point in its middle, also the edge of 2 with half of 0.
 _ROW_WIDTH, _ROW_HEIGHT = 12, 2
 _OUTER_EDGE = 0
 
 
 def places(wheel: Wheel) -> dict[str, Place]:
-    """All places of a wheel's board by their names, those with the fewest numbers first."""
-    rising = wheel.ascending
+    """Returns all places of a wheel's board by name, those with the fewest numbers first."""
+    ascending = wheel.ascending
     found = [
         Place("-".join(numbers), KIND_BY_COUNT[len(numbers)], numbers, frozenset(numbers))
         for numbers in sorted(
-            (_in_order(covered, rising) for covered in _covered_by_a_chip(wheel) if len(covered) in KIND_BY_COUNT),
-            key=lambda numbers: (len(numbers), [rising.index(number) for number in numbers]),
+            (_in_order(covered, ascending) for covered in _covered_by_a_chip(wheel) if len(covered) in KIND_BY_COUNT),
+            key=lambda numbers: (len(numbers), [ascending.index(number) for number in numbers]),
         )
     ]
-    found += (Place(name, kind, _in_order(numbers, rising), frozenset(numbers)) for name, kind, numbers in _boxes())
+    found += (Place(name, kind, _in_order(numbers, ascending), frozenset(numbers)) for name, kind, numbers in _boxes())
     return {place.name: place for place in found}
 
 
 def _covered_by_a_chip(wheel: Wheel) -> set[frozenset[str]]:
-    """What is covered from every point of the cloth on which the numbers are."""
+    """Returns the sets of numbers that a chip covers, from every point of the cloth."""
     rows = [wheel.zeros, *(tuple(map(str, range(first, first + 3))) for first in range(1, 37, 3))]
     covered: dict[tuple[int, int], set[str]] = defaultdict(set)
     for row_no, row in enumerate(rows):
@@ -89,13 +89,13 @@ def _covered_by_a_chip(wheel: Wheel) -> set[frozenset[str]]:
 
 
 def _boxes() -> Iterator[tuple[str, Kind, Iterable[str]]]:
-    """The boxes around the numbers, none of which holds a zero (T24)."""
+    """Yields the boxes around the numbers; none of them holds a zero (T24)."""
     numbers = range(1, 37)
     dozens = [_named(numbers[first : first + 12]) for first in range(0, 36, 12)]
     columns = [_named(numbers[first::3]) for first in range(3)]
     for boxes, name, kind in ((dozens, "dozen", Kind.DOZEN), (columns, "column", Kind.COLUMN)):
         yield from ((f"{name}-{no}", kind, box) for no, box in enumerate(boxes, start=1))
-    # A chip lies on two boxes where they meet, and so never on the first and the third (T6).
+    # A chip covers two boxes where they meet, so never the first and the third (T6).
     for boxes, name, kind in ((dozens, "dozen", Kind.DOUBLE_DOZEN), (columns, "column", Kind.DOUBLE_COLUMN)):
         yield from (
             (f"double-{name}-{no}-{no + 1}", kind, one + other)
@@ -113,5 +113,5 @@ def _named(numbers: range) -> list[str]:
     return [str(number) for number in numbers]
 
 
-def _in_order(numbers: Iterable[str], rising: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(numbers, key=rising.index))
+def _in_order(numbers: Iterable[str], ascending: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(numbers, key=ascending.index))

@@ -1,7 +1,7 @@
 """Call bets (807/2015:8): groups and series that follow the order of the wheel, and the bets they consist of.
 
-The regulation lists numbers and not chips. These are the chips that tables everywhere put on them (T19). Each of them
-lies on a place of the board and is paid as what it is (807/2015:15).
+The regulation lists numbers, not chips. These are the chips that tables everywhere put on them (T19). Each lies on a
+place of the board and is paid as a bet of its own kind (807/2015:15).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from services.roulette.wheel import Wheel
 
-# Counted in total, so 3, 5 or 7 numbers (807/2015:8.d.i-iii, T20).
+# Both sides together, so a bet covers 3, 5 or 7 numbers (807/2015:8.d.i-iii, T20).
 NEIGHBOUR_COUNTS = (2, 4, 6)
-# What the name of a call bet begins with.
+# How the name of a call bet begins.
 NAME_PREFIXES = frozenset({"voisins", "tiers", "orphelins", "neighbours", "final"})
 
 
 @dataclass(frozen=True, slots=True)
 class CallBet:
-    """A name, and so many units on each of these places."""
+    """A named bet of some units on each of several places."""
 
     name: str
     components: tuple[tuple[str, int], ...]
@@ -52,13 +52,13 @@ ORPHELINS = CallBet(  # órfãos, the 8 numbers in neither series (807/2015:8.c)
 
 
 def call_bets(wheel: Wheel) -> dict[str, CallBet]:
-    """All call bets on the French wheel by their names."""
+    """Returns all call bets on the French wheel by name."""
     found = [VOISINS, TIERS, ORPHELINS, *_neighbours(wheel), *_finals(wheel)]
     return {call_bet.name: call_bet for call_bet in found}
 
 
 def _neighbours(wheel: Wheel) -> Iterator[CallBet]:
-    """A number with its neighbours on the wheel, one chip on each (807/2015:8.d)."""
+    """Yields the bets of one chip on a number and on each of its neighbours on the wheel (807/2015:8.d)."""
     for number in wheel.ascending:
         for neighbours in NEIGHBOUR_COUNTS:
             covered = wheel.neighbourhood(number, neighbours)
@@ -66,7 +66,7 @@ def _neighbours(wheel: Wheel) -> Iterator[CallBet]:
 
 
 def _finals(wheel: Wheel) -> Iterator[CallBet]:
-    """The numbers that end in the same digit, 0 among those that end in 0 (807/2015:8.e, T21)."""
+    """Yields the bets on all numbers that end in one digit; 0 ends in 0 (807/2015:8.e, T21)."""
     for digit in "0123456789":
         covered = (number for number in wheel.ascending if number[-1] == digit)
         yield CallBet(f"final-{digit}", tuple((each, 1) for each in covered))

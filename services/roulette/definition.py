@@ -1,4 +1,4 @@
-"""What roulette adds to the process that every game service is."""
+"""Defines roulette for the process of a game service: its rules and its own gRPC service."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from services.roulette.game import RouletteGame
 from services.roulette.service import RouletteService
 
 ROULETTE: GameDefinition[Bets, Outcome] = GameDefinition(
-    game=RouletteGame(), services=lambda hall, journal: [RouletteService(hall, journal)]
+    game=RouletteGame(), services=lambda registry, journal: [RouletteService(registry, journal)]
 )

@@ -1,7 +1,7 @@
-"""Roulette itself, in the order of the regulation: what may be bet (7), how much (10-12), what it earns (13-19).
+"""The rules of roulette, in the order of the regulation: which bets (7), how much (10-12), what they earn (13-19).
 
-Pure: no I/O, no clock, no randomness but the tape that is handed in. Rules are cited as in 804/2015; 807/2015 says the
-same under the numbers in `articles.py`, and adds call bets (807/2015:8 and 15).
+Pure: no I/O, no clock, no randomness but the tape it is given. Comments cite the rules of 804/2015; 807/2015 has the
+same ones under the numbers in `articles.py`, and adds call bets (807/2015:8 and 15).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from services.roulette.board import Kind
 from services.roulette.unknown_places import unknown_place
 from services.roulette.wheel import Colour, Wheel, colour_of
 
-# Chips of one player: how many cents lie on which place. Never changed once made.
+# The bets of one player: cents by place. Never changed once made.
 Bets = Mapping[str, int]
 
 # Prizes are counted in halves of the stake, so that one half is exact (13.a.viii).
@@ -26,13 +26,13 @@ STAKE = 2 * HALF
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the regulation says of a kind of bet."""
+    """The limits and the prize that the regulation sets for a kind of bet."""
 
-    # In rules 11 and 13 (807/2015: 12 and 14); simple chances share one there.
+    # The paragraph of rules 11 and 13 (807/2015: 12 and 14); simple chances share one.
     paragraph: str
     # The highest maximum, as a multiple of the minimum.
     ceiling: int
-    # What a win earns, in halves of the stake. The stake itself stays the player's and comes back too (T8).
+    # What a win earns, in halves of the stake; the player gets the stake itself back as well (T8).
     prize: int
 
 
@@ -55,21 +55,21 @@ TERMS: Mapping[Kind, Terms] = {
     Kind.RED: Terms("b", ceiling=540, prize=STAKE),
     Kind.BLACK: Terms("b", ceiling=540, prize=STAKE),
 }
-# The kinds that an operator may leave out (12).
+# The kinds that a table need not offer (12).
 DOUBLES = frozenset({Kind.DOUBLE_DOZEN, Kind.DOUBLE_COLUMN})
 
 
 @dataclass(frozen=True, slots=True)
 class SpecificRules:
-    """What the operator has chosen for a table (*regras específicas*), within the regulation."""
+    """The operator's choices for a table (*regras específicas*), within the regulation."""
 
     wheel: Wheel
-    # One minimum for the whole table, so that a multiple of it is the same everywhere (10, T10).
+    # One minimum for the whole table, so that its multiples are the same on every place (10, T10).
     minimum_cents: int
-    # Where the maximum of a kind is lower than its ceiling (11).
+    # The maximum of a kind as a multiple of the minimum, if it is lower than the ceiling (11).
     times_minimum: Mapping[Kind, int]
     without_doubles: bool = False
-    # All places together (12); 0 for no such cap.
+    # The cap on all places together (12); 0 for no cap.
     total_maximum_cents: int = 0
     # 807/2015:8
     call_bets: bool = False
@@ -77,11 +77,11 @@ class SpecificRules:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where the ball came to rest."""
+    """The pocket in which the ball came to rest."""
 
     number: str
     colour: Colour
-    # Clockwise from 0.
+    # Counted clockwise from 0.
     pocket: int
 
 
@@ -93,13 +93,13 @@ class OfferedPlace:
     numbers: frozenset[str]
     minimum_cents: int
     maximum_cents: int
-    # Half of an odd number of cents cannot be paid, and is not rounded (T7).
+    # Half of an odd number of cents cannot be paid and is not rounded (T7).
     even_cents_only: bool
     prize_halves: int
 
 
 class Table:
-    """The game under one table's rules. Bets are one player's: each has limits of his own (T9, T25)."""
+    """The game under one table's rules. Bets are those of one player: limits are per player (T9, T25)."""
 
     def __init__(self, rules: SpecificRules) -> None:
         self.specific_rules = rules
@@ -107,9 +107,9 @@ class Table:
         self.minimum_cents = rules.minimum_cents
         self.total_maximum_cents = rules.total_maximum_cents
         self.board = board.places(rules.wheel)
-        left_out = DOUBLES if rules.without_doubles else frozenset()
+        excluded = DOUBLES if rules.without_doubles else frozenset()
         self.offered_places = {
-            place.name: _offer(place, rules) for place in self.board.values() if place.kind not in left_out
+            place.name: _offer(place, rules) for place in self.board.values() if place.kind not in excluded
         }
         self.call_bets = {} if rules.wheel.articles.call_bets is None else call_bets.call_bets(rules.wheel)
         self.outcomes = tuple(
@@ -119,38 +119,38 @@ class Table:
     # -- bets (7-12) ------------------------------------------------------------------------------------------------
 
     def components(self, place: str, amount_cents: int) -> tuple[tuple[str, int], ...]:
-        """What a bet puts on the board: a call bet its components (807/2015:8), any other itself."""
+        """Returns the chips of a bet: a call bet's components (807/2015:8), or the bet itself."""
         if place in self.offered_places:
             return ((place, amount_cents),)
         call_bet = self.call_bets.get(place)
         if call_bet is None or not self.specific_rules.call_bets:
-            raise self._not_here(place)
+            raise self._not_offered(place)
         return tuple((component, units * amount_cents) for component, units in call_bet.components)
 
     def add(self, on_felt: Bets | None, added: Bets) -> Bets:
-        """All of it or none of it.
+        """Returns the bets with others added, all of them or none.
 
-        What is added is a bet of its own: it reaches the minimum and can be paid by itself, whatever becomes of the
-        others. The maximum and the cap are for all that lies there, from whatever source (T9, T11).
+        Each added bet reaches the minimum and can be paid by itself, since the others may be cancelled or refused. The
+        maximum and the cap count everything on the felt, call bets included (T9, T11).
         """
         felt = dict(on_felt) if on_felt else {}
         for place, cents in added.items():
             offer = self.offered_places.get(place)
             if offer is None:
-                raise self._not_here(place)
+                raise self._not_offered(place)
             if cents < offer.minimum_cents or (offer.even_cents_only and cents % 2):
-                raise self._no_bet(offer, cents)
-            felt[place] = laid = felt.get(place, 0) + cents
-            if laid > offer.maximum_cents:
+                raise self._amount_refused(offer, cents)
+            felt[place] = total = felt.get(place, 0) + cents
+            if total > offer.maximum_cents:
                 rule = self.wheel.articles.cite(self.wheel.articles.maximum, TERMS[offer.place.kind].paragraph)
-                raise refusals.above_maximum(place, laid, offer.maximum_cents, rule)
-        if self.total_maximum_cents and (total := sum(felt.values())) > self.total_maximum_cents:
+                raise refusals.above_maximum(place, total, offer.maximum_cents, rule)
+        if self.total_maximum_cents and (staked := sum(felt.values())) > self.total_maximum_cents:
             rule = self.wheel.articles.cite(self.wheel.articles.options)
-            raise refusals.above_total(total, self.total_maximum_cents, rule)
+            raise refusals.above_total(staked, self.total_maximum_cents, rule)
         return felt
 
     def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
-        """What is left on a place has to be a bet itself."""
+        """Returns the bets that remain; what remains on a place must be a bet by itself."""
         felt = dict(on_felt)
         for place, cents in removed.items():
             if cents <= 0:
@@ -163,15 +163,15 @@ class Table:
                 continue
             offer = self.offered_places[place]
             if left < offer.minimum_cents or (offer.even_cents_only and left % 2):
-                raise self._no_bet(offer, left)
+                raise self._amount_refused(offer, left)
             felt[place] = left
         return felt or None
 
     def total_cents(self, bets: Bets) -> int:
-        """Their sum."""
+        """Returns the sum of the bets."""
         return sum(bets.values())
 
-    def _not_here(self, place: str) -> TableRefused:
+    def _not_offered(self, place: str) -> TableRefused:
         articles = self.wheel.articles
         if place in self.board:
             why = "the table leaves double dozens and double columns out"
@@ -181,8 +181,8 @@ class Table:
             return refusals.bet_not_offered(place, articles.cite(articles.call_bets), why)
         return unknown_place(place, self.wheel, self.board)
 
-    def _no_bet(self, offer: OfferedPlace, cents: int) -> TableRefused:
-        """Why this amount can be no bet here."""
+    def _amount_refused(self, offer: OfferedPlace, cents: int) -> TableRefused:
+        """Returns why this amount cannot be a bet on this place."""
         articles, place = self.wheel.articles, offer.place
         if cents < self.minimum_cents:
             return refusals.below_minimum(place.name, cents, offer.minimum_cents, articles.cite(articles.minimum))
@@ -191,15 +191,15 @@ class Table:
     # -- the ball (6.a, 6.c) ----------------------------------------------------------------------------------------
 
     def draw(self, tape: Tape) -> Outcome:
-        """Pockets are evenly spaced: each is as likely as any other."""
+        """Draws a pocket, each as likely as any other."""
         return self.outcomes[tape.below(len(self.outcomes))]
 
     # -- prizes (13, 18, 19) ----------------------------------------------------------------------------------------
 
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
-        """A bet wins when it contains the number, and loses otherwise (18).
+        """Returns what all bets pay: a bet wins if it contains the number, and loses otherwise (18).
 
-        On 0 and 00 a simple chance loses in full, as none contains them (19): nothing is returned or imprisoned (T1).
+        On 0 and 00 simple chances lose in full, as none contains them (19): nothing is returned or held over (T1).
         """
         halves, number, offers = 0, outcome.number, self.offered_places
         for place, cents in bets.items():

@@ -1,4 +1,4 @@
-"""Roulette for the table runtime: the engine in the words of `feltro.roulette.v1`."""
+"""Connects the engine to the table runtime: translates between it and the messages of `feltro.roulette.v1`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.roulette.engine import STAKE, TERMS, Bets, OfferedPlace, Outcome, 
 from services.roulette.rules import text as rules_text
 from services.roulette.wheel import Colour, colour_of
 
-# Every place of the larger board once, and some to spare (G11).
+# Every place of the larger board once, with room to spare (G11).
 BETS_LIMIT = 200
 
 _KINDS = {kind: number for number, kind in specific_rules.KIND_OF_NUMBER.items()}
@@ -38,22 +38,22 @@ class RouletteGame:
 
 
 class RouletteRules(Table):
-    """Implements `services.kit.table.game.Rules`: the engine's table, and what it says and hears."""
+    """Implements `services.kit.table.game.Rules`: the engine's table with its messages."""
 
-    # -- what players ask for ---------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------------
 
     def read_place_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
-        """What a player wants to place, call bets as their components. Limits are for `add`, which sees all he has.
+        """Returns the bets a player wants to place, call bets as their components. `add` checks the limits of a place.
 
-        Only the unit of a call bet is held against the minimum here: `add` cannot tell its chips from others (T11).
+        Only the unit of a call bet is compared with the minimum here: `add` cannot tell its chips from others (T11).
         """
-        return self._read(bets, least_unit_cents=self.minimum_cents)
+        return self._read(bets, minimum_unit_cents=self.minimum_cents)
 
     def read_cancel_request(self, bets: Sequence[roulette_pb2.Bet]) -> Bets:
-        """What a player wants to take back, named as he placed it."""
-        return self._read(bets, least_unit_cents=0)
+        """Returns the bets a player wants to take back, named as they were placed."""
+        return self._read(bets, minimum_unit_cents=0)
 
-    def _read(self, bets: Sequence[roulette_pb2.Bet], least_unit_cents: int) -> Bets:
+    def _read(self, bets: Sequence[roulette_pb2.Bet], minimum_unit_cents: int) -> Bets:
         if not 1 <= len(bets) <= BETS_LIMIT:
             raise invalid("bets", f"have to be 1 to {BETS_LIMIT}")
         read: dict[str, int] = {}
@@ -62,9 +62,9 @@ class RouletteRules(Table):
             if amount_cents <= 0:
                 raise invalid("amount_cents", "has to be above 0")
             components = self.components(name, amount_cents)
-            if len(components) > 1 and amount_cents < least_unit_cents:
+            if len(components) > 1 and amount_cents < minimum_unit_cents:
                 rule = self.wheel.articles.cite(self.wheel.articles.minimum)
-                raise refusals.below_minimum(name, amount_cents, least_unit_cents, rule)
+                raise refusals.below_minimum(name, amount_cents, minimum_unit_cents, rule)
             for place, cents in components:
                 read[place] = read.get(place, 0) + cents
         return read
@@ -79,7 +79,7 @@ class RouletteRules(Table):
         return message
 
     def read_bets(self, message: bytes) -> Bets:
-        """They were judged when they were placed, by the rules of their round; `add` judges them again by these."""
+        """Reads bets without checking them: they were checked when placed, and `add` checks them by these rules."""
         return {bet.place: bet.amount_cents for bet in roulette_pb2.Bets.FromString(message).bets}
 
     # -- outcomes ---------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class RouletteRules(Table):
     # -- the board --------------------------------------------------------------------------------------------------
 
     def layout(self) -> roulette_pb2.GetLayoutResponse:
-        """Everything one can bet on here, with its limits and its prize."""
+        """Returns every place of the table with its limits and its prize."""
         message = roulette_pb2.GetLayoutResponse(
             wheel=roulette_pb2.Wheel.Value(f"WHEEL_{self.wheel.name}"),
             total_maximum_cents=self.total_maximum_cents,
@@ -119,9 +119,9 @@ class RouletteRules(Table):
             message.pockets.add(number=number, colour=_COLOURS[colour_of(number)])
         message.places.extend(_place_message(offer) for offer in self.offered_places.values())
         for call_bet in self.call_bets.values() if self.specific_rules.call_bets else ():
-            shown = message.call_bets.add(place=call_bet.name, units=call_bet.units)
+            call_bet_message = message.call_bets.add(place=call_bet.name, units=call_bet.units)
             for place, units in call_bet.components:
-                shown.components.add(place=place, amount_cents=units)
+                call_bet_message.components.add(place=place, amount_cents=units)
         return message
 
 

@@ -1,13 +1,13 @@
-"""What a roulette table refuses, and how it says so."""
+"""The refusals of a roulette table, with the facts and the rule that each cites."""
 
 from services.kit.table.refusals import TableRefused
 
-# Enough for the longest name of a place; what a caller makes up may be longer (G11).
-_NAME_SHOWN = 40
+# Longer than any name of a place; a caller may send any length (G11).
+_SHOWN_NAME_CHARACTERS = 40
 
 
 def bet_illegal(place: str, rule: str, why: str) -> TableRefused:
-    shown = place[:_NAME_SHOWN]
+    shown = place[:_SHOWN_NAME_CHARACTERS]
     return TableRefused("BET_ILLEGAL", f"`{shown}` is no bet on this table: {why} ({rule}).", place=shown, rule=rule)
 
 
@@ -58,7 +58,7 @@ def odd_cents(place: str, amount_cents: int, rule: str) -> TableRefused:
 
 
 def not_on_felt(place: str, amount_cents: int) -> TableRefused:
-    shown = place[:_NAME_SHOWN]
+    shown = place[:_SHOWN_NAME_CHARACTERS]
     return TableRefused(
         "NOT_ON_FELT",
         f"There are no {amount_cents} cents on `{shown}` to be taken back.",

@@ -1,4 +1,4 @@
-"""The RouletteService at its gRPC edge: players' words in, what became of them out."""
+"""Answers the gRPC calls of RouletteService: layout, bets and spins."""
 
 from __future__ import annotations
 
@@ -22,57 +22,59 @@ RouletteTable = LiveTable[Bets, Outcome]
 
 
 class RouletteService:
-    """One method per rpc; see roulette.proto for what each promises."""
+    """Implements RouletteService; roulette.proto says what each method does."""
 
     descriptor = roulette_pb2.DESCRIPTOR.services_by_name["RouletteService"]
 
     def __init__(self, registry: TableRegistry[Bets, Outcome], journal: Journal) -> None:
-        self._hall = registry
+        self._registry = registry
         self._journal = journal
 
     async def get_layout(
         self, request: roulette_pb2.GetLayoutRequest, caller: Caller
     ) -> roulette_pb2.GetLayoutResponse:
-        return _rules(self._hall.rules_in_force(validation.table_id(request.table_id))).layout()
+        return _rules(self._registry.rules_in_force(validation.table_id(request.table_id))).layout()
 
     async def place_bets(
         self, request: roulette_pb2.PlaceBetsRequest, caller: Caller
     ) -> roulette_pb2.PlaceBetsResponse:
-        table, round_id, request_id = await self._asked(request)
-        placed = await self._placed_before(table, round_id, caller.subject, request_id, request.bets)
+        table, round_id, request_id = await self._bettable_table(request)
+        placed = await self._stored_placement(table, round_id, caller.subject, request_id, request.bets)
         if placed is None:
             round_, seat = table.open_round_and_seat(round_id, caller.subject, request_id)
             bets = _rules(table).read_place_request(request.bets)
-            placed = _placed(_rules(table), round_id, await round_.place(seat, request_id, bets))
+            placed = _placed_response(_rules(table), round_id, await round_.place(seat, request_id, bets))
         return placed
 
     async def repeat_bets(
         self, request: roulette_pb2.RepeatBetsRequest, caller: Caller
     ) -> roulette_pb2.RepeatBetsResponse:
-        table, round_id, request_id = await self._asked(request)
-        placed = await self._placed_before(table, round_id, caller.subject, request_id)
+        table, round_id, request_id = await self._bettable_table(request)
+        placed = await self._stored_placement(table, round_id, caller.subject, request_id)
         if placed is None:
             bets = await self._last_bets(table, caller.subject)
             round_, seat = table.open_round_and_seat(round_id, caller.subject, request_id)
-            placed = _placed(_rules(table), round_id, await round_.place(seat, request_id, bets))
+            placed = _placed_response(_rules(table), round_id, await round_.place(seat, request_id, bets))
         return roulette_pb2.RepeatBetsResponse(stake=placed.stake, on_felt=placed.on_felt)
 
     async def cancel_bets(
         self, request: roulette_pb2.CancelBetsRequest, caller: Caller
     ) -> roulette_pb2.CancelBetsResponse:
-        table, round_id, request_id = await self._asked(request)
+        table, round_id, request_id = await self._bettable_table(request)
         round_, seat = table.open_round_and_seat(round_id, caller.subject, request_id)
         if table.current_rules.configuration.cancel_forbidden:
-            raise TableRefused("CANCEL_FORBIDDEN", "At this table a bet that lies stays.", table_id=request.table_id)
+            raise TableRefused(
+                "CANCEL_FORBIDDEN", "At this table bets cannot be taken back.", table_id=request.table_id
+            )
         rules = _rules(table)
         bets = rules.read_cancel_request(request.bets) if request.bets else None
-        taken = await round_.cancel_bets(seat, request_id, bets)
+        cancelled = await round_.cancel_bets(seat, request_id, bets)
         return roulette_pb2.CancelBetsResponse(
-            cancelled_cents=taken.cents, on_felt=_on_felt(rules, taken.on_felt), balance=taken.balance
+            cancelled_cents=cancelled.cents, on_felt=_on_felt(rules, cancelled.on_felt), balance=cancelled.balance
         )
 
     async def spin(self, request: roulette_pb2.SpinRequest, caller: Caller) -> roulette_pb2.SpinResponse:
-        table = await self._hall.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id))
         round_id = validation.round_id(request.round_id)
         finished = await table.trigger_draw(caller.subject, round_id)
         if finished is None:
@@ -83,36 +85,37 @@ class RouletteService:
                 current_round_id="" if table.round is None else table.round.round_id,
                 closed_at="",
             )
-        return _spun(table, finished, caller.subject)
+        return _spin_response(table, finished, caller.subject)
 
-    # -- the way in --------------------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------------
 
-    async def _asked(
+    async def _bettable_table(
         self,
         request: roulette_pb2.PlaceBetsRequest | roulette_pb2.RepeatBetsRequest | roulette_pb2.CancelBetsRequest,
     ) -> tuple[RouletteTable, str, str]:
-        table = await self._hall.table(validation.table_id(request.table_id))
+        """Returns the table of a bet request, its round id and its request id, once the round has opened."""
+        table = await self._registry.table(validation.table_id(request.table_id))
         round_id, request_id = validation.round_id(request.round_id), validation.request_id(request.request_id)
         await table.wait_if_opening(round_id)
         return table, round_id, request_id
 
-    async def _placed_before(
+    async def _stored_placement(
         self,
         table: RouletteTable,
         round_id: str,
         player_id: str,
         request_id: str,
-        asked: Sequence[roulette_pb2.Bet] | None = None,
+        requested: Sequence[roulette_pb2.Bet] | None = None,
     ) -> roulette_pb2.PlaceBetsResponse | None:
-        """The answer to a command of an earlier round that is sent again; refused if it asks for other bets (G3)."""
+        """Returns the answer to a repeated command of an earlier round; refuses it if it has other bets (G3)."""
         if table.round is not None and table.round.round_id == round_id:
             return None
         stake = await self._journal.find_stake(round_id, player_id, request_id)
         if stake is None:
             return None
-        if asked is not None and not _same(_rules(table), asked, stake):
+        if requested is not None and not _same_bets(_rules(table), requested, stake):
             raise refusals.request_reused(request_id)
-        return _placed_long_ago(round_id, stake)
+        return _stored_response(round_id, stake)
 
     async def _last_bets(self, table: RouletteTable, player_id: str) -> Bets:
         rules = _rules(table)
@@ -133,9 +136,9 @@ def _rules(rules_of: RouletteTable | VersionedRules[Bets, Outcome]) -> RouletteR
     return rules
 
 
-def _same(rules: RouletteRules, asked: Sequence[roulette_pb2.Bet], stake: JournalStake) -> bool:
+def _same_bets(rules: RouletteRules, requested: Sequence[roulette_pb2.Bet], stake: JournalStake) -> bool:
     try:
-        return rules.read_cancel_request(asked) == rules.read_bets(stake.bets)
+        return rules.read_cancel_request(requested) == rules.read_bets(stake.bets)
     except TableRefused:
         return False
 
@@ -144,7 +147,7 @@ def _on_felt(rules: RouletteRules, bets: Bets | None) -> roulette_pb2.Bets:
     return roulette_pb2.Bets() if bets is None else rules.bets_message(bets)
 
 
-def _placed(rules: RouletteRules, round_id: str, placed: PlacedBets[Bets]) -> roulette_pb2.PlaceBetsResponse:
+def _placed_response(rules: RouletteRules, round_id: str, placed: PlacedBets[Bets]) -> roulette_pb2.PlaceBetsResponse:
     stake = roulette_pb2.PlacedStake(
         stake_id=placed.confirmation.stake_id,
         round_id=round_id,
@@ -156,24 +159,24 @@ def _placed(rules: RouletteRules, round_id: str, placed: PlacedBets[Bets]) -> ro
     return roulette_pb2.PlaceBetsResponse(stake=stake, on_felt=_on_felt(rules, placed.on_felt))
 
 
-def _placed_long_ago(round_id: str, stake: JournalStake) -> roulette_pb2.PlaceBetsResponse:
+def _stored_response(round_id: str, stake: JournalStake) -> roulette_pb2.PlaceBetsResponse:
     bets = roulette_pb2.Bets.FromString(stake.bets)
-    said = roulette_pb2.PlacedStake(
+    stored = roulette_pb2.PlacedStake(
         stake_id=stake.stake_id,
         round_id=round_id,
         amount_cents=stake.amount_cents,
         placed_at=timestamp(stake.placed_at),
         bets=bets,
     )
-    return roulette_pb2.PlaceBetsResponse(stake=said, on_felt=bets)
+    return roulette_pb2.PlaceBetsResponse(stake=stored, on_felt=bets)
 
 
-def _spun(table: RouletteTable, finished: FinishedRound[Outcome], player_id: str) -> roulette_pb2.SpinResponse:
+def _spin_response(table: RouletteTable, finished: FinishedRound[Outcome], player_id: str) -> roulette_pb2.SpinResponse:
     rules = _rules(table)
     mine = [stake for stake in finished.stakes if stake.player_id == player_id]
     payouts = dict(finished.entry.payouts)
     void = finished.entry.ending is Ending.VOID or finished.outcome is None
-    answer = roulette_pb2.SpinResponse(
+    response = roulette_pb2.SpinResponse(
         round_id=finished.round_id,
         staked_cents=sum(stake.amount_cents for stake in mine),
         payout_cents=sum(payouts[stake.stake_id] for stake in mine),
@@ -182,7 +185,7 @@ def _spun(table: RouletteTable, finished: FinishedRound[Outcome], player_id: str
         next_round_id=table.next_round_id,
     )
     if not void and finished.outcome is not None:
-        answer.outcome.CopyFrom(rules.outcome_message(finished.outcome))
+        response.outcome.CopyFrom(rules.outcome_message(finished.outcome))
         for stake in mine:
-            answer.results.MergeFrom(rules.results_message(finished.outcome, rules.read_bets(stake.bets)))
-    return answer
+            response.results.MergeFrom(rules.results_message(finished.outcome, rules.read_bets(stake.bets)))
+    return response

@@ -9,7 +9,7 @@ from services.kit.table.server.settings import GameSettings
 
 
 class RouletteSettings(GameSettings):
-    """Read once at the start."""
+    """Settings of the service, read once at the start."""
 
     model_config = SettingsConfigDict(env_prefix="FELTRO_ROULETTE_")
 

@@ -1,4 +1,4 @@
-"""A table's specific rules, read from its configuration and held against what the regulation leaves to the operator."""
+"""Reads a table's specific rules from its configuration and checks them against the regulation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from services.roulette.engine import DOUBLES, TERMS, SpecificRules
 from services.roulette.wheel import WHEELS, Wheel
 
 REGULATIONS = frozenset(wheel.articles.regulation for wheel in WHEELS)
-# No rule speaks of it; ours, so that whatever is multiplied from it stays an int64 (G11).
+# Ours, since no rule sets one: keeps every amount that is multiplied from it within an int64 (G11).
 MINIMUM_LIMIT_CENTS = 1_000_000_00
 
 
 def unpack(configuration: types_pb2.TableConfiguration) -> roulette_pb2.SpecificRules:
-    """The part of a configuration that only roulette knows."""
+    """Returns the part of a configuration that only roulette knows."""
     message = roulette_pb2.SpecificRules()
     if not configuration.rules.Unpack(message):
         raise invalid("rules", f"have to be a `{message.DESCRIPTOR.full_name}`")
@@ -25,7 +25,7 @@ def unpack(configuration: types_pb2.TableConfiguration) -> roulette_pb2.Specific
 
 
 def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
-    """Refused with the rule that the operator may not go beyond (`804/2015:P.2`)."""
+    """Returns the specific rules; refuses what goes beyond the regulation, with the rule (`804/2015:P.2`)."""
     message = unpack(configuration)
     wheel = _wheel(configuration.regulation, message)
     minimum_cents = _minimum_cents(wheel, message.minimum_cents)
@@ -52,14 +52,14 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
 def _wheel(regulation: str, message: roulette_pb2.SpecificRules) -> Wheel:
     if regulation not in REGULATIONS:
         raise invalid("regulation", f"has to be one of {', '.join(sorted(REGULATIONS))} for roulette")
-    governed = {f"WHEEL_{wheel.name}": wheel for wheel in WHEELS if wheel.articles.regulation == regulation}
+    wheels = {f"WHEEL_{wheel.name}": wheel for wheel in WHEELS if wheel.articles.regulation == regulation}
     number = message.wheel
     name = roulette_pb2.Wheel.Name(number) if number in roulette_pb2.Wheel.values() else str(number)
-    if name not in governed:
+    if name not in wheels:
         rule = f"{regulation}:6.a"
-        bound = ", ".join(governed)
+        bound = ", ".join(wheels)
         raise rule_violated("wheel", bound, rule, f"{name} is not a wheel of this regulation, but {bound} ({rule}).")
-    return governed[name]
+    return wheels[name]
 
 
 def _minimum_cents(wheel: Wheel, minimum_cents: int) -> int:
@@ -72,23 +72,23 @@ def _minimum_cents(wheel: Wheel, minimum_cents: int) -> int:
 
 
 def _times_minimum(wheel: Wheel, maxima: Iterable[roulette_pb2.KindMaximum]) -> dict[Kind, int]:
-    """An operator may go lower than the ceilings, and never higher."""
-    articles, chosen = wheel.articles, dict[Kind, int]()
+    """Returns the operator's maxima, which may be lower than the ceilings and never higher."""
+    articles, maximum_of = wheel.articles, dict[Kind, int]()
     for maximum in maxima:
         kind = KIND_OF_NUMBER.get(maximum.kind)
-        if kind is None or kind in chosen:
+        if kind is None or kind in maximum_of:
             raise invalid("maxima", "have to name kinds of bets, each of them once")
         terms = TERMS[kind]
         rule = articles.cite(articles.maximum, terms.paragraph)
         if not 1 <= maximum.times_minimum <= terms.ceiling:
             sentence = f"The maximum of {kind} is 1 to {terms.ceiling} times the minimum ({rule})."
             raise rule_violated("maxima", 1 if maximum.times_minimum < 1 else terms.ceiling, rule, sentence)
-        chosen[kind] = maximum.times_minimum
-    return chosen
+        maximum_of[kind] = maximum.times_minimum
+    return maximum_of
 
 
 def _verify_doubles_can_be_bet(rules: SpecificRules) -> None:
-    """Only an even number of cents may lie there (T7): an odd minimum that is the maximum as well would admit none."""
+    """Refuses an odd minimum that is also the maximum of doubles: they take an even number of cents (T7)."""
     articles = rules.wheel.articles
     for kind in () if rules.without_doubles or rules.minimum_cents % 2 == 0 else DOUBLES:
         if rules.times_minimum.get(kind) == 1:

@@ -1,4 +1,4 @@
-"""Says of a name that is no place of the board why it is none: the player hears the reason, not only the refusal."""
+"""Explains why a name is not a place of the board, so that a refusal tells the player the reason."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from services.roulette import call_bets, refusals
 from services.roulette.board import KIND_BY_COUNT, Kind, Place
 from services.roulette.wheel import Wheel
 
-# All numbers of the board, one after the other; nothing longer is read (G11).
-_LONGEST_NAME = 120
+# Room for all numbers of the board; nothing longer is parsed (G11).
+_NAME_CHARACTERS_LIMIT = 120
 _TWELVE_OR_MORE = "Bets on 12, 18 or 24 numbers are named, such as `dozen-1`, `low` or `double-dozen-1-2`"
-# What the numbers of a kind have in common on the cloth.
+# How the numbers of a kind lie on the cloth.
 _SHAPES = {
     Kind.SPLIT: "a cavalo is two numbers with a common edge",
     Kind.STREET: "a rua is one row of three numbers, or three that meet in a point of the zero's edge",
@@ -22,39 +22,39 @@ _SHAPES = {
 
 
 def unknown_place(name: str, wheel: Wheel, board: Mapping[str, Place]) -> TableRefused:
-    """The refusal of a name that is neither a place of this board nor a call bet that this wheel has."""
+    """Returns the refusal of a name that is neither a place of this board nor a call bet of this wheel."""
     articles = wheel.articles
-    family = name.partition("-")[0]
-    if family in call_bets.NAME_PREFIXES:
-        return _no_such_call_bet(name, family, wheel)
+    prefix = name.partition("-")[0]
+    if prefix in call_bets.NAME_PREFIXES:
+        return _unknown_call_bet(name, prefix, wheel)
     if name in {"double-dozen-1-3", "double-column-1-3"}:
         why = "a chip lies on two boxes where they meet, and the first and the third do not"
         return refusals.bet_illegal(name, articles.cite(articles.combinations), why)
-    numbers = name.split("-") if len(name) <= _LONGEST_NAME else [name]
+    numbers = name.split("-") if len(name) <= _NAME_CHARACTERS_LIMIT else [name]
     unknown = next((number for number in numbers if number not in wheel.ascending), None)
     if unknown is None:
-        return _no_such_combination(name, numbers, wheel, board)
+        return _unknown_combination(name, numbers, wheel, board)
     if unknown == "00":
         return refusals.bet_illegal(name, articles.cite(articles.features, "a"), "this wheel has no 00")
     why = "the board has no such number" if unknown.isdecimal() else "the board has no place of that name"
     return refusals.bet_illegal(name, articles.cite(articles.bets), why)
 
 
-def _no_such_call_bet(name: str, family: str, wheel: Wheel) -> TableRefused:
+def _unknown_call_bet(name: str, prefix: str, wheel: Wheel) -> TableRefused:
     articles = wheel.articles
     if articles.call_bets is None:
         why = "call bets belong to the French roulette alone (807/2015:8)"
         return refusals.bet_illegal(name, articles.cite(articles.bets), why)
-    if family == "neighbours":
+    if prefix == "neighbours":
         why = "it is named by a number of the wheel and 2, 4 or 6 neighbours, such as `neighbours-17-2`"
-    elif family == "final":
+    elif prefix == "final":
         why = "finals are named by one digit, such as `final-7`"
     else:
-        why = f"the series is named `{family}` and nothing more"
+        why = f"the series is named `{prefix}` and nothing more"
     return refusals.bet_illegal(name, articles.cite(articles.call_bets), why)
 
 
-def _no_such_combination(name: str, numbers: list[str], wheel: Wheel, board: Mapping[str, Place]) -> TableRefused:
+def _unknown_combination(name: str, numbers: list[str], wheel: Wheel, board: Mapping[str, Place]) -> TableRefused:
     articles = wheel.articles
     combinations = articles.cite(articles.combinations)
     covered = frozenset(numbers)
@@ -70,11 +70,13 @@ def _no_such_combination(name: str, numbers: list[str], wheel: Wheel, board: Map
             f"the regulation knows no bet on {len(covered)} single numbers, only on 1, 2, 3, 4 or 6. {_TWELVE_OR_MORE}"
         )
         return refusals.bet_illegal(name, articles.cite(articles.bets, "a"), why)
-    return refusals.bet_illegal(name, combinations, _SHAPES[kind] + _with_zero(covered, kind, wheel, board))
+    return refusals.bet_illegal(
+        name, combinations, _SHAPES[kind] + _combinations_with_zero(covered, kind, wheel, board)
+    )
 
 
-def _with_zero(covered: frozenset[str], kind: Kind, wheel: Wheel, board: Mapping[str, Place]) -> str:
-    """Which combinations of that kind there are around the zeros that were asked for."""
+def _combinations_with_zero(covered: frozenset[str], kind: Kind, wheel: Wheel, board: Mapping[str, Place]) -> str:
+    """Lists the combinations of a kind with the zeros that the name contains."""
     zeros = covered.intersection(wheel.zeros)
     if not zeros:
         return ""

@@ -1,4 +1,4 @@
-"""The wallet's schema, for `feltro migrate wallet`, and for the wallet to know which one it needs."""
+"""Locates the wallet's migrations, for `feltro migrate wallet` and for the wallet's check of the schema at start."""
 
 from pathlib import Path
 

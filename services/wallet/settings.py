@@ -1,7 +1,5 @@
 """The wallet's settings, one environment variable each."""
 
-from enum import StrEnum
-
 from pydantic import Field, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
@@ -9,17 +7,11 @@ from services.kit.access.settings import TokenSettings
 from services.kit.settings import Environment, ListenAddress
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import DEFAULT_RELEVANT_CENTS, RelevantEventLimits
-
-
-class SessionClockKind(StrEnum):
-    """Whether the session clock can be moved by hand."""
-
-    REAL = "real"
-    ADVANCEABLE = "advanceable"
+from services.wallet.sessions.clock import SessionClockKind
 
 
 class WalletSettings(TokenSettings):
-    """Read once at the start."""
+    """The settings of one wallet process, read once at its start."""
 
     model_config = SettingsConfigDict(
         env_prefix="FELTRO_WALLET_", extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True
@@ -32,22 +24,22 @@ class WalletSettings(TokenSettings):
     listen: ListenAddress = "127.0.0.1:8710"
     metrics_listen: ListenAddress = "127.0.0.1:8711"
     session_clock: SessionClockKind = SessionClockKind.REAL
-    # Transactions that may be under way at once, each over its own connection: with three there is one to decide while
-    # the database writes another.
+    # Transactions under way at once, each over its own connection: with three, one is decided while the database writes
+    # another.
     lanes: int = Field(3, ge=1, le=16)
-    # How long a stopping service waits for calls under way.
+    # How long a stopping process waits for calls under way.
     stop_grace_s: float = Field(10.0, ge=0, le=60)
     audit_every_s: float = Field(3600.0, ge=1)
-    # How long a round may be open before the audit finds it.
+    # Hours after which the audit reports an open round.
     audit_round_hours: float = Field(DEFAULT_ROUND_HOURS, gt=0)
-    # From which amount on a player's prize in a round, a deposit or a withdrawal is noted as a relevant event. An event
-    # keeps the limit it was noted by, so a new one says nothing about those before.
+    # Amounts from which a player's prize in a round, a deposit or a withdrawal is a relevant event. An event records
+    # the limit it was noted by, so that a new limit says nothing about earlier events.
     large_prize_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
     large_transfer_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
 
     @property
     def limits(self) -> RelevantEventLimits:
-        """What is large."""
+        """The limits from which an amount is a relevant event."""
         return RelevantEventLimits(self.large_prize_cents, self.large_transfer_cents)
 
     @model_validator(mode="after")

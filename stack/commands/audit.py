@@ -5,20 +5,21 @@ from __future__ import annotations
 import sys
 
 from services.kit.settings import load_or_exit
-from services.wallet.audit import auditor
-from stack.commands.run import WALLET_DATABASE, WALLET_ROLE
+from services.wallet.audit.command import NOT_CHECKED, command
+from stack.commands.programs import WALLET_DATABASE, WALLET_ROLE
 from stack.data_folder import DataFolder
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import StackSettings
 
 
 def main(argv: list[str]) -> int:
+    """Audits; the arguments are those of `feltro audit`."""
     settings = load_or_exit(StackSettings)
     postgres = EmbeddedPostgres(DataFolder(settings.data).postgres, settings.postgres_port)
     if not postgres.ready():
         print("The platform is not running here: start it with `make run`, then audit it.", file=sys.stderr)
-        return auditor.NOT_CHECKED
-    return auditor.command(["--database-url", postgres.url(WALLET_ROLE, WALLET_DATABASE), *argv])
+        return NOT_CHECKED
+    return command(["--database-url", postgres.url(WALLET_ROLE, WALLET_DATABASE), *argv])
 
 
 if __name__ == "__main__":

@@ -28,8 +28,9 @@ from aiohttp import web
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from gateway.access.principals import Authenticator, Principal
+from gateway.access.authenticator import Authenticator
 from gateway.access.rate_limiter import Limit, Limits, RateLimiter
+from gateway.backends.dispatcher import CallContext
 from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts, Method
 from gateway.http.connection_limiter import ConnectionCounter
@@ -98,9 +99,7 @@ class BareServer(asyncio.Protocol):
 class TableStub:
     """Answers for the one table."""
 
-    async def dispatch(
-        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
+    async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
         table = types_pb2.TableSnapshot(table_id=TABLE, seq=FIRST)
         return table_pb2.GetTableResponse(table=table).SerializeToString()
 

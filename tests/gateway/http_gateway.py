@@ -13,17 +13,16 @@ from google.protobuf.message import Message
 from gateway.access.principals import ANONYMOUS, Principal
 from gateway.access.proxies import TrustedProxies
 from gateway.access.rate_limiter import Limits, RateLimiter
+from gateway.backends.dispatcher import CallContext
 from gateway.backends.readiness import Readiness
-from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts, Method
 from gateway.contracts.reasons import ReasonSets
 from gateway.contracts.refusals import GatewayRefused
 from gateway.http.application import ApplicationPart, EdgeApplication
 from gateway.http.connection_limiter import ConnectionLimiter
 from gateway.http.cors import CorsPolicy
-from gateway.http.documents import OpenApiRoutes
 from gateway.http.rest import RestApi
-from gateway.reference.openapi import document
+from gateway.reference.openapi import OpenApiRoutes
 from gateway.reference.reason_pages import ReasonPages
 from services.kit.access.identity import Caller
 from services.kit.settings import Environment
@@ -52,10 +51,10 @@ class FakeDispatcher:
     respond: Callable[[Method, Message], Message] | None = None
     calls: list[DispatchedCall] = field(default_factory=list)
 
-    async def dispatch(
-        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
-        self.calls.append(DispatchedCall(method, request, principal.token, traceparent, address))
+    async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
+        self.calls.append(
+            DispatchedCall(method, request, context.principal.token, context.traceparent, context.client_address)
+        )
         if self.respond is None:
             return b""
         return self.respond(method, request).SerializeToString()
@@ -102,10 +101,9 @@ async def http_gateway(
     """A client of a front over this desk."""
     reasons = ReasonSets(CONTRACTS)
     pages = ReasonPages(CONTRACTS, reasons)
-    openapi = json_codec.dumps(document(CONTRACTS, reasons))
     entrance = ConnectionLimiter(10_000, 10_000, TrustedProxies(()))
     rest = RestApi(CONTRACTS, dispatcher, authenticator or FakeRequestAuthenticator(), RateLimiter(limits or Limits()))
-    parts: list[ApplicationPart] = [entrance, rest, OpenApiRoutes(openapi), pages]
+    parts: list[ApplicationPart] = [entrance, rest, OpenApiRoutes(CONTRACTS, reasons), pages]
     edge = EdgeApplication(Readiness([]), Environment.PRODUCTION, parts=parts, cors=cors)
     async with TestClient(TestServer(edge.build())) as client:
         yield client

@@ -17,9 +17,11 @@ from nats.aio.client import Client as Nats
 from nats.js.errors import BadRequestError
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from gateway.access.principals import ANONYMOUS, Authenticator, Principal
+from gateway.access.authenticator import Authenticator
+from gateway.access.principals import ANONYMOUS, Principal
 from gateway.access.proxies import TrustedProxies, parse_networks
 from gateway.access.rate_limiter import Limit, Limits, RateLimiter
+from gateway.backends.dispatcher import CallContext
 from gateway.contracts.methods import Contracts, Method
 from gateway.contracts.refusals import GatewayRefused
 from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter, LimitedSite
@@ -138,9 +140,8 @@ class FakeTables:
         table = self.by_id[table_id] = FakeTable(table_id, await self._bus.open_publisher(table_id, 0, 1))
         return table
 
-    async def dispatch(
-        self, method: Method, request: Message, principal: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
+    async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
+        principal = context.principal
         self.calls.append((method.rpc_name, request, principal.token))
         await asyncio.sleep(0)
         if self.unavailable:

@@ -12,7 +12,7 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import strategies as st
 
 from gateway.contracts.any_types import ANY_FULL_NAME, matches_topic, topic_of_field
-from gateway.contracts.json_types import enum_type, is_map, map_fields, message_type
+from gateway.contracts.descriptors import enum_type, is_map, map_fields, message_type
 
 DEPTH_LIMIT = 4
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)

@@ -44,8 +44,8 @@ async def only_returns(*_: object) -> None:
 @pytest.mark.parametrize(
     ("part", "work"),
     [
-        (Hub, "_mend"),
-        (Hub, "_tidy"),
+        (Hub, "_catch_up_late"),
+        (Hub, "_drop_idle_feeds"),
         (PrivateFacts, "run"),
         (WebSocketServer, "sweep"),
         (Directory, "run"),

@@ -15,6 +15,7 @@ from feltro.wallet.v1 import (
     audit_pb2_grpc,
     complaint_pb2_grpc,
     platform_pb2_grpc,
+    relevant_events_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
     types_pb2,
@@ -63,6 +64,9 @@ class WalletClient:
         self.audit: audit_pb2_grpc.AuditServiceAsyncStub = audit_pb2_grpc.AuditServiceStub(channel)
         self.audit_intake: audit_pb2_grpc.AuditIntakeServiceAsyncStub = audit_pb2_grpc.AuditIntakeServiceStub(channel)
         self.platform: platform_pb2_grpc.PlatformServiceAsyncStub = platform_pb2_grpc.PlatformServiceStub(channel)
+        self.relevant_events: relevant_events_pb2_grpc.RelevantEventServiceAsyncStub = (
+            relevant_events_pb2_grpc.RelevantEventServiceStub(channel)
+        )
         self.health = health_pb2_grpc.HealthStub(channel)
         self._issuer = issuer
         self.game = self.bearer("game", "games")

@@ -23,8 +23,7 @@ from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import LiveTable
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
-from services.wallet import ledger
-from services.wallet.ledger import commands, rounds
+from services.wallet.ledger import commands, decisions, rounds
 from services.wallet.ledger.book import Book
 from services.wallet.model.state import Table
 from tests.simulation.environment.journal import InMemoryJournal
@@ -51,7 +50,7 @@ def _pays_twice(patch: pytest.MonkeyPatch) -> None:
             account.free_cents += result.payout_cents
         return answer
 
-    patch.setitem(ledger._DECISIONS, commands.SettleRound, again)
+    patch.setitem(decisions.DECISIONS, commands.SettleRound, again)
 
 
 def _no_fence(patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The compliance matrix: nothing is called proved that no test proves."""
+"""The compliance matrix: a rule counts as proved only if a test proves it."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def test_every_regulation_is_in_the_catalogue() -> None:
     assert declared == {"804/2015", "807/2015"}
 
 
-def test_every_rule_says_what_it_is_in_one_line() -> None:
+def test_every_rule_has_a_summary_of_one_line() -> None:
     layers = {"engine", "table", "wallet", "session", "info", "ui", "config", "demo"}
     layers |= {"integrity", "admin", "gateway", "ops", "all"}
 
@@ -89,7 +89,7 @@ def write(file: Path, *rows: list[str]) -> None:
         csv.writer(lines).writerows(rows)
 
 
-# -- where a rule stands --------------------------------------------------------------------------------------------
+# -- the state of a rule -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def write(file: Path, *rows: list[str]) -> None:
         ("INFERRED", "INFERRED"),
     ],
 )
-def test_the_conditions_of_a_force_leave_it_what_it_is(force: str, kind: str) -> None:
+def test_a_condition_does_not_change_the_force(force: str, kind: str) -> None:
     assert rule(force).kind is compliance.Force(kind)
 
 
@@ -130,14 +130,14 @@ def test_the_conditions_of_a_force_leave_it_what_it_is(force: str, kind: str) ->
         ("INFERRED", "config", [], State.INFERRED),
     ],
 )
-def test_what_is_proved(force: str, layers: str, tests: list[str], state: State) -> None:
+def test_the_state_follows_from_the_proofs(force: str, layers: str, tests: list[str], state: State) -> None:
     proofs = [Proof(test, passed=True) for test in tests]
 
     assert compliance.state_of(rule(force, layers), proofs, UI_LATER) is state
 
 
 @pytest.mark.parametrize(("layers", "state"), [("ui", State.UNPROVED), ("ui;engine", State.IN_PART)])
-def test_a_screen_that_is_due_needs_its_own_proof(layers: str, state: State) -> None:
+def test_a_screen_that_is_due_needs_a_proof_of_its_own(layers: str, state: State) -> None:
     assert compliance.state_of(rule("MUST", layers), [Proof(SERVER, passed=True)], frozenset()) is state
 
 
@@ -148,7 +148,7 @@ def test_one_failing_test_is_enough(force: str) -> None:
     assert compliance.state_of(rule(force), proofs, UI_LATER) is State.FAILING
 
 
-def test_what_counts() -> None:
+def test_proved_and_required_rules_are_counted() -> None:
     counted = chapter(
         (rule(), State.PROVED),
         (rule(layers="ui;engine"), State.PROVED_EXCEPT_SCREEN),
@@ -163,13 +163,13 @@ def test_what_counts() -> None:
     assert [line.state for line in counted.violations()] == [State.UNPROVED, State.FAILING]
 
 
-def test_where_nothing_is_declared_only_a_failure_counts() -> None:
+def test_in_an_undeclared_regulation_only_a_failure_counts() -> None:
     lines = [(rule(), State.UNPROVED), (rule(), State.IN_PART), (rule("MAY-op"), State.FAILING)]
 
     assert [line.state for line in chapter(*lines, complete=False).violations()] == [State.FAILING]
 
 
-# -- what the tests say ---------------------------------------------------------------------------------------------
+# -- the proofs -----------------------------------------------------------------------------------------------------
 
 
 def test_the_parameters_of_a_test_are_one_proof() -> None:
@@ -195,7 +195,7 @@ def test_a_failure_in_one_run_is_a_failure() -> None:
     }
 
 
-def test_a_rule_that_nobody_has_is_refused_from_any_report() -> None:
+def test_an_unknown_rule_is_refused_from_any_report() -> None:
     with pytest.raises(UnusableInput, match="804/2015:99"):
         compliance.judge(compliance.read_rulebook(), {"804/2015:99": (Proof(BROWSER, passed=True),)})
 
@@ -228,7 +228,7 @@ def all_due_rules() -> tuple[str, ...]:
     )
 
 
-def test_the_command_writes_what_it_then_finds_unchanged(
+def test_the_command_writes_the_page_and_then_finds_it_up_to_date(
     tmp_path: Path, page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcomes = str(report(tmp_path / "rules.json", rules=all_due_rules()))
@@ -245,7 +245,7 @@ def test_the_command_writes_what_it_then_finds_unchanged(
 
 
 @pytest.mark.parametrize("outcome", ["skipped", "failed"])
-def test_the_command_names_what_is_missing(
+def test_the_command_names_failing_rules(
     tmp_path: Path, page: Path, capsys: pytest.CaptureFixture[str], outcome: str
 ) -> None:
     passed = report(tmp_path / "rules.json", rules=all_due_rules()[1:])
@@ -259,7 +259,9 @@ def test_the_command_names_what_is_missing(
     assert all("is failing" in line and SERVER in line for line in named)
 
 
-def test_a_declared_regulation_lacks_nothing(tmp_path: Path, page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_proof_of_a_declared_regulation_is_an_error(
+    tmp_path: Path, page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rules = tuple(each for each in all_due_rules() if each != "807/2015:15")
 
     assert compliance.main(["--report", str(report(tmp_path / "rules.json", rules=rules))]) == 1
@@ -269,7 +271,7 @@ def test_a_declared_regulation_lacks_nothing(tmp_path: Path, page: Path, capsys:
 
 
 @pytest.mark.parametrize("broken", ["", '{"complete": false, "tests": []}'])
-def test_half_a_run_proves_nothing(tmp_path: Path, page: Path, broken: str) -> None:
+def test_an_incomplete_run_proves_nothing(tmp_path: Path, page: Path, broken: str) -> None:
     (tmp_path / "rules.json").write_text(broken)
 
     assert compliance.main(["--report", str(tmp_path / "rules.json")]) == 2
@@ -320,7 +322,7 @@ REPORTED = {
 
 
 def pytest_of(folder: Path, suite: str, *arguments: str) -> tuple[str, dict[str, object]]:
-    """A run of its own: its output, and its report."""
+    """Runs pytest on a suite; its output and its report."""
     (folder / "test_suite.py").write_text(suite)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = rule(id): the rule\n")
     target = folder / "reports" / "rules.json"
@@ -352,11 +354,10 @@ def test_the_report_has_every_mark_and_outcome(tmp_path: Path, workers: str) -> 
     assert [test["test"] for test in tests] == sorted(test["test"] for test in tests)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_rule_that_does_not_exist_is_named_with_its_test(tmp_path: Path, workers: str) -> None:
+def test_a_rule_that_does_not_exist_is_named_with_its_test(tmp_path: Path) -> None:
     suite = SUITE.replace("804/2015:10", "804/2015:99.z").replace('rule("804/2015:8", "804/2015:9")', "rule()")
 
-    output, reported = pytest_of(tmp_path, suite, "-n", workers)
+    output, reported = pytest_of(tmp_path, suite, "-n", "2")
 
     sentence = "test_suite.py::test_parameters[2] names the rule '804/2015:99.z', which docs/rulebook/ does not have"
     assert sentence in output

@@ -1,4 +1,4 @@
-"""The front-end is built when its sources changed, and what could not be built is not there."""
+"""The front-end is built when its sources changed, and a failed build leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from tools import web
 
-# Stands for the compiler: what it makes is what it read.
+# In place of the compiler: copies the page.
 BUILD = """
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 const into = process.argv[process.argv.indexOf("--outDir") + 1];
@@ -46,9 +46,9 @@ class Tree:
         self.scripts(build="node build.mjs", types="node types.mjs", check="true", lint="true", test="true")
 
     def scripts(self, **scripts: str) -> None:
-        known = {"name": "front-end", "version": "1.0.0", "private": True, "type": "module"}
-        (self.web / "package.json").write_text(json.dumps({**known, "scripts": scripts}))
-        lock = {**known, "lockfileVersion": 3, "packages": {"": {"name": "front-end", "version": "1.0.0"}}}
+        package = {"name": "front-end", "version": "1.0.0", "private": True, "type": "module"}
+        (self.web / "package.json").write_text(json.dumps({**package, "scripts": scripts}))
+        lock = {**package, "lockfileVersion": 3, "packages": {"": {"name": "front-end", "version": "1.0.0"}}}
         (self.web / "package-lock.json").write_text(json.dumps(lock))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -63,12 +63,26 @@ class Tree:
         return len(log.read_text().splitlines()) if log.is_file() else 0
 
 
+@pytest.fixture(scope="module")
+def api_description(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of build/openapi.json and its stamp: writing them imports the whole gateway."""
+    tree = Tree(tmp_path_factory.mktemp("described"))
+    assert tree.run("--check").returncode == 0
+    return tree.root / "build"
+
+
 @pytest.fixture
-def tree(tmp_path: Path) -> Tree:
-    return Tree(tmp_path)
+def tree(tmp_path: Path, api_description: Path) -> Tree:
+    """A working copy whose API is described already."""
+    made = Tree(tmp_path)
+    (made.root / "build").mkdir()
+    for file in (web.OPENAPI, web.OPENAPI.with_suffix(web._STAMP)):
+        shutil.copy(api_description / file.name, made.root / "build")
+    return made
 
 
-def test_it_is_built_once_for_each_change(tree: Tree) -> None:
+def test_it_is_built_once_for_each_change(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
     first = tree.run()
     assert first.returncode == 0, first.stderr
     assert (tree.built / "index.html").read_text() == "one"
@@ -88,13 +102,13 @@ def test_it_is_built_once_for_each_change(tree: Tree) -> None:
     assert tree.builds == 2
 
 
-def test_node_is_the_one_of_the_lock(tree: Tree) -> None:
+def test_node_is_the_version_of_the_lock(tree: Tree) -> None:
     tree.run()
     used = (tree.root / "builds").read_text().strip()
     assert used == f"v{web._node_version()}"
 
 
-def test_what_cannot_be_built_is_not_there(tree: Tree) -> None:
+def test_a_failed_build_leaves_nothing_behind(tree: Tree) -> None:
     tree.run()
     tree.page.write_text("broken")
     failed = tree.run()
@@ -110,12 +124,12 @@ def test_what_cannot_be_built_is_not_there(tree: Tree) -> None:
     assert not (tree.root / "build" / "web.making").exists()
 
 
-def test_packages_that_cannot_be_had_are_said_with_what_to_do(tree: Tree) -> None:
+def test_missing_packages_are_reported_with_what_to_do(tree: Tree) -> None:
     package = json.loads((tree.web / "package.json").read_text())
     (tree.web / "package.json").write_text(json.dumps({**package, "dependencies": {"preact": "10.29.8"}}))
     lock = json.loads((tree.web / "package-lock.json").read_text())
     lock["packages"][""]["dependencies"] = {"preact": "10.29.8"}
-    # A file is asked for instead of a registry: no test goes to a network.
+    # A file instead of a registry: no test uses a network.
     lock["packages"]["node_modules/preact"] = {"version": "10.29.8", "resolved": "file:missing.tgz"}
     (tree.web / "package-lock.json").write_text(json.dumps(lock))
     failed = tree.run()

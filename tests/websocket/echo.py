@@ -13,7 +13,7 @@ from typing import cast
 
 from aiohttp import web
 
-from gateway.access.principals import Authenticator
+from gateway.access.authenticator import Authenticator
 from gateway.access.rate_limiter import RateLimiter
 from gateway.http.connection_limiter import ConnectionCounter
 from gateway.live import frames, websocket
@@ -44,7 +44,7 @@ class Echo:
 class EchoSocket(WebSocketConnection):
     """Takes binary messages, too."""
 
-    def _hear_bytes(self, said: bytes) -> None:
+    def _on_bytes(self, said: bytes) -> None:
         if self.is_open:
             self.send(_BINARY + frames.text(said)[1:])
 

@@ -1,14 +1,14 @@
-// The API as /openapi.json tells it: to read, to search, and to try.
+// Shows the API that /openapi.json describes: to read, to search, and to try.
 const KEY_HEADER = "Idempotency-Key";
 let api;
 
 function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...children);
+  return node;
 }
 
-// The few marks that the contracts' comments use: paragraphs, lists, `code`, **stress** and [links](to).
+// The little Markdown that comments in protos use: paragraphs, lists, `code`, **stress** and [links](to).
 function inline(text) {
   const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/);
   return parts.filter(Boolean).map((part) => {
@@ -20,15 +20,15 @@ function inline(text) {
 }
 
 function prose(text) {
-  const made = element("div", { className: "words" });
+  const node = element("div", { className: "words" });
   for (const block of (text ?? "").split(/\n\s*\n/)) {
     const lines = block.split("\n").map((line) => line.trim()).filter(Boolean);
-    const told = lines.filter((line) => !line.startsWith("* ")).join(" ");
-    const listed = lines.filter((line) => line.startsWith("* ")).map((line) => element("li", {}, ...inline(line.slice(2))));
-    if (told) made.append(element("p", {}, ...inline(told)));
-    if (listed.length) made.append(element("ul", {}, ...listed));
+    const plain = lines.filter((line) => !line.startsWith("* ")).join(" ");
+    const items = lines.filter((line) => line.startsWith("* ")).map((line) => element("li", {}, ...inline(line.slice(2))));
+    if (plain) node.append(element("p", {}, ...inline(plain)));
+    if (items.length) node.append(element("ul", {}, ...items));
   }
-  return made;
+  return node;
 }
 
 function resolved(node) {
@@ -39,7 +39,7 @@ function resolved(node) {
 
 const nameOf = (schema) => schema.$ref?.split("/").pop();
 
-// A type in a few words; what has a name is a link to its schema.
+// A short description of a type; a named type is a link to its schema.
 function typeOf(schema) {
   if (!schema) return "anything";
   if (schema.$ref) return element("a", { href: `#schema-${nameOf(schema)}`, textContent: nameOf(schema) });
@@ -61,7 +61,7 @@ function rows(properties, required = []) {
     element("td", {}, prose(schema.description)))));
 }
 
-// An object to start from: every field with the simplest value that it may have.
+// An object to start from: every field with its simplest value.
 function example(schema, depth = 0) {
   const at = resolved(schema);
   if (schema?.examples) return schema.examples[0];
@@ -109,11 +109,11 @@ function tryOut(path, verb, operation) {
     answer.hidden = false;
     answer.textContent = "…";
     try {
-      const said = await fetch(address + (query.size ? `?${query}` : ""), { method: verb.toUpperCase(), headers, body: body?.value });
-      const text = await said.text();
+      const response = await fetch(address + (query.size ? `?${query}` : ""), { method: verb.toUpperCase(), headers, body: body?.value });
+      const text = await response.text();
       let shown = text;
-      try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* It is no JSON: shown as it is. */ }
-      answer.textContent = `${said.status} ${said.statusText}\n\n${shown}`;
+      try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* Not JSON: shown as it is. */ }
+      answer.textContent = `${response.status} ${response.statusText}\n\n${shown}`;
     } catch (failed) {
       answer.textContent = String(failed);
     }
@@ -122,32 +122,32 @@ function tryOut(path, verb, operation) {
 }
 
 function operationOf(path, verb, operation) {
-  const made = element("details", { id: operation.operationId },
+  const node = element("details", { id: operation.operationId },
     element("summary", {}, element("b", { className: verb, textContent: verb.toUpperCase() }), element("code", { textContent: path }), element("br"), element("small", { textContent: operation.summary })));
-  made.dataset.words = `${verb} ${path} ${operation.operationId} ${operation.description}`.toLowerCase();
-  made.addEventListener("toggle", () => {
-    if (!made.open || made.dataset.filled) return;
-    made.dataset.filled = "yes";
+  node.dataset.words = `${verb} ${path} ${operation.operationId} ${operation.description}`.toLowerCase();
+  node.addEventListener("toggle", () => {
+    if (!node.open || node.dataset.filled) return;
+    node.dataset.filled = "yes";
     const parameters = (operation.parameters ?? []).map(resolved);
-    made.append(prose(operation.description));
-    if (parameters.length) made.append(rows(Object.fromEntries(parameters.map((one) => [one.name, { ...one.schema, description: `${one.in}. ${one.description ?? ""}` }])), parameters.filter((one) => one.required).map((one) => one.name)));
+    node.append(prose(operation.description));
+    if (parameters.length) node.append(rows(Object.fromEntries(parameters.map((one) => [one.name, { ...one.schema, description: `${one.in}. ${one.description ?? ""}` }])), parameters.filter((one) => one.required).map((one) => one.name)));
     const body = operation.requestBody?.content["application/json"].schema;
-    if (body) made.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties));
-    made.append(element("h3", { textContent: "Answers" }), element("table", {}, ...Object.entries(operation.responses).map(([status, response]) => {
+    if (body) node.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties));
+    node.append(element("h3", { textContent: "Answers" }), element("table", {}, ...Object.entries(operation.responses).map(([status, response]) => {
       const content = Object.values(resolved(response).content ?? {})[0];
       return element("tr", {}, element("td", { textContent: status }), element("td", {}, content ? typeOf(content.schema) : ""), element("td", {}, prose(resolved(response).description)));
     })), element("h3", { textContent: "Try it" }), tryOut(path, verb, operation));
   });
-  return made;
+  return node;
 }
 
 function schemaOf(name, schema) {
-  const made = element("details", { id: `schema-${name}` }, element("summary", {}, element("code", { textContent: name })));
-  made.dataset.words = `${name} ${schema.description ?? ""}`.toLowerCase();
-  made.append(prose(schema.description));
-  if (schema.properties) made.append(rows(schema.properties, schema.required));
-  else made.append(element("p", {}, typeOf(schema)));
-  return made;
+  const node = element("details", { id: `schema-${name}` }, element("summary", {}, element("code", { textContent: name })));
+  node.dataset.words = `${name} ${schema.description ?? ""}`.toLowerCase();
+  node.append(prose(schema.description));
+  if (schema.properties) node.append(rows(schema.properties, schema.required));
+  else node.append(element("p", {}, typeOf(schema)));
+  return node;
 }
 
 function find() {

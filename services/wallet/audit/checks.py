@@ -1,8 +1,8 @@
-"""What must be true of the wallet's database, each as one statement that finds where it is not.
+"""What must be true of the wallet's database: each check is one statement that finds where it is not.
 
-Every statement answers with one sentence per violation, the numbers and ids in it that a person needs to look further,
-and with nothing when all is well. They are set-based: PostgreSQL walks the tables, sorting and hashing to disk where it
-must, and only violations travel. Kinds and states are written as the numbers of `state.py`; the comments say which.
+A statement returns one sentence per violation, with the numbers and ids that a person needs to look further, and
+nothing when all is well. The statements are set-based: PostgreSQL walks the tables, sorting and hashing to disk where
+it must, and returns violations only. Kinds and states are the numbers of `model/state.py`; the comments name them.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from services.wallet.audit import transfer_shapes
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that must be true. `name` is for machines, `claim` for people, `guarantee` is what it proves."""
+    """One thing that must be true: its name for programs, its claim for people, the guarantee that it proves."""
 
     name: str
     guarantee: str
@@ -33,8 +33,8 @@ FROM transfers t FULL JOIN (
 WHERE t.request_id IS NULL OR e.entries IS NULL OR e.total_cents <> 0
 """
 
-# Two windows, of which the second needs no more than the first one's rows of one account sorted by pocket. Legs order
-# the entries of one version and may leave numbers out.
+# Two windows: the second sorts only the rows of one account of the first, by pocket. Legs order the entries of one
+# version and may leave numbers out.
 _ENTRIES_CHAIN = """
 SELECT format('Account %s, version %s, leg %s, pocket %s (transfer %s): ',
               account_no, version, leg, pocket, transfer_no) || CASE
@@ -76,7 +76,7 @@ WHERE a.account_id IS NULL OR a.free_cents <> coalesce(e.free_cents, 0)
    OR a.locked_cents <> coalesce(e.locked_cents, 0) OR a.version <> coalesce(e.version, 0)
 """
 
-# Books (2) and banks (3) are the house's.
+# Operator accounts (2) and banks (3) may be below zero.
 _NEVER_BELOW_ZERO = """
 SELECT format('Account %s (%s) has free %s, locked %s.', account_no, account_id, free_cents, locked_cents)
 FROM accounts WHERE (free_cents < 0 OR locked_cents < 0) AND kind NOT IN (2, 3)
@@ -97,7 +97,7 @@ SELECT format('All accounts of mode %s together hold %s cents.', mode, sum(free_
 FROM accounts GROUP BY mode HAVING sum(free_cents + locked_cents) <> 0
 """
 
-# The session of an entry is one of the account's own, or of the player whose cave (4) the account is.
+# The session of an entry is the account's own, or its player's where the account is a cave (4).
 _ENTRIES_BELONG = """
 SELECT format('Transfer %s (request %s), account %s (%s): ', e.transfer_no, t.request_id, e.account_no, a.account_id)
     || CASE WHEN a.mode <> t.mode THEN format('the transfer is of mode %s, the account of mode %s.', t.mode, a.mode)
@@ -166,8 +166,8 @@ WHERE r.round_id IS NULL OR t.transfers > 1 OR r.end_transfer_no IS DISTINCT FRO
    OR t.transfer_no IS NULL AND r.state <> 1 AND moved_no IS NOT NULL
 """
 
-# Open rounds are few, and stakes many: these are looked up by their rounds. One that is open for very long is one
-# that the owner of its table cannot end, or has forgotten, or that has no owner. What is staked in it is locked.
+# Open rounds are few and stakes many, so stakes are looked up by round. The owner of the table cannot end a round that
+# is open for very long, or has forgotten it, or the table has no owner; its stakes stay locked.
 _ROUNDS_END_IN_TIME = """
 SELECT format('Round %s (%s) at table %s (%s) has been open since %s, which is %s h, with %s cents in %s open stakes,'
               ' the last of them placed at %s: who runs the table?',
@@ -182,7 +182,7 @@ FROM rounds r LEFT JOIN tables t USING (table_no) LEFT JOIN (
 WHERE r.state = 1 AND extract(epoch FROM now() - r.opened_at) > 3600 * CAST(:round_hours AS double precision)
 """
 
-# Per round and player: what his stakes say against what his entries moved, by kind of transfer (3 stake, 4 cancelled,
+# Per round and player: what the stakes say against what the entries moved, by kind of transfer (3 stake, 4 cancelled,
 # 5 settled, 6 void). Of a stake that was returned all of it came back.
 _STAKES_AND_ENTRIES = """
 SELECT format('Round %s (%s), account %s (%s): the stakes say placed %s, taken back %s, ended %s, paid %s cents;'
@@ -256,7 +256,7 @@ FROM accounts c WHERE c.kind = 4 AND c.free_cents <> 0 AND NOT EXISTS (
     SELECT FROM sessions s WHERE s.table_no = c.table_no AND s.account_no = c.owner_no AND s.state < 5)
 """
 
-# Books (2) and caves (4) have an owner, banks (3) and caves a table; all of the same mode.
+# Operator accounts (2) and caves (4) have an owner, banks (3) and caves a table; all of the same mode.
 _ACCOUNTS_BELONG = """
 SELECT format('Account %s (%s) of kind %s and mode %s is not of the same mode as its owner %s and its table %s,'
               ' or they do not exist.', a.account_no, a.account_id, a.kind, a.mode,
@@ -272,9 +272,9 @@ FROM tables t LEFT JOIN accounts b ON b.account_no = t.bank_no AND b.kind = 3
 WHERE b.table_no IS DISTINCT FROM t.table_no
 """
 
-# Events are few and entries are many: these are looked up by their transfers. A prize (1) is what came to the player or
-# his cave by a transfer that ended a round (5) or a hand (9), his stake is what went; a deposit (2) is what came by one
-# of kind 1, a withdrawal (3) what went by one of kind 2.
+# Events are few and entries are many, so entries are looked up by transfer. A prize (1) is what came to the player or
+# the player's cave by a transfer that ended a round (5) or a hand (9), the stake is what went; a deposit (2) is what
+# came by a transfer of kind 1, a withdrawal (3) what went by one of kind 2.
 _RELEVANT_EVENTS = """
 SELECT format('Relevant event %s of kind %s says that transfer %s moved %s cents of account %s, staked %s; ',
               e.event_no, e.kind, e.transfer_no, e.amount_cents, e.account_no, e.staked_cents) || CASE
@@ -362,7 +362,10 @@ CHECKS = (
     Check("sessions-belong", "G9", "sessions are of a player and a table of one mode", _SESSIONS_BELONG),
     Check("ended-sessions", "G9", "no session that ended has an open stake or a cave", _ENDED_SESSIONS_HOLD_NOTHING),
     Check(
-        "accounts-belong", "G1", "books, banks and caves are of the mode of their player and table", _ACCOUNTS_BELONG
+        "accounts-belong",
+        "G1",
+        "operator accounts, banks and caves are of the mode of their player and table",
+        _ACCOUNTS_BELONG,
     ),
     Check("relevant-events", "G1", "relevant events say what their transfers moved", _RELEVANT_EVENTS),
     Check("outbox", "G5", "facts leave the outbox in time", _OUTBOX),

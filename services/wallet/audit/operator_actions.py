@@ -1,7 +1,4 @@
-"""The log of operators' commands as it is kept (`903-B/2015:6.3.6.7`): an intent before, an end after, never changed.
-
-Knows nothing of requests, tokens or gRPC.
-"""
+"""The log of operators' commands (`903-B/2015:6.3.6.7`): an intent before each, an outcome after, never changed."""
 
 import json
 import re
@@ -13,18 +10,20 @@ from uuid import UUID
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-# A request names at most so many things that it can be found by (G11); it is kept whole all the same.
+from services.kit.database.filters import where
+
+# Objects under which one command can be found (G11); its request is stored whole all the same.
 OBJECTS_LIMIT = 256
-# Its names are looked for so deep; deeper than any message of ours.
+# How deep a request is searched for objects: deeper than any message of the platform.
 DEPTH_LIMIT = 32
 _OBJECT = re.compile(r"[\x21-\x7e]{1,128}")
-# It names the command, not what the command is about.
+# Names the command, not an object of it.
 _NOT_AN_OBJECT = "request_id"
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A command that somebody is about to give."""
+    """A command that an operator is about to give."""
 
     action_id: UUID
     actor: str
@@ -37,7 +36,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a command ended."""
+    """The end of a command."""
 
     at: datetime
     status: str
@@ -46,7 +45,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
-    """A command that was given."""
+    """A command of an operator, with its outcome once there is one."""
 
     no: int
     at: datetime
@@ -56,7 +55,7 @@ class OperatorAction:
 
 @dataclass(frozen=True, slots=True)
 class ActionFilter:
-    """Which commands are asked for; what is None does not matter."""
+    """Which commands a list shows; a field that is None does not narrow it."""
 
     actor: str | None = None
     method: str | None = None
@@ -66,17 +65,17 @@ class ActionFilter:
     before_no: int | None = None
 
 
-_INTEND = text("""
+_INSERT_INTENT = text("""
 INSERT INTO operator_actions (action_id, at, actor, address, method, request, objects, request_id, trace_id)
 VALUES (:action_id, :at, :actor, :address, :method, :request, :objects, :request_id, :trace_id)
 ON CONFLICT (action_id) DO NOTHING
 """)
-_SAME = text("""
+_IS_STORED = text("""
 SELECT EXISTS (SELECT FROM operator_actions
 WHERE action_id = :action_id AND actor = :actor AND method = :method AND request = :request
     AND request_id = :request_id AND address = :address AND trace_id = :trace_id)
 """)
-_END = text("""
+_INSERT_OUTCOME = text("""
 INSERT INTO operator_action_ends (action_id, at, status, reason)
 SELECT action_id, :at, :status, :reason FROM operator_actions WHERE action_id = :action_id AND actor = :actor
 ON CONFLICT (action_id) DO NOTHING
@@ -97,9 +96,9 @@ _CONDITIONS = {
 
 
 def named_objects(request: str) -> list[str]:
-    """What a request in JSON names, whatever service it is for: every text in it that is written as an id is.
+    """Returns what a request in JSON names, for any service: every text in it that is spelled like an id.
 
-    >>> objects_of('{"account_id": "a-1", "amount_cents": "500", "note": "two words", "request_id": "r"}')
+    >>> named_objects('{"account_id": "a-1", "amount_cents": "500", "note": "two words", "request_id": "r"}')
     ['500', 'a-1']
     """
     return sorted(set(_names(json.loads(request), 0)))[:OBJECTS_LIMIT]
@@ -120,7 +119,7 @@ def _names(value: object, depth: int) -> Iterator[str]:
 
 
 async def insert_intent(connection: AsyncConnection, intent: Intent, at: datetime) -> bool:
-    """Writes an intent down, once; false if its id stands for another one."""
+    """Logs an intent, once; returns False if its id belongs to a different intent."""
     row = {
         "action_id": intent.action_id,
         "actor": intent.actor,
@@ -130,28 +129,26 @@ async def insert_intent(connection: AsyncConnection, intent: Intent, at: datetim
         "address": intent.address,
         "trace_id": intent.trace_id,
     }
-    written = await connection.execute(_INTEND, row | {"at": at, "objects": named_objects(intent.request)})
-    if written.rowcount:
+    inserted = await connection.execute(_INSERT_INTENT, row | {"at": at, "objects": named_objects(intent.request)})
+    if inserted.rowcount:
         return True
-    return bool((await connection.execute(_SAME, row)).scalar_one())
+    return bool((await connection.execute(_IS_STORED, row)).scalar_one())
 
 
 async def insert_outcome(connection: AsyncConnection, action_id: UUID, actor: str, outcome: Outcome) -> None:
-    """Writes down how somebody's command ended. The first word stands; of another one's command nothing is said."""
+    """Logs the outcome of an actor's own command. The first outcome stands; one for another's command is ignored."""
     row = {"action_id": action_id, "actor": actor, "at": outcome.at, "status": outcome.status, "reason": outcome.reason}
-    await connection.execute(_END, row)
+    await connection.execute(_INSERT_OUTCOME, row)
 
 
 async def page(connection: AsyncConnection, wanted: ActionFilter, size: int) -> list[OperatorAction]:
-    """Commands, newest first."""
-    asked = {name: getattr(wanted, name) for name in _CONDITIONS}
-    given = {name: value for name, value in asked.items() if value is not None}
-    where = " AND ".join(_CONDITIONS[name] for name in given) or "true"
-    statement = text(f"{_ACTIONS} WHERE {where} ORDER BY a.action_no DESC LIMIT :size")
-    return [_action(row) for row in await connection.execute(statement, given | {"size": size})]
+    """Lists commands, newest first."""
+    condition, values = where(_CONDITIONS, {name: getattr(wanted, name) for name in _CONDITIONS})
+    statement = text(f"{_ACTIONS} WHERE {condition} ORDER BY a.action_no DESC LIMIT :size")
+    return [_action(row) for row in await connection.execute(statement, values | {"size": size})]
 
 
 def _action(row: Row[Sequence[object]]) -> OperatorAction:
     intent = Intent(row.action_id, row.actor, row.method, row.request, row.request_id, row.address, row.trace_id)
-    ended = None if row.ended_at is None else Outcome(row.ended_at, row.status, row.reason)
-    return OperatorAction(row.action_no, row.at, intent, ended)
+    outcome = None if row.ended_at is None else Outcome(row.ended_at, row.status, row.reason)
+    return OperatorAction(row.action_no, row.at, intent, outcome)

@@ -1,7 +1,7 @@
-"""What each kind of transfer may move: whose accounts, which pockets, which way; and how the audit finds what differs.
+"""What each kind of transfer may move between which accounts, and the statement that finds transfers that differ.
 
-The shapes are those that `ledger/` posts: a new posting there needs its line here. That all entries of a transfer sum
-to zero is checked apart (G1), so where two sides move, what one loses the other gets.
+The shapes are those that `ledger/` posts: a new posting there needs its line here. Another check shows that the entries
+of a transfer sum to zero (G1), so where two sides move, one gets what the other loses.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from services.wallet.model.state import AccountKind, Mode, Pocket, TransferKind
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Money that comes to a pocket of an account of some kind, or goes from it."""
+    """Money that comes to one part of an account of some kind, or leaves it."""
 
     account: AccountKind
     pocket: Pocket
@@ -20,7 +20,7 @@ class Side:
 
     @property
     def bit(self) -> int:
-        """One for each, the way `_MOVED` computes it."""
+        """The bit of this side, as `MISSHAPEN_TRANSFERS` computes it."""
         return 1 << ((self.account - 1) * 4 + (self.pocket - 1) * 2 + self.outgoing)
 
     @property
@@ -35,14 +35,14 @@ def _sides(account: AccountKind, pocket: Pocket = Pocket.FREE) -> tuple[Side, Si
 
 _PLAYER_GETS, _PLAYER_GIVES = _sides(AccountKind.PLAYER)
 _IS_LOCKED, _IS_UNLOCKED = _sides(AccountKind.PLAYER, Pocket.LOCKED)
-_BOOKS_GET, _BOOKS_GIVE = _sides(AccountKind.OPERATOR)
+_OPERATOR_GETS, _OPERATOR_GIVES = _sides(AccountKind.OPERATOR)
 _BANK_GETS, _BANK_GIVES = _sides(AccountKind.BANK)
 _CAVE_GETS, _CAVE_GIVES = _sides(AccountKind.CAVE)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What transfers of one kind look like. Those of `one_player` are between accounts that are all his, or a bank."""
+    """The shape of transfers of one kind. With `one_player` all accounts belong to one player, banks excepted."""
 
     kind: TransferKind
     name: str
@@ -66,13 +66,13 @@ class Shape:
 
 
 SHAPES = (
-    Shape(TransferKind.DEPOSIT, "a deposit", (_PLAYER_GETS, _BOOKS_GIVE), one_player=True),
-    Shape(TransferKind.WITHDRAWAL, "a withdrawal", (_PLAYER_GIVES, _BOOKS_GET), one_player=True),
+    Shape(TransferKind.DEPOSIT, "a deposit", (_PLAYER_GETS, _OPERATOR_GIVES), one_player=True),
+    Shape(TransferKind.WITHDRAWAL, "a withdrawal", (_PLAYER_GIVES, _OPERATOR_GETS), one_player=True),
     Shape(TransferKind.STAKE, "a stake", (_PLAYER_GIVES, _IS_LOCKED), one_player=True, in_round=True),
     Shape(
         TransferKind.STAKE_CANCELLED, "a cancelled stake", (_PLAYER_GETS, _IS_UNLOCKED), one_player=True, in_round=True
     ),
-    # Who gets how much is compared with the stakes, by `stakes-and-entries`.
+    # `stakes-and-entries` checks how much each player gets.
     Shape(
         TransferKind.ROUND_SETTLED,
         "a settled round",
@@ -84,26 +84,26 @@ SHAPES = (
     # The bank gets commission (`806/2015:17.b`).
     Shape(TransferKind.BUY_IN, "a buy-in", (_PLAYER_GIVES, _CAVE_GETS), (_BANK_GETS,), one_player=True),
     Shape(TransferKind.CASH_OUT, "a cash-out", (_PLAYER_GETS, _CAVE_GIVES), one_player=True),
-    # Who wins is the game's to say: among the caves of the table.
+    # The game decides who wins, among the caves of the table.
     Shape(TransferKind.HAND, "a hand", (_CAVE_GIVES,), (_CAVE_GETS, _BANK_GETS), in_round=True),
 )
 
-_EVERY_SIDE = [Side(account, pocket, goes) for account in AccountKind for pocket in Pocket for goes in (False, True)]
-_MOVED_WORDS = ", ".join(f"CASE WHEN moved & {side.bit} <> 0 THEN '{side.label}' END" for side in _EVERY_SIDE)
+_EVERY_SIDE = [Side(account, pocket, out) for account in AccountKind for pocket in Pocket for out in (False, True)]
+_MOVED_LABELS = ", ".join(f"CASE WHEN moved & {side.bit} <> 0 THEN '{side.label}' END" for side in _EVERY_SIDE)
 _SHAPE_ROWS = ", ".join(
     f"({s.kind.value}, '{s.name}', '{s.description}', {s.required_bits}, {s.allowed_bits},"
     f" {s.one_player}, {s.in_round})"
     for s in SHAPES
 )
 
-# One pass over the entries, as for their sums. Books and caves are their owner's, banks nobody's; banks and caves are
-# at their table, and so is an entry whose session is there and a transfer whose round is.
+# One pass over the entries, as for their sums. Operator accounts and caves belong to their owner, banks to no player.
+# Banks and caves are at their table, and so are an entry whose session is there and a transfer whose round is.
 MISSHAPEN_TRANSFERS = f"""
 SELECT format('Transfer %s (request %s), %s: %s.', transfer_no, request_id, name, differs)
 FROM (
     SELECT transfer_no, t.request_id, k.name, concat_ws('; ',
         CASE WHEN moved & ~allowed <> 0 OR moved & needed <> needed
-             THEN format('it moved %s, but %s', concat_ws(', ', {_MOVED_WORDS}), says) END,
+             THEN format('it moved %s, but %s', concat_ws(', ', {_MOVED_LABELS}), says) END,
         CASE WHEN one_player AND first_player <> last_player
              THEN format('it is between accounts %s and %s, two players''', first_player, last_player) END,
         CASE WHEN least(first_table, r.table_no) <> greatest(last_table, r.table_no)

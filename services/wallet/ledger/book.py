@@ -1,7 +1,7 @@
-"""The pages of the ledger that a transaction holds open: what it has locked and read, and what it will write.
+"""The rows that a transaction has locked and read, in memory, and the changes that it will write.
 
 Pure: no I/O, no clock. The store fills a book under the locks, the decisions change it through the few methods here,
-and the store writes down what they did.
+and the store writes their changes.
 """
 
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from services.wallet.model.state import (
     Round,
     RoundState,
     Session,
+    SessionKey,
     SessionState,
     Stake,
     StakeState,
@@ -29,18 +30,9 @@ from services.wallet.model.state import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SessionKey:
-    """What never changes about a session."""
-
-    no: int
-    account_no: int
-    table_no: int
-
-
 @dataclass(slots=True)
 class Movement:
-    """What one transfer did to one account."""
+    """The change of one account by one transfer."""
 
     account: Account
     version: int
@@ -49,13 +41,13 @@ class Movement:
     request_id: str
     round_id: str
     session_id: str
-    # Its postings begin here in the book's; there are one or two.
+    # The index of its first posting in the book; there are one or two.
     first_posting: int
 
 
 @dataclass(frozen=True, slots=True)
 class RoundEnding:
-    """How a round ended, for its row and for the fact."""
+    """The end of a round, for its row and its fact."""
 
     round: Round
     table: Table
@@ -64,13 +56,12 @@ class RoundEnding:
     outcome: bytes | None
     staked_cents: int
     payout_cents: int
-    opened_now: bool
 
 
 # transfer_no, account_no, version, first leg, session_no, free before, free movement, locked before, locked movement:
-# up to two entries, one for each pocket that moves
+# up to two entries, one for each part of the balance that moves
 Posting = tuple[int, int, int, int, int | None, int, int, int, int]
-# pocket, before, amount
+# part of the balance, before, amount
 Entry = tuple[Pocket, int, int]
 # kind, mode, round_no, reference
 TransferRow = tuple[int, int, int | None, str | None]
@@ -78,33 +69,33 @@ TransferRow = tuple[int, int, int | None, str | None]
 
 @dataclass(slots=True)
 class Book:
-    """One transaction's view of the ledger, and its changes."""
+    """One transaction's view of the ledger, and its changes to it."""
 
     now: datetime
-    # The time on the session clock, which development may move ahead.
+    # The time of the session clock, which may be advanced in development.
     session_now: datetime
-    # What is below them leaves nothing in `relevant`.
+    # Amounts below them are no relevant events.
     limits: RelevantEventLimits = field(default_factory=RelevantEventLimits)
 
     accounts: dict[int, Account] = field(default_factory=dict)
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
     tables: dict[int, Table] = field(default_factory=dict)
     rounds: dict[str, Round] = field(default_factory=dict)
-    # All open stakes of the tables at which this batch takes stakes back or ends rounds.
+    # All open stakes of the tables at which this group cancels stakes or ends rounds.
     stakes: dict[str, Stake] = field(default_factory=dict)
     session_keys: dict[str, SessionKey] = field(default_factory=dict)
     session_states: dict[int, SessionState] = field(default_factory=dict)
-    # Whole rows, of the sessions that this batch may change.
+    # Whole rows of the sessions that this group may change.
     sessions: dict[int, Session] = field(default_factory=dict)
-    # By account and table, where caves are cashed out: the session that has not ended.
+    # The session that has not ended, by account and table, where caves are cashed out.
     running_session_nos: dict[tuple[int, int], int] = field(default_factory=dict)
 
     postings: list[Posting] = field(default_factory=list)
-    # by number
+    # By number.
     transfers: dict[int, TransferRow] = field(default_factory=dict)
     movements: list[Movement] = field(default_factory=list)
     new_rounds: dict[int, Round] = field(default_factory=dict)
-    # with the detail: the stakes placed by this batch
+    # The stakes placed by this group, each with its detail.
     new_stakes: list[tuple[Stake, bytes]] = field(default_factory=list)
     changed_stakes: dict[int, Stake] = field(default_factory=dict)
     endings: list[RoundEnding] = field(default_factory=list)
@@ -118,10 +109,10 @@ class Book:
         self.timestamp = Timestamp()
         self.timestamp.FromDatetime(self.now)
 
-    # -- looking up, with the refusals that belong to it ------------------------------------------------------------
+    # -- lookups, with their refusals -------------------------------------------------------------------------------
 
     def raise_epoch(self, command: Command) -> None:
-        """A higher epoch shuts out all lower ones at once, whatever becomes of the command that brings it (G8)."""
+        """Shuts out all lower epochs at once, even if the command with the higher one is refused (G8)."""
         if isinstance(command, TableCommand):
             table = self.tables.get(command.table_no)
             if table is not None and command.epoch > table.epoch:
@@ -129,7 +120,7 @@ class Book:
                 self.tables_with_raised_epoch[table.no] = table
 
     def table_of(self, command: TableCommand) -> Table:
-        """The command's table, if its sender owns it (G8)."""
+        """Returns the command's table, if its sender owns it (G8)."""
         table = self.tables.get(command.table_no)
         if table is None:
             raise refusals.table_unknown(command.table_id)
@@ -144,27 +135,27 @@ class Book:
         return account
 
     def admitted_account(self, no: int, account_id: str, table: Table) -> Account:
-        """The account, if it may bring money to this table."""
+        """Returns the account, if it may bring money to this table."""
         account = self.player_account(no, account_id)
         if account.mode is not table.mode:
-            raise refusals.mode_mismatch(account, table)
+            raise refusals.mode_mismatch(account.account_id, account.mode, table)
         if account.blocked:
             raise refusals.account_blocked(account.account_id)
         return account
 
     def find_open_round(self, round_id: str, table: Table) -> Round | None:
-        """The round if it is known and open, nothing if nobody has heard of it; refused if it has ended (G4)."""
-        known = self.rounds.get(round_id)
-        if known is None:
+        """Returns the round if it is open, None if it does not exist yet; refuses one that has ended (G4)."""
+        round_ = self.rounds.get(round_id)
+        if round_ is None:
             return None
-        if known.table_no != table.no:
+        if round_.table_no != table.no:
             raise refusals.round_elsewhere(round_id, table.table_id)
-        if known.state is not RoundState.OPEN:
-            raise refusals.round_ended(round_id, known.state.name)
-        return known
+        if round_.state is not RoundState.OPEN:
+            raise refusals.round_ended(round_id, round_.state.name)
+        return round_
 
     def running_session(self, session_id: str, account: Account, table: Table) -> SessionKey:
-        """The session, if it is this player's at this table and takes bets."""
+        """Returns the session, if it is this player's at this table and takes bets."""
         key = self.session_of(session_id, account, table)
         state = self.session_states[key.no]
         if state >= SessionState.ENDING:
@@ -191,7 +182,7 @@ class Book:
     def begin_transfer(
         self, no: int, kind: TransferKind, mode: Mode, round_: Round | None = None, reference: str | None = None
     ) -> None:
-        """Opens a transfer; the postings that follow under its number have to sum to zero (G1)."""
+        """Opens a transfer; the postings under its number must sum to zero (G1)."""
         self.transfers[no] = kind, mode, None if round_ is None else round_.no, reference
 
     def post(
@@ -206,7 +197,7 @@ class Book:
         round_id: str = "",
         session_id: str = "",
     ) -> None:
-        """Moves money in the pockets of one account. The caller has made sure that none falls below zero (G2)."""
+        """Moves free and locked money of one account; the caller has verified that neither falls below zero (G2)."""
         account.version += 1
         first, request_id = len(self.postings), command.request_id
         self.movements.append(
@@ -215,7 +206,7 @@ class Book:
         self._write_posting(account, free_cents, locked_cents, transfer_no, 1, None if session is None else session.no)
 
     def post_second_leg(self, free_cents: int) -> None:
-        """A second entry of the last posting's account in the same transfer: a hand's winnings after its stakes."""
+        """Adds a second entry to the last posting's account and transfer: a hand's winnings after its stakes."""
         if free_cents:
             last = self.movements[-1]
             session_no = self.postings[-1][4]
@@ -232,7 +223,7 @@ class Book:
         account.locked_cents = locked + locked_cents
 
     def entries_of(self, movement: Movement) -> list[Entry]:
-        """The entries that the movement's postings become, as pocket, before and amount."""
+        """Returns the entries of the movement's postings."""
         entries: list[Entry] = []
         for posting in self.postings[movement.first_posting : movement.first_posting + 2]:
             transfer_no, account_no, _, _, _, free, free_cents, locked, locked_cents = posting
@@ -253,7 +244,7 @@ class Book:
         return opened
 
     def add_stake(self, round_: Round, stake: Stake, detail: bytes) -> None:
-        """A new stake, which its round counts from now on, whatever becomes of it."""
+        """Adds a stake; the round counts it from now on, even if it is cancelled later."""
         round_.stakes_placed += 1
         round_.detail_bytes += len(detail)
         self.stakes[stake.stake_id] = stake
@@ -275,35 +266,24 @@ class Book:
         if round_.state is not RoundState.OPEN:
             raise AssertionError(f"G4: round {round_.round_id} has ended before")
         round_.state = state
-        self.endings.append(
-            RoundEnding(
-                round_,
-                table,
-                transfer_no,
-                void_reason,
-                outcome,
-                staked_cents,
-                payout_cents,
-                round_.no in self.new_rounds,
-            )
-        )
+        self.endings.append(RoundEnding(round_, table, transfer_no, void_reason, outcome, staked_cents, payout_cents))
 
     # -- sessions ---------------------------------------------------------------------------------------------------
 
     def record_bet(self, session_no: int) -> None:
-        """Any bet withdraws invitation and warning."""
+        """Withdraws invitation and warning, which any bet does."""
         session = self.sessions.get(session_no)
         if session is not None:
             self.record_session_change(session, inactivity.after_bet(session, self.session_now))
 
     def record_session_change(self, session: Session, notices: list[Notice]) -> None:
-        """Remembers that a session was changed, and what its player has to be told."""
+        """Marks a session as changed, and adds the notices for its player."""
         self.changed_sessions[session.no] = session
         self.session_states[session.no] = session.state
         self.notices += notices
 
     def close_if_done(self, session: Session) -> bool:
-        """Ends a session that was waiting for its last stake or its cave; true if that was so (G9)."""
+        """Closes a session that waited for its last stake or its cave; returns whether it did (G9)."""
         if session.state is not SessionState.ENDING or self._in_play(session):
             return False
         inactivity.close(session, self.accounts[session.account_no].version, self.session_now)

@@ -1,4 +1,4 @@
-"""Money in and money out: between a player's account and the operator's books opposite him."""
+"""Decides deposits, refills and withdrawals: transfers between a player's account and its operator account."""
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet.ledger import relevant_events
@@ -8,9 +8,9 @@ from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Account, Mode, TransferKind
 
-# No account is ever filled beyond this, so that sums of balances stay far inside int64 (G11).
+# No account is filled beyond this, so that sums of balances stay far inside int64 (G11).
 BALANCE_LIMIT_CENTS = 10**15
-# What the transfers say that nobody paid for.
+# The reference of transfers that nobody paid for.
 DEMONSTRATION = "demonstration"
 
 
@@ -22,7 +22,7 @@ def deposit(book: Book, command: Deposit, no: int) -> wallet_pb2.DepositResponse
 
 
 def refill_demo(book: Book, command: RefillDemo, no: int) -> wallet_pb2.RefillDemoAccountResponse:
-    """What is missing is known under the account's lock only: two refills at once fill it once."""
+    """Fills up to the amount; what is missing is read under the account's lock, so two refills at once fill it once."""
     account = _fillable_account(book, command)
     if account.mode is not Mode.DEMO:
         raise refusals.not_in_this_mode(account, "Only a demonstration account is refilled.")
@@ -34,7 +34,7 @@ def refill_demo(book: Book, command: RefillDemo, no: int) -> wallet_pb2.RefillDe
 
 
 def withdraw(book: Book, command: Withdraw, no: int) -> wallet_pb2.WithdrawResponse:
-    """From the free balance only; a blocked player may have his money (G12)."""
+    """Pays out of the free balance; a blocked player may withdraw, too (G12)."""
     account = book.player_account(command.account_no, command.account_id)
     if account.mode is Mode.DEMO:
         # `804/2015:31`, `807/2015:33`
@@ -60,8 +60,8 @@ def _verify_room(account: Account, cents: int) -> None:
 def _post(
     book: Book, command: CashCommand, account: Account, cents: int, no: int, kind: TransferKind, reference: str
 ) -> None:
-    books = book.accounts[command.operator_account_no]
+    operator_account = book.accounts[command.operator_account_no]
     book.begin_transfer(no, kind, account.mode, reference=reference or None)
     book.post(account, cents, 0, no, kind, command)
-    book.post(books, -cents, 0, no, kind, command)
+    book.post(operator_account, -cents, 0, no, kind, command)
     relevant_events.record_cash_transfer(book, no, account, cents)

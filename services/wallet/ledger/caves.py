@@ -1,17 +1,17 @@
-"""Poker: between a player's account and his cave, and among the caves of a table, one transfer per hand."""
+"""Decides poker's transfers: between a player's account and cave, and among a table's caves, one for each hand."""
 
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import BuyIn, CashOut, SeatResult, TransferHand
-from services.wallet.ledger.messages import balance_message, sessions_after_round_message
-from services.wallet.ledger.sessions import count_round_for_sessions
+from services.wallet.ledger.messages import balance_message
+from services.wallet.ledger.rounds import end_with_outcome
 from services.wallet.model import inactivity, refusals
-from services.wallet.model.state import Account, Play, RoundState, SessionState, Table, TransferKind
+from services.wallet.model.state import Account, Play, SessionState, Table, TransferKind
 
 
 def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
-    """The cave gets the amount; commission on it comes on top, from the account (`806/2015:17.b`)."""
+    """Moves the amount into the cave; the commission on it comes on top, from the account (`806/2015:17.b`)."""
     table = book.table_of(command)
     _verify_poker(table)
     account = book.admitted_account(command.account_no, command.account_id, table)
@@ -27,19 +27,20 @@ def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
     book.post(cave, command.amount_cents, 0, no, kind, command, session, session_id=command.session_id)
     if command.commission_cents:
         book.post(book.accounts[table.bank_no], command.commission_cents, 0, no, kind, command)
-    waiting = book.sessions.get(session.no)
-    if waiting is not None:
-        book.record_session_change(waiting, inactivity.after_buy_in(waiting, book.session_now))
+    # The whole session is loaded only if it is invited or warned.
+    invited = book.sessions.get(session.no)
+    if invited is not None:
+        book.record_session_change(invited, inactivity.after_buy_in(invited, book.session_now))
     return wallet_pb2.BuyInResponse(transfer_id=no, balance=balance_message(account), cave_cents=cave.free_cents)
 
 
 def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutResponse:
-    """Never refused to a blocked player or an ending session: it is his money."""
+    """Moves money out of the cave; never refused to a blocked player or an ending session, for it is the player's."""
     table = book.table_of(command)
     _verify_poker(table)
     account = book.player_account(command.account_no, command.account_id)
     key = book.session_of(command.session_id, account, table)
-    # Where there is none nobody has bought in: the store has looked for it under the table's lock.
+    # Without a cave nobody has bought in: the store has searched for it under the table's lock.
     cave = book.caves.get((account.no, table.no))
     held = 0 if cave is None else cave.free_cents
     amount = command.amount_cents or held
@@ -54,7 +55,7 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
     session_ended = book.close_if_done(book.sessions[key.no])
     running_no = book.running_session_nos.get((account.no, table.no))
     if running_no is not None:
-        # There is one cave, whichever of his sessions the command names: who waits for it waits no longer.
+        # There is one cave, whichever session the command names: a session that waited for it closes.
         book.close_if_done(book.sessions[running_no])
     return wallet_pb2.CashOutResponse(
         transfer_id=no if amount else 0,
@@ -65,7 +66,7 @@ def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutRespons
 
 
 def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.TransferHandResponse:
-    """Zero-sum among the caves, less the commission. A cave pays its stake before it receives its winnings."""
+    """Moves money among the caves, less the commission; a cave pays its stake before it receives its winnings."""
     table = book.table_of(command)
     _verify_poker(table)
     round_ = book.find_open_round(command.round_id, table)
@@ -75,8 +76,7 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
         raise refusals.not_balanced(staked, won, command.commission_cents)
     caves = [_cave_of(book, table, seat) for seat in command.seats]
 
-    if round_ is None:
-        round_ = book.add_round(no, command.round_id, table)
+    round_ = round_ or book.add_round(no, command.round_id, table)
     kind = TransferKind.HAND
     if staked:
         book.begin_transfer(no, kind, table.mode, round_)
@@ -93,17 +93,17 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
         if command.commission_cents:
             bank = book.accounts[table.bank_no]
             book.post(bank, command.commission_cents, 0, no, kind, command, None, command.round_id)
-    book.end_round(
+    bettors = {book.session_keys[seat.session_id].no for seat in command.seats if seat.staked_cents}
+    sessions = end_with_outcome(
+        book,
+        command,
         round_,
-        RoundState.SETTLED,
         table,
         transfer_no=no if staked else None,
         staked_cents=staked,
         payout_cents=won,
-        outcome=command.outcome,
+        bettors=bettors,
     )
-    bettors = {book.session_keys[seat.session_id].no for seat in command.seats if seat.staked_cents}
-    after = count_round_for_sessions(book, table, command.round_id, command.report, bettors)
     return wallet_pb2.TransferHandResponse(
         transfer_id=no if staked else 0,
         ended_at=book.timestamp,
@@ -111,7 +111,7 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
             wallet_pb2.CaveAfterHand(account_id=seat.account_id, cave_cents=cave.free_cents)
             for seat, cave in zip(command.seats, caves, strict=True)
         ],
-        sessions=sessions_after_round_message(after),
+        sessions=sessions,
     )
 
 
@@ -129,7 +129,7 @@ def _cave_of(book: Book, table: Table, seat: SeatResult) -> Account:
         raise refusals.session_elsewhere(seat.session_id)
     state = book.sessions[key.no].state
     if state is SessionState.ENDED and (seat.staked_cents or seat.won_cents):
-        # What it came to has been told; the cave may be another session's by now.
+        # The session's summary is out, and the cave may belong to a newer session.
         raise refusals.session_ended(seat.session_id, state.name)
     cave = book.caves.get((account.no, table.no))
     held = 0 if cave is None else cave.free_cents

@@ -1,14 +1,14 @@
-"""What can be asked of the ledger: one value per command, its fields already valid in themselves."""
+"""The ledger's commands: one value each, with fields that are valid in themselves."""
 
 from dataclasses import dataclass, field
 
-# Numbers that the directory has not found.
+# The number of an id that the database does not know.
 UNKNOWN = 0
 
 
 @dataclass(slots=True)
 class Command:
-    """What every command carries. `digest` stands for its content (G3); the epoch is authority and not part of it."""
+    """The fields of every command. `digest` stands for its content (G3); the epoch is authority and not part of it."""
 
     request_id: str
     digest: bytes
@@ -17,7 +17,7 @@ class Command:
 
 @dataclass(slots=True)
 class CashCommand(Command):
-    """A command between a player's account and the operator's books opposite him."""
+    """A command between a player's account and its operator account."""
 
     account_id: str
     amount_cents: int
@@ -37,7 +37,7 @@ class Withdraw(CashCommand):
 
 @dataclass(slots=True)
 class RefillDemo(CashCommand):
-    """The amount is what the free balance is brought up to."""
+    """Brings the free balance up to the amount."""
 
 
 @dataclass(slots=True)
@@ -64,13 +64,13 @@ class PlaceStake(TableCommand):
 class CancelStake(TableCommand):
     round_id: str
     stake_id: str
-    # 0 stands for all that is open
+    # 0 cancels all that is open.
     amount_cents: int
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInRound:
-    """What the game service reports of one session; `session_no` is UNKNOWN if there is no such session."""
+    """The game service's report on one session in a round."""
 
     session_id: str
     bet: bool
@@ -99,7 +99,7 @@ class VoidRound(RoundEndCommand):
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """What a hand meant to one seat."""
+    """The stake and the winnings of one seat in a hand."""
 
     account_id: str
     session_id: str
@@ -129,7 +129,7 @@ class BuyIn(TableCommand):
 class CashOut(TableCommand):
     account_id: str
     session_id: str
-    # 0 stands for all
+    # 0 cashes out all.
     amount_cents: int
     account_no: int = UNKNOWN
     session_no: int = UNKNOWN

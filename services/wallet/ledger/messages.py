@@ -1,16 +1,33 @@
-"""How the ledger's values are said in the messages of the protos."""
+"""Turns the ledger's values into proto messages."""
+
+from typing import Protocol
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.wallet.model.state import Account, SessionsAfterRound, SessionState
+from services.wallet.model.state import Mode, SessionsAfterRound, SessionState
 
 
-def balance_message(account: Account) -> types_pb2.Balance:
-    said = types_pb2.Balance()
-    fill_balance(said, account)
-    return said
+class AccountBalance(Protocol):
+    """The balance of an account, whether it was read for a command or for a query."""
+
+    @property
+    def account_id(self) -> str: ...
+    @property
+    def mode(self) -> Mode: ...
+    @property
+    def free_cents(self) -> int: ...
+    @property
+    def locked_cents(self) -> int: ...
+    @property
+    def version(self) -> int: ...
 
 
-def fill_balance(message: types_pb2.Balance, account: Account) -> None:
+def balance_message(account: AccountBalance) -> types_pb2.Balance:
+    message = types_pb2.Balance()
+    fill_balance(message, account)
+    return message
+
+
+def fill_balance(message: types_pb2.Balance, account: AccountBalance) -> None:
     message.account_id = account.account_id
     message.mode = types_pb2.Mode.ValueType(account.mode)
     message.free_cents = account.free_cents

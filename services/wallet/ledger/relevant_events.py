@@ -1,7 +1,7 @@
-"""What is large enough to be noted beside the ledger's entries (`903-B/2015:6.3.6.6`): prizes, deposits, withdrawals.
+"""Records large prizes, deposits and withdrawals beside the ledger's entries (`903-B/2015:6.3.6.6`).
 
-Real money only. Demonstration credits cost nothing and buy nothing: anybody who tries a game could fill with them a
-record that is kept for ten years, and the prizes that it is for would be lost in it.
+Real money only: demonstration credits cost nothing, so a guest could fill with them a record that is kept for ten years
+and bury the prizes that it is for.
 """
 
 from services.wallet.ledger.book import Book
@@ -11,7 +11,7 @@ from services.wallet.model.state import Account, Mode, RelevantEvent, RelevantKi
 def record_prize(
     book: Book, mode: Mode, transfer_no: int, account_no: int, session_no: int, staked_cents: int, paid_cents: int
 ) -> None:
-    """What one player got in one round, all his stakes in it together, or in one hand."""
+    """Records what one player won with all stakes in one round, or in one hand, if it is large."""
     limit_cents = book.limits.prize_cents
     if paid_cents >= limit_cents and mode is Mode.REAL:
         book.relevant_events.append(
@@ -22,7 +22,7 @@ def record_prize(
 
 
 def record_cash_transfer(book: Book, transfer_no: int, account: Account, cents: int) -> None:
-    """A deposit, or below zero a withdrawal."""
+    """Records a deposit, or below zero a withdrawal, if it is large."""
     limit_cents = book.limits.transfer_cents
     if abs(cents) >= limit_cents and account.mode is Mode.REAL:
         kind = RelevantKind.LARGE_DEPOSIT if cents > 0 else RelevantKind.LARGE_WITHDRAWAL

@@ -1,4 +1,4 @@
-"""Banked rounds: stakes go onto the felt, come off it, and are paid or given back, once."""
+"""Decides banked rounds: stakes are placed, cancelled, and settled or returned once (G4)."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from feltro.wallet.v1 import wallet_pb2
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book
-from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, VoidRound
+from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, TransferHand, VoidRound
 from services.wallet.ledger.messages import balance_message, fill_balance, sessions_after_round_message
 from services.wallet.ledger.sessions import close_waiting_sessions, count_round_for_sessions
 from services.wallet.model import refusals
@@ -34,8 +34,7 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     if account.free_cents < command.amount_cents:
         raise refusals.insufficient_funds(account, command.amount_cents)
 
-    if round_ is None:
-        round_ = book.add_round(no, command.round_id, table)
+    round_ = round_ or book.add_round(no, command.round_id, table)
     kind = TransferKind.STAKE
     book.begin_transfer(no, kind, table.mode, round_)
     book.post(
@@ -55,7 +54,7 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     book.add_stake(round_, stake, command.detail)
     if book.session_states[session.no] is not SessionState.ACTIVE:
         book.record_bet(session.no)
-    # Filled in place: this is said more often than anything else, and a message given to another one is copied.
+    # Filled in place: this is the most frequent answer, and assigning a message to another one copies it.
     response = wallet_pb2.PlaceStakeResponse()
     placed = response.placed
     placed.stake_id = stake.stake_id
@@ -71,7 +70,7 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
     if round_ is None:
         raise refusals.round_unknown(command.round_id)
     stake = book.stakes.get(command.stake_id)
-    # A stake that was taken back is as unknown in its own group as it is in the next.
+    # A stake that is cancelled in full is as unknown to its own group as to the next.
     if stake is None or stake.round_no != round_.no or not stake.open_cents:
         raise refusals.stake_unknown(command.stake_id)
     amount = command.amount_cents or stake.open_cents
@@ -98,7 +97,7 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
     if open_cents == 0:
         stake.state = StakeState.CANCELLED
     book.changed_stakes[stake.no] = stake
-    # The bet was made, whatever became of it: the clock of inactivity starts anew.
+    # The player has bet, even if the bet was cancelled: the clock of inactivity restarts.
     book.record_bet(session.no)
     book.close_if_done(session)
     return wallet_pb2.CancelStakeResponse(transfer_id=no, balance=balance_message(account), open_cents=open_cents)
@@ -106,7 +105,7 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
 
 @dataclass(slots=True)
 class _Share:
-    """What a round means to one account."""
+    """The stakes and the payout of one account in a round."""
 
     account: Account
     session_no: int
@@ -123,8 +122,7 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
         missing, unexpected = stakes.keys() - command.payouts.keys(), command.payouts.keys() - stakes.keys()
         raise refusals.stakes_differ(command.round_id, missing, unexpected)
 
-    if round_ is None:
-        round_ = book.add_round(no, command.round_id, table)
+    round_ = round_ or book.add_round(no, command.round_id, table)
     shares = _shares(book, stakes, command.payouts)
     staked = sum(share.staked_cents for share in shares)
     paid = sum(share.payout_cents for share in shares)
@@ -143,32 +141,27 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
         stake.state = StakeState.SETTLED
         stake.payout_cents = command.payouts[stake_id]
         book.changed_stakes[stake.no] = stake
-    book.end_round(
+    sessions = end_with_outcome(
+        book,
+        command,
         round_,
-        RoundState.SETTLED,
         table,
         transfer_no=no if shares else None,
         staked_cents=staked,
         payout_cents=paid,
-        outcome=command.outcome,
+        bettors={share.session_no for share in shares},
     )
-    bettors = {share.session_no for share in shares}
-    after = count_round_for_sessions(book, table, command.round_id, command.report, bettors)
     return wallet_pb2.SettleRoundResponse(
-        transfer_id=no if shares else 0,
-        ended_at=book.timestamp,
-        results=_results(shares),
-        sessions=sessions_after_round_message(after),
+        transfer_id=no if shares else 0, ended_at=book.timestamp, results=_results(shares), sessions=sessions
     )
 
 
 def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundResponse:
-    """Also of a round nobody has heard of: a stake that comes for it later is refused (G4)."""
+    """Returns all stakes; a round that is not known yet is void, too, so that a later stake is refused (G4)."""
     table = book.table_of(command)
     round_ = book.find_open_round(command.round_id, table)
 
-    if round_ is None:
-        round_ = book.add_round(no, command.round_id, table)
+    round_ = round_ or book.add_round(no, command.round_id, table)
     stakes = book.open_stakes_of(round_)
     shares = _shares(book, stakes, {stake_id: stake.open_cents for stake_id, stake in stakes.items()})
     returned = sum(share.payout_cents for share in shares)
@@ -200,13 +193,38 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
     )
 
 
+def end_with_outcome(
+    book: Book,
+    command: SettleRound | TransferHand,
+    round_: Round,
+    table: Table,
+    *,
+    transfer_no: int | None,
+    staked_cents: int,
+    payout_cents: int,
+    bettors: set[int],
+) -> wallet_pb2.SessionsAfterRound:
+    """Ends a round that was played, banked or poker, and counts it for the sessions at its table."""
+    book.end_round(
+        round_,
+        RoundState.SETTLED,
+        table,
+        transfer_no=transfer_no,
+        staked_cents=staked_cents,
+        payout_cents=payout_cents,
+        outcome=command.outcome,
+    )
+    after = count_round_for_sessions(book, table, command.round_id, command.report, bettors)
+    return sessions_after_round_message(after)
+
+
 def _verify_banked(table: Table) -> None:
     if table.play is Play.POKER:
         raise refusals.wrong_play(table)
 
 
 def _verify_room(round_: Round, command: PlaceStake) -> None:
-    """A round that grew without end could neither be settled nor read back one day (G4, G11)."""
+    """Refuses a stake beyond the round's limits: a larger round could not be settled or read back (G4, G11)."""
     if round_.stakes_placed >= STAKES_LIMIT:
         raise refusals.round_full(round_.round_id, "stakes", STAKES_LIMIT)
     if round_.detail_bytes + len(command.detail) > DETAIL_BYTES_LIMIT:
@@ -214,7 +232,7 @@ def _verify_room(round_: Round, command: PlaceStake) -> None:
 
 
 def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> list[_Share]:
-    """What each account had in the round and gets from it. One player has one session at a table, so one share."""
+    """Sums up stakes and payouts by account; a player has one session at a table, so one share."""
     shares: dict[int, _Share] = {}
     for stake_id, stake in stakes.items():
         share = shares.get(stake.account_no)

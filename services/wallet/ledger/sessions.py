@@ -1,4 +1,4 @@
-"""What the end of a round means to the sessions at its table, in the same transaction that ends it."""
+"""Applies the end of a round to the sessions at its table, in the transaction that ends it."""
 
 from collections.abc import Iterable
 
@@ -7,20 +7,20 @@ from services.wallet.ledger.commands import SessionInRound
 from services.wallet.model import inactivity
 from services.wallet.model.state import Session, SessionsAfterRound, SessionState, Table
 
-_AT_THE_DOOR = (SessionState.INVITED, SessionState.WARNED)
+_ASKED_TO_LEAVE = (SessionState.INVITED, SessionState.WARNED)
 
 
 def count_round_for_sessions(
     book: Book, table: Table, round_id: str, report: Iterable[SessionInRound], bettors: set[int]
 ) -> SessionsAfterRound:
-    """Counts a round for everybody who was there. Whoever had a stake has bet, whatever the report says."""
-    there = {key.no: line for line in report if (key := book.session_keys.get(line.session_id)) is not None}
+    """Counts a round for every session present. A session with a stake has bet, whatever the report says."""
+    present = {key.no: line for line in report if (key := book.session_keys.get(line.session_id)) is not None}
     after = SessionsAfterRound()
-    for session_no in sorted(there.keys() | bettors):
+    for session_no in sorted(present.keys() | bettors):
         session = book.sessions.get(session_no)
         if session is None or session.table_no != table.no or session.state is SessionState.ENDED:
             continue
-        line = there.get(session_no)
+        line = present.get(session_no)
         was_active = session.state is SessionState.ACTIVE
         notices = inactivity.after_round(
             session,
@@ -36,12 +36,12 @@ def count_round_for_sessions(
         if was_active and session.state is SessionState.INVITED:
             after.invited.append(session)
         _close(book, session, after)
-    after.announce_next_round = any(book.sessions[no].state in _AT_THE_DOOR for no in there if no in book.sessions)
+    after.announce_next_round = any(book.sessions[no].state in _ASKED_TO_LEAVE for no in present if no in book.sessions)
     return after
 
 
 def close_waiting_sessions(book: Book, session_nos: Iterable[int]) -> SessionsAfterRound:
-    """Ends the sessions that were only waiting for this round."""
+    """Closes the sessions that only waited for this round."""
     after = SessionsAfterRound()
     for session_no in sorted(session_nos):
         _close(book, book.sessions[session_no], after)

@@ -1,4 +1,4 @@
-"""Runs the migrations over the connection that `feltro migrate` hands in."""
+"""Runs the migrations over the connection that `feltro migrate` passes in."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""What accounts, rounds, stakes and sessions are, why the wallet refuses, and when inactivity ends a session."""
+"""Defines accounts, rounds, stakes and sessions, the wallet's refusals, and when inactivity ends a session."""

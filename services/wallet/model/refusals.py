@@ -1,14 +1,13 @@
-"""The closed set of reasons for which the wallet refuses, each with its gRPC code and its facts."""
+"""The closed set of reasons for which the wallet refuses a call, each with its gRPC code and its facts."""
 
 from collections.abc import Iterable
-from uuid import UUID
 
 from services.kit.refusal import Refused
 from services.wallet.model.state import Account, Mode, Stake, Table
 
 DOMAIN = "wallet.feltro"
 
-# These speak of the sender or of the moment, not of the command: they are not kept as its answer.
+# Reasons about the sender or the moment, not about the command: they are not stored as its answer (G3).
 NOT_STORED = frozenset(
     {
         "INVALID",
@@ -25,7 +24,7 @@ NOT_STORED = frozenset(
 
 
 class WalletRefused(Refused):
-    """The wallet did not do it, and nothing has changed (G12)."""
+    """A command that the wallet did not carry out; nothing has changed (G12)."""
 
     domain = DOMAIN
 
@@ -120,12 +119,12 @@ def round_elsewhere(round_id: str, table_id: str) -> WalletRefused:
     return WalletRefused("ROUND_MISMATCH", "The round belongs to another table.", round_id=round_id, table_id=table_id)
 
 
-def mode_mismatch(account: Account, table: Table) -> WalletRefused:
+def mode_mismatch(account_id: str, account_mode: Mode, table: Table) -> WalletRefused:
     return WalletRefused(
         "MODE_MISMATCH",
         "Real and demonstration money never meet: account and table are of different modes.",
-        account_id=account.account_id,
-        account_mode=account.mode.name,
+        account_id=account_id,
+        account_mode=account_mode.name,
         table_mode=table.mode.name,
     )
 
@@ -159,7 +158,7 @@ def cancel_exceeds_stake(stake: Stake) -> WalletRefused:
     )
 
 
-# More ids than this are counted, not listed: facts travel in gRPC's trailing metadata, which is small (G11).
+# Ids beyond this are counted and not listed: facts travel in gRPC's trailing metadata, which is small (G11).
 LISTED_IDS_LIMIT = 20
 
 
@@ -213,11 +212,3 @@ def table_differs(table_id: str, field: str) -> WalletRefused:
         table_id=table_id,
         field=field,
     )
-
-
-def is_wallet_id(text: str) -> bool:
-    """Whether a text is spelled like the ids that the wallet gives out; anything else is simply not known."""
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False

@@ -1,19 +1,21 @@
-"""What the ledger and the sessions are about, as it stands while a transaction holds the locks."""
+"""The values of the ledger and the sessions, as they are while a transaction holds the locks."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class AccountKind(IntEnum):
-    """Whose money an account counts."""
+    """The owner of the money that an account counts."""
 
     PLAYER = 1
-    # The operator's books opposite one player: minus what he has paid in, net. One per player, so that nothing is hot.
+    # The operator's side of one player's account: minus the player's net payments. One per player, so that no row is
+    # contended.
     OPERATOR = 2
     # A table's bank (banca). One per table, for the same reason.
     BANK = 3
-    # What a player has on one poker table.
+    # The money of one player at one poker table.
     CAVE = 4
 
 
@@ -75,7 +77,7 @@ class EndCause(IntEnum):
 
 @dataclass(slots=True)
 class Account:
-    """One account; its two balances are changed by postings only."""
+    """One account; only postings change its two balances."""
 
     no: int
     account_id: str
@@ -90,9 +92,20 @@ class Account:
     blocked: bool
 
 
+class AccountKey(NamedTuple):
+    """The immutable facts of a player's account that commands need."""
+
+    no: int
+    operator_account_no: int
+
+
+# A cave by its owner's number and its table's.
+CaveKey = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class InactivityPolicy:
-    """When a table invites, warns and ends. The defaults are the earliest moments the regulations allow."""
+    """When a table invites, warns and ends. The defaults are the earliest moments that the regulations allow."""
 
     invite: bool = True
     idle_seconds: int = 180
@@ -104,7 +117,7 @@ class InactivityPolicy:
 
 @dataclass(slots=True)
 class Table:
-    """One table as the wallet knows it."""
+    """One table, with the epoch of its current owner (G8)."""
 
     no: int
     table_id: str
@@ -115,19 +128,27 @@ class Table:
     epoch: int
     bank_no: int
     policy: InactivityPolicy
-    # The newest specific rules that it was told of.
+    # The newest version of specific rules applied to it.
     rules_version: int = 0
+
+
+class TableKey(NamedTuple):
+    """The immutable facts of a table that commands need."""
+
+    no: int
+    bank_no: int
+    play: Play
 
 
 @dataclass(slots=True)
 class Round:
-    """One round; `ended` things are set once (G4)."""
+    """One round; it ends once (G4)."""
 
     no: int
     round_id: str
     table_no: int
     state: RoundState
-    # All that was ever placed, what was taken back included: it never becomes less.
+    # Cancelled stakes included, so both only ever grow.
     stakes_placed: int = 0
     detail_bytes: int = 0
 
@@ -153,7 +174,7 @@ class Stake:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What a player plays on, as he or the gateway said it."""
+    """The device a player uses, as the player's client or the gateway describes it."""
 
     kind: str = ""
     agent: str = ""
@@ -161,14 +182,14 @@ class Device:
     fingerprint: str = ""
 
 
-# 2 000 euro: from there on Directive (EU) 2015/849, article 11(d), has whoever offers games of chance look at who
-# stakes and who collects. What is large at an operator's own tables is his to say.
+# 2 000 euro: from this amount on, article 11(d) of Directive (EU) 2015/849 obliges operators of games of chance to
+# identify who stakes and who collects. An operator may set other limits.
 DEFAULT_RELEVANT_CENTS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class RelevantEventLimits:
-    """From which amount on something is large, and noted."""
+    """The amounts from which a prize or a transfer is recorded as a relevant event."""
 
     prize_cents: int = DEFAULT_RELEVANT_CENTS
     transfer_cents: int = DEFAULT_RELEVANT_CENTS
@@ -182,24 +203,24 @@ class RelevantKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RelevantEvent:
-    """Something that the ledger notes beside its entries, because it is large (`903-B/2015:6.3.6.6`)."""
+    """A large prize, deposit or withdrawal, recorded beside the ledger's entries (`903-B/2015:6.3.6.6`)."""
 
     kind: RelevantKind
     transfer_no: int
-    # the player's own, of a hand too
+    # The player's own account, also for a prize won with a cave.
     account_no: int
-    # of a prize
+    # Of a prize only.
     session_no: int | None
     amount_cents: int
-    # of a prize: what he had staked
+    # The player's stakes in the round, of a prize only.
     staked_cents: int
-    # that was reached
+    # The limit that was reached.
     limit_cents: int
 
 
 @dataclass(slots=True)
 class Session:
-    """One game session. Its times are of the session clock."""
+    """One game session; its times are those of the session clock."""
 
     no: int
     session_id: str
@@ -229,8 +250,17 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionKey:
+    """The immutable facts of a session that commands need."""
+
+    no: int
+    account_no: int
+    table_no: int
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a player has to be told about his session; `kind` is a SessionNoticeKind without its prefix."""
+    """A notice for a player about the session; `kind` is a SessionNoticeKind without its prefix."""
 
     session: Session
     kind: str
@@ -242,7 +272,7 @@ class Notice:
 
 @dataclass(slots=True)
 class SessionsAfterRound:
-    """What the end of a round meant to the sessions at its table."""
+    """The effects of a round's end on the sessions at its table."""
 
     notices: list[Notice] = field(default_factory=list)
     invited: list[Session] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""Carries committed facts from the database to the bus, each exactly once and in order."""
+"""Publishes committed facts from the database to the bus, each exactly once and in order."""

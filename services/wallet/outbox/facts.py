@@ -1,4 +1,4 @@
-"""The facts that leave the wallet, and their place in the outbox row of the transaction that made them true."""
+"""Facts for the bus, and how they are packed into the outbox row of their transaction."""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ def player_fact(player_id: str, fact: events_pb2.PlayerFact) -> Fact:
 
 
 def pack(facts: Iterable[Fact]) -> bytes:
-    """All facts of one transaction as one outbox row: a row per fact would cost more than the ledger's own."""
+    """Packs all facts of one transaction into one outbox row: a row for each would cost more than the ledger's own."""
     parts: list[bytes] = []
     for fact in facts:
         subject = fact.subject.encode()
@@ -48,7 +48,7 @@ def pack(facts: Iterable[Fact]) -> bytes:
 
 
 def unpack(row: bytes) -> Iterator[Fact]:
-    """The facts of an outbox row, in order."""
+    """Returns the facts of an outbox row, in order."""
     position = 0
     while position < len(row):
         subject_length, payload_length = _LENGTHS.unpack_from(row, position)
@@ -60,6 +60,6 @@ def unpack(row: bytes) -> Iterator[Fact]:
 
 
 async def insert(connection: AsyncConnection, facts: list[Fact], at: datetime) -> None:
-    """Writes facts into the outbox; they leave if and only if the transaction commits (G5)."""
+    """Inserts facts into the outbox; they are published if and only if the transaction commits (G5)."""
     if facts:
         await connection.execute(_INSERT, {"at": at, "facts": pack(facts)})

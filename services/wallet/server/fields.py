@@ -1,35 +1,44 @@
-"""The rules for what comes in over gRPC, the same for every service of the wallet: ids, amounts, pages, ownership."""
+"""Checks of the fields of requests, the same for every service of the wallet: ids, amounts, texts, times and pages."""
 
-import base64
-import binascii
+import json
 import re
 from datetime import UTC, datetime
+from typing import Protocol
+from uuid import UUID
 
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from services.kit.access.identity import DEMO_ID_PREFIX, Caller
+from services.kit import paging
+from services.kit.access.identity import DEMO_ID_PREFIX
+from services.kit.paging import PageRequest
 from services.wallet.model import refusals
-from services.wallet.store.answers import REQUEST_ID_CHARACTERS_LIMIT
 
-# One command moves at most this: a hundred million euro. Sums of amounts stay far inside int64 (G11).
+# One command moves at most a hundred million euro: sums of amounts stay far inside int64 (G11).
 AMOUNT_LIMIT_CENTS = 10**10
-DEFAULT_PAGE_SIZE, PAGE_SIZE_LIMIT = 50, 500
+REQUEST_ID_CHARACTERS_LIMIT = 128
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_BUS_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _REGULATION = re.compile(r"[0-9]{3}/[0-9]{4}")
-_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_PRINTABLE = re.compile(rf"[\x21-\x7e]{{1,{REQUEST_ID_CHARACTERS_LIMIT}}}")
+
+
+class PagedRequest(Protocol):
+    """The fields of every request for a page."""
+
+    page_size: int
+    page_token: str
 
 
 def bus_safe_id(field: str, value: str) -> str:
     """An id that becomes a part of a subject on the bus."""
-    if _NAME.fullmatch(value) is None:
+    if _BUS_SAFE.fullmatch(value) is None:
         raise refusals.invalid(field, "has to be 1 to 64 letters, digits, `_` or `-`.")
     return value
 
 
 def registered_player_id(field: str, value: str) -> str:
-    """The id of somebody whom the operator knows: it is none that visitors of demonstrations are given."""
+    """The id of a player whom the operator knows, which no visitor of a demonstration has."""
     if value.startswith(DEMO_ID_PREFIX):
         raise refusals.invalid(
             field,
@@ -39,11 +48,18 @@ def registered_player_id(field: str, value: str) -> str:
 
 
 def printable_id(field: str, value: str) -> str:
-    if _ID.fullmatch(value) is None:
+    if _PRINTABLE.fullmatch(value) is None:
         raise refusals.invalid(
             field, f"has to be 1 to {REQUEST_ID_CHARACTERS_LIMIT} printable characters without spaces."
         )
     return value
+
+
+def uuid(field: str, value: str) -> UUID:
+    try:
+        return UUID(value)
+    except ValueError:
+        raise refusals.invalid(field, "has to be a UUID.") from None
 
 
 def regulation_number(field: str, value: str) -> str:
@@ -65,7 +81,7 @@ def amount_or_zero(field: str, value: int, limit: int = AMOUNT_LIMIT_CENTS) -> i
 
 
 def verify_length(field: str, value: bytes | str, limit: int) -> None:
-    """Bytes or words that fit where they are kept."""
+    """Refuses bytes or text longer than their limit, and text that the database cannot store."""
     if len(value) > limit:
         raise refusals.invalid(field, f"is longer than {limit}.")
     # The one character that PostgreSQL's text cannot hold. Half a surrogate pair is not UTF-8: no message brings one.
@@ -73,31 +89,15 @@ def verify_length(field: str, value: bytes | str, limit: int) -> None:
         raise refusals.invalid(field, "has to be without NUL characters.")
 
 
-def page_size(value: int) -> int:
-    if not 0 <= value <= PAGE_SIZE_LIMIT:
-        raise refusals.invalid("page_size", f"has to be from 0 to {PAGE_SIZE_LIMIT}.")
-    return value or DEFAULT_PAGE_SIZE
-
-
-def page_token(position: int) -> str:
-    return base64.urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
-
-
-def page_position(token: str) -> int | None:
-    """Where a page begins; None for the first one."""
-    if not token:
-        return None
+def json_text(field: str, value: str) -> str:
     try:
-        position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    except (ValueError, binascii.Error):
-        position = 0
-    if not 0 < position < 2**63:
-        raise refusals.invalid("page_token", "is not one that this wallet has given out.")
-    return position
+        json.loads(value)
+    except (ValueError, RecursionError):
+        raise refusals.invalid(field, "has to be JSON.") from None
+    return value
 
 
 def optional_time(field: str, request: Message) -> datetime | None:
-    """A time that may be left out."""
     if not request.HasField(field):
         return None
     stamp: Timestamp = getattr(request, field)
@@ -107,7 +107,6 @@ def optional_time(field: str, request: Message) -> datetime | None:
         raise refusals.invalid(field, "has to be a time.") from None
 
 
-def verify_access(caller: Caller, player_id: str | None) -> None:
-    """A player sees only what is his own."""
-    if not caller.scopes & {"operator", "game"} and caller.subject != player_id:
-        raise refusals.not_yours()
+def page_request(request: PagedRequest, default_size: int = paging.DEFAULT_PAGE_SIZE) -> PageRequest:
+    """Reads `page_size` and `page_token` of a request."""
+    return paging.page_request(request.page_size, request.page_token, refusals.invalid, default_size=default_size)

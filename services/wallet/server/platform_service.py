@@ -1,39 +1,22 @@
-"""`PlatformService`: the switch of all games at once (`903-B/2015:6.3.1`).
+"""`PlatformService`: switches all games on and off at once (`903-B/2015:6.3.1`)."""
 
-A switch is a row that stays; the last one holds. So the rows are at once the state and the log of who switched what,
-when and why.
-"""
-
-from collections.abc import Sequence
-
-from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from feltro.wallet.v1 import platform_pb2 as pb
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
+from services.kit.timestamps import timestamp
+from services.wallet.audit import platform_switches
+from services.wallet.audit.platform_switches import PlatformSwitch
 from services.wallet.model import refusals
-from services.wallet.server import fields as edge
-from services.wallet.sessions.messages import timestamp
-from services.wallet.store import answers
+from services.wallet.server import fields
+from services.wallet.server.idempotency import answer_once
 
 REASON_CHARACTERS_LIMIT = 500
-# Any number will do, as long as it is this table's alone: the switch with the higher number is the later one.
-_ONE_AT_A_TIME = 0x706C7377
-
-_LOCK = text("SELECT pg_advisory_xact_lock(:key)")
-_SET = text("""
-INSERT INTO platform_switches (enabled, reason, set_by, set_at) VALUES (:enabled, :reason, :set_by, :set_at)
-RETURNING switch_no, enabled, reason, set_by, set_at
-""")
-_LOG = text("""
-SELECT switch_no, enabled, reason, set_by, set_at FROM platform_switches
-WHERE CAST(:before_no AS bigint) IS NULL OR switch_no < :before_no ORDER BY switch_no DESC LIMIT :size
-""")
 
 
 class PlatformService:
-    """What holds for every game."""
+    """Sets and lists the switches of the platform."""
 
     descriptor = pb.DESCRIPTOR.services_by_name["PlatformService"]
 
@@ -42,42 +25,41 @@ class PlatformService:
         self._clock = clock
 
     async def set_platform_switch(self, request: pb.SetPlatformSwitchRequest, caller: Caller) -> bytes:
-        """Logs a switch, once (G3). It is logged too if all games stood that way already."""
-        edge.printable_id("request_id", request.request_id)
+        """Logs a switch, once (G3), also one that changes nothing."""
+        fields.printable_id("request_id", request.request_id)
         if not request.reason.strip():
             raise refusals.invalid("reason", "has to say why.")
-        edge.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        fields.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
         now = self._clock.now()
 
-        async def admit(connection: AsyncConnection) -> None:
-            await connection.execute(_LOCK, {"key": _ONE_AT_A_TIME})
+        async def authorize(connection: AsyncConnection) -> None:
+            await platform_switches.lock(connection)
 
-        async def act(connection: AsyncConnection, _: None) -> pb.SetPlatformSwitchResponse:
-            row = {"enabled": request.enabled, "reason": request.reason, "set_by": caller.subject, "set_at": now}
-            return pb.SetPlatformSwitchResponse(switch=_message((await connection.execute(_SET, row)).one()))
+        async def execute(connection: AsyncConnection, _: None) -> pb.SetPlatformSwitchResponse:
+            switch = await platform_switches.insert(
+                connection, enabled=request.enabled, reason=request.reason, set_by=caller.subject, set_at=now
+            )
+            return pb.SetPlatformSwitchResponse(switch=_message(switch))
 
-        return await answers.answer_once(self._engine, request, caller, now, authorize=admit, execute=act)
+        return await answer_once(self._engine, request, caller, now, authorize=authorize, execute=execute)
 
     async def list_platform_switches(
         self, request: pb.ListPlatformSwitchesRequest, caller: Caller
     ) -> pb.ListPlatformSwitchesResponse:
-        """Switches, newest first."""
+        """Lists switches, newest first."""
         del caller
-        size = edge.page_size(request.page_size)
-        asked = {"before_no": edge.page_position(request.page_token), "size": size + 1}
+        wanted = fields.page_request(request)
         async with self._engine.connect() as connection:
-            found = [_message(row) for row in await connection.execute(_LOG, asked)]
-        return pb.ListPlatformSwitchesResponse(
-            switches=found[:size],
-            next_page_token=edge.page_token(found[size - 1].switch_no) if len(found) > size else "",
-        )
+            found = await platform_switches.page(connection, before_no=wanted.position, size=wanted.row_limit)
+        page = wanted.page([(switch.no, _message(switch)) for switch in found])
+        return pb.ListPlatformSwitchesResponse(switches=page.items, next_page_token=page.next_page_token)
 
 
-def _message(row: Row[Sequence[object]]) -> pb.PlatformSwitch:
+def _message(switch: PlatformSwitch) -> pb.PlatformSwitch:
     return pb.PlatformSwitch(
-        switch_no=row.switch_no,
-        enabled=row.enabled,
-        reason=row.reason,
-        set_by=row.set_by,
-        set_at=timestamp(row.set_at),
+        switch_no=switch.no,
+        enabled=switch.enabled,
+        reason=switch.reason,
+        set_by=switch.set_by,
+        set_at=timestamp(switch.set_at),
     )

@@ -1,4 +1,4 @@
-"""The wallet as a process: puts its parts together, starts them, and stops them in order."""
+"""The wallet's process: connects its parts, starts them, and stops them in order."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
 from services.kit.supervision import TaskSupervisor, run_until_stopped
-from services.wallet.audit.auditor import AuditWatch
+from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
 from services.wallet.outbox.publisher import OutboxPublisher
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 def database_refusal(failed: Exception) -> Refused | None:
-    """The database is away: nothing was done that the same request, sent again, would do twice (G3)."""
+    """Refuses a call whose database is unreachable: the same request, sent again, acts once (G3)."""
     return refusals.unavailable("The database") if group_commit.retry_cause(failed) is not None else None
 
 

@@ -1,4 +1,4 @@
-"""`RelevantEventService`: the largest prizes, and large deposits and withdrawals, to read."""
+"""`RelevantEventService`: lists the largest prizes, and large deposits and withdrawals (`903-B/2015:6.3.6.6`)."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import relevant_events_pb2 as pb
 from services.kit.access.identity import Caller
+from services.kit.timestamps import timestamp
 from services.wallet.model import refusals
 from services.wallet.model.state import RelevantKind
-from services.wallet.server import fields as edge
-from services.wallet.sessions.messages import timestamp
+from services.wallet.server import fields
 from services.wallet.store import relevant_events
 from services.wallet.store.relevant_events import EventFilter
 
 
 class RelevantEventService:
-    """For whoever has to look at what is large."""
+    """Lists relevant events for operators."""
 
     descriptor = pb.DESCRIPTOR.services_by_name["RelevantEventService"]
 
@@ -26,22 +26,19 @@ class RelevantEventService:
     async def list_relevant_events(
         self, request: pb.ListRelevantEventsRequest, caller: Caller
     ) -> pb.ListRelevantEventsResponse:
-        """Events, newest first."""
+        """Lists events, newest first."""
         del caller
-        size = edge.page_size(request.page_size)
-        choice = EventFilter(
+        wanted = fields.page_request(request)
+        event_filter = EventFilter(
             kind=_kind(request.kind),
-            since=edge.optional_time("since", request),
-            until=edge.optional_time("until", request),
-            before_no=edge.page_position(request.page_token),
+            since=fields.optional_time("since", request),
+            until=fields.optional_time("until", request),
+            before_no=wanted.position,
         )
         async with self._engine.connect() as connection:
-            # One more than asked for tells whether there is another page.
-            found = [_message(row) for row in await relevant_events.page(connection, choice, size + 1)]
-        return pb.ListRelevantEventsResponse(
-            events=found[:size],
-            next_page_token=edge.page_token(found[size - 1].event_no) if len(found) > size else "",
-        )
+            rows = await relevant_events.page(connection, event_filter, wanted.row_limit)
+        page = wanted.page([(row.event_no, _message(row)) for row in rows])
+        return pb.ListRelevantEventsResponse(events=page.items, next_page_token=page.next_page_token)
 
 
 def _kind(value: int) -> RelevantKind | None:

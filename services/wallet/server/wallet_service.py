@@ -1,4 +1,4 @@
-"""The WalletService at its gRPC edge: checks what comes in, turns it into commands, and says what became of them."""
+"""`WalletService`: checks requests, submits them to the ledger as commands, and reads accounts and rounds."""
 
 import logging
 from collections.abc import Iterable
@@ -11,16 +11,19 @@ from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
+from services.kit.paging import token_of
 from services.kit.round_limits import STAKES_LIMIT
 from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
+from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
-from services.wallet.server import fields as edge
+from services.wallet.server import fields
+from services.wallet.server.access import verify_access, visible_account_no
 from services.wallet.sessions import rows as session_rows
 from services.wallet.store import accounts, queries
-from services.wallet.store.answers import REQUEST_ID_CHARACTERS_LIMIT, StoredAnswer
+from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
 ORDERS_LIMIT = 1_000
@@ -30,19 +33,29 @@ REFERENCE_CHARACTERS_LIMIT = 200
 REASON_CHARACTERS_LIMIT = 500
 SEATS_LIMIT = 10
 REPORT_SESSIONS_LIMIT = 10_000
-# The largest prize of any game is far below a thousand times the largest stake.
-PAYOUT_LIMIT_CENTS = edge.AMOUNT_LIMIT_CENTS * 1_000
+# No game pays a prize of a thousand times the largest stake.
+PAYOUT_LIMIT_CENTS = fields.AMOUNT_LIMIT_CENTS * 1_000
 
-# Field numbers of wallet.proto, for answers that go out as they are stored. PlaceStakeResponse and an accepted
-# StakeAnswer are the same bytes: both are a PlacedStake in field 1.
+# Field numbers of wallet.proto, for answers that are sent as they are stored. PlaceStakeResponse and an accepted
+# StakeAnswer have the same bytes: both are a PlacedStake in field 1.
 _ANSWERS = 1
 _REFUSED = 2
 
 _log = logging.getLogger(__name__)
 
 
+_CashRequest = wallet_pb2.DepositRequest | wallet_pb2.WithdrawRequest | wallet_pb2.RefillDemoAccountRequest
+_TableRequest = wallet_pb2.BuyInRequest | wallet_pb2.CashOutRequest
+_RoundRequest = (
+    wallet_pb2.CancelStakeRequest
+    | wallet_pb2.SettleRoundRequest
+    | wallet_pb2.VoidRoundRequest
+    | wallet_pb2.TransferHandRequest
+)
+
+
 class WalletService:
-    """One method per rpc; see wallet.proto for what each promises."""
+    """One method per rpc; wallet.proto says what each promises."""
 
     descriptor = wallet_pb2.DESCRIPTOR.services_by_name["WalletService"]
 
@@ -56,31 +69,31 @@ class WalletService:
     async def open_account(
         self, request: wallet_pb2.OpenAccountRequest, caller: Caller
     ) -> wallet_pb2.OpenAccountResponse:
-        player_id, mode = edge.registered_player_id("player_id", request.player_id), _mode(request.mode)
+        player_id, mode = fields.registered_player_id("player_id", request.player_id), _mode(request.mode)
         async with self._engine.begin() as connection:
             account = await accounts.open_account(connection, player_id, mode, self._clock.now())
-        return wallet_pb2.OpenAccountResponse(balance=_balance(account))
+        return wallet_pb2.OpenAccountResponse(balance=balance_message(account))
 
     async def find_account(
         self, request: wallet_pb2.FindAccountRequest, caller: Caller
     ) -> wallet_pb2.FindAccountResponse:
-        player_id, mode = edge.bus_safe_id("player_id", request.player_id), _mode(request.mode)
-        edge.verify_access(caller, player_id)
+        player_id, mode = fields.bus_safe_id("player_id", request.player_id), _mode(request.mode)
+        verify_access(caller, player_id)
         async with self._engine.connect() as connection:
             account = await accounts.find_by_player(connection, player_id, mode)
-        return wallet_pb2.FindAccountResponse(balance=_balance(account), blocked=account.blocked)
+        return wallet_pb2.FindAccountResponse(balance=balance_message(account), blocked=account.blocked)
 
     async def block_account(
         self, request: wallet_pb2.BlockAccountRequest, caller: Caller
     ) -> wallet_pb2.BlockAccountResponse:
-        edge.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        fields.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
         await self._set_blocked(request.account_id, blocked=True)
         return wallet_pb2.BlockAccountResponse()
 
     async def unblock_account(
         self, request: wallet_pb2.UnblockAccountRequest, caller: Caller
     ) -> wallet_pb2.UnblockAccountResponse:
-        edge.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        fields.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
         await self._set_blocked(request.account_id, blocked=False)
         return wallet_pb2.UnblockAccountResponse()
 
@@ -92,48 +105,41 @@ class WalletService:
     async def get_balance(self, request: wallet_pb2.GetBalanceRequest, caller: Caller) -> wallet_pb2.GetBalanceResponse:
         async with self._engine.connect() as connection:
             account = await accounts.find(connection, request.account_id)
-            edge.verify_access(caller, account.player_id)
+            verify_access(caller, account.player_id)
             caves = await accounts.caves_of(connection, account.no)
         return wallet_pb2.GetBalanceResponse(
-            balance=_balance(account),
+            balance=balance_message(account),
             caves=[wallet_pb2.Cave(table_id=table_id, cave_cents=cents) for table_id, cents in caves],
             blocked=account.blocked,
             player_id=account.player_id,
         )
 
     async def deposit(self, request: wallet_pb2.DepositRequest, caller: Caller) -> bytes:
-        edge.verify_length("reference", request.reference, REFERENCE_CHARACTERS_LIMIT)
-        command = commands.Deposit(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            request.account_id,
-            edge.positive_amount("amount_cents", request.amount_cents),
-            request.reference,
-        )
-        return await self._do(command, request.account_id)
+        return await self._move_cash(commands.Deposit, request, caller)
 
     async def withdraw(self, request: wallet_pb2.WithdrawRequest, caller: Caller) -> bytes:
-        edge.verify_length("reference", request.reference, REFERENCE_CHARACTERS_LIMIT)
-        command = commands.Withdraw(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            request.account_id,
-            edge.positive_amount("amount_cents", request.amount_cents),
-            request.reference,
-        )
-        return await self._do(command, request.account_id)
+        return await self._move_cash(commands.Withdraw, request, caller)
+
+    async def _move_cash(
+        self,
+        command: type[commands.Deposit | commands.Withdraw],
+        request: wallet_pb2.DepositRequest | wallet_pb2.WithdrawRequest,
+        caller: Caller,
+    ) -> bytes:
+        fields.verify_length("reference", request.reference, REFERENCE_CHARACTERS_LIMIT)
+        amount_cents = fields.positive_amount("amount_cents", request.amount_cents)
+        moved = command(*_head(request, caller), request.account_id, amount_cents, request.reference)
+        return await self._submit(moved, request.account_id)
 
     async def refill_demo_account(self, request: wallet_pb2.RefillDemoAccountRequest, caller: Caller) -> bytes:
-        """An account that is opened for it is empty: it may stay if the refill is refused, or never comes."""
-        request_id = edge.printable_id("request_id", request.request_id)
-        player_id = edge.bus_safe_id("player_id", request.player_id)
-        amount_cents = edge.positive_amount("amount_cents", request.amount_cents)
+        """Opens the account if needed: it is empty, so it does no harm if the refill is then refused."""
+        head = _head(request, caller)
+        player_id = fields.bus_safe_id("player_id", request.player_id)
+        amount_cents = fields.positive_amount("amount_cents", request.amount_cents)
         async with self._engine.begin() as connection:
             account = await accounts.open_account(connection, player_id, Mode.DEMO, self._clock.now())
-        command = commands.RefillDemo(request_id, digest(request), caller.subject, account.account_id, amount_cents)
-        return await self._do(command, account.account_id)
+        command = commands.RefillDemo(*head, account.account_id, amount_cents)
+        return await self._submit(command, account.account_id)
 
     # -- tables and banked rounds -----------------------------------------------------------------------------------
 
@@ -144,8 +150,8 @@ class WalletService:
         table = accounts.TableRegistration(
             table_id,
             epoch,
-            edge.bus_safe_id("game", request.game),
-            edge.regulation_number("regulation", request.regulation),
+            fields.bus_safe_id("game", request.game),
+            fields.regulation_number("regulation", request.regulation),
             _mode(request.mode),
             Play(request.play),
         )
@@ -156,118 +162,90 @@ class WalletService:
     async def place_stake(self, request: wallet_pb2.PlaceStakeRequest, caller: Caller) -> bytes:
         round_id, table_id, epoch = _round(request.round)
         command = _stake(request.order, round_id, table_id, epoch, caller.subject)
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest, caller: Caller) -> bytes:
-        """Each order with its own answer; one that is not even valid does not fail the others."""
+        """Answers each order by itself: an invalid one does not fail the others."""
         if not 0 < len(request.orders) <= ORDERS_LIMIT:
             raise refusals.invalid("orders", f"has to have 1 to {ORDERS_LIMIT} orders.")
         round_id, table_id, epoch = _round(request.round)
         valid: list[commands.PlaceStake] = []
         answers: list[bytes] = []
-        places: list[int] = []
+        positions: list[int] = []
         traces = [order.traceparent for order in request.orders] if _log.isEnabledFor(logging.DEBUG) else []
-        for place, order in enumerate(request.orders):
+        for position, order in enumerate(request.orders):
             try:
                 valid.append(_stake(order, round_id, table_id, epoch, caller.subject))
-                places.append(place)
+                positions.append(position)
                 answers.append(b"")
             except refusals.WalletRefused as refused:
                 answers.append(embedded(_REFUSED, status_from(refused).SerializeToString(deterministic=True)))
         if valid:
-            for place, kept in zip(places, await self._group_commit.submit(table_id, valid), strict=True):
-                answers[place] = embedded(_REFUSED, kept.answer) if kept.refused else kept.answer
+            for position, stored in zip(positions, await self._group_commit.submit(table_id, valid), strict=True):
+                answers[position] = embedded(_REFUSED, stored.answer) if stored.refused else stored.answer
                 if traces:
-                    _follow(traces[place], request.orders[place].request_id, round_id, refused=kept.refused)
+                    stake_id = request.orders[position].request_id
+                    _log_stake(traces[position], stake_id, round_id, refused=stored.refused)
         return b"".join([embedded(_ANSWERS, answer) for answer in answers])
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest, caller: Caller) -> bytes:
-        round_id, table_id, epoch = _round(request.round)
         command = commands.CancelStake(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
-            round_id,
-            edge.printable_id("stake_id", request.stake_id),
-            edge.amount_or_zero("amount_cents", request.amount_cents),
+            *_round_head(request, caller),
+            fields.printable_id("stake_id", request.stake_id),
+            fields.amount_or_zero("amount_cents", request.amount_cents),
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest, caller: Caller) -> bytes:
-        round_id, table_id, epoch = _round(request.round)
         if len(request.payouts) > STAKES_LIMIT:
             raise refusals.invalid("payouts", f"has more than {STAKES_LIMIT}.")
-        edge.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
+        fields.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
         payouts: dict[str, int] = {}
         for payout in request.payouts:
             if payout.stake_id in payouts:
                 raise refusals.invalid("payouts", f"name the stake {payout.stake_id} twice.")
-            payouts[payout.stake_id] = edge.amount_or_zero("payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
+            payouts[payout.stake_id] = fields.amount_or_zero("payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
         command = commands.SettleRound(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
-            round_id,
+            *_round_head(request, caller),
             payouts,
             request.outcome,
             _report(request.report.sessions),
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     async def void_round(self, request: wallet_pb2.VoidRoundRequest, caller: Caller) -> bytes:
-        round_id, table_id, epoch = _round(request.round)
-        edge.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
+        fields.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)
         if not request.reason:
             raise refusals.invalid("reason", "has to say why: the players and the regulator will ask.")
         command = commands.VoidRound(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
-            round_id,
+            *_round_head(request, caller),
             request.reason,
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     # -- poker ------------------------------------------------------------------------------------------------------
 
     async def buy_in(self, request: wallet_pb2.BuyInRequest, caller: Caller) -> bytes:
-        table_id, epoch = _table(request.table)
         command = commands.BuyIn(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
+            *_table_head(request, caller),
             request.account_id,
             request.session_id,
-            edge.positive_amount("amount_cents", request.amount_cents),
-            edge.amount_or_zero("commission_cents", request.commission_cents),
+            fields.positive_amount("amount_cents", request.amount_cents),
+            fields.amount_or_zero("commission_cents", request.commission_cents),
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     async def cash_out(self, request: wallet_pb2.CashOutRequest, caller: Caller) -> bytes:
-        table_id, epoch = _table(request.table)
         command = commands.CashOut(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
+            *_table_head(request, caller),
             request.account_id,
             request.session_id,
-            edge.amount_or_zero("amount_cents", request.amount_cents),
+            fields.amount_or_zero("amount_cents", request.amount_cents),
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     async def transfer_hand(self, request: wallet_pb2.TransferHandRequest, caller: Caller) -> bytes:
-        round_id, table_id, epoch = _round(request.round)
-        edge.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
+        fields.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
         if len(request.seats) > SEATS_LIMIT:
             raise refusals.invalid("seats", f"has more than {SEATS_LIMIT}.")
         if len({seat.account_id for seat in request.seats}) != len(request.seats):
@@ -276,63 +254,60 @@ class WalletService:
             commands.SeatResult(
                 seat.account_id,
                 seat.session_id,
-                edge.positive_amount("staked_cents", seat.staked_cents),
-                edge.amount_or_zero("won_cents", seat.won_cents, PAYOUT_LIMIT_CENTS),
+                fields.positive_amount("staked_cents", seat.staked_cents),
+                fields.amount_or_zero("won_cents", seat.won_cents, PAYOUT_LIMIT_CENTS),
             )
             for seat in request.seats
         ]
         command = commands.TransferHand(
-            edge.printable_id("request_id", request.request_id),
-            digest(request),
-            caller.subject,
-            table_id,
-            epoch,
-            round_id,
+            *_round_head(request, caller),
             seats,
-            edge.amount_or_zero("commission_cents", request.commission_cents, PAYOUT_LIMIT_CENTS),
+            fields.amount_or_zero("commission_cents", request.commission_cents, PAYOUT_LIMIT_CENTS),
             request.outcome,
             _report(request.report.sessions),
         )
-        return await self._do(command, table_id)
+        return await self._submit(command, command.table_id)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest, caller: Caller
     ) -> wallet_pb2.ListTransactionsResponse:
-        size, before = edge.page_size(request.page_size), edge.page_position(request.page_token)
+        wanted = fields.page_request(request)
+        before, size = wanted.position, wanted.size
         if sum(map(bool, (request.account_id, request.session_id, request.round_id))) != 1:
             raise refusals.invalid("account_id", "or `session_id` or `round_id`: exactly one of them has to be given.")
-        edge.verify_length("round_id", request.round_id, REQUEST_ID_CHARACTERS_LIMIT)
+        fields.verify_length("round_id", request.round_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                edge.verify_access(caller, account.player_id)
+                verify_access(caller, account.player_id)
                 page = await queries.account_page(connection, account.no, before, size)
             elif request.session_id:
                 session_no, player_id = await session_rows.find(connection, request.session_id)
-                edge.verify_access(caller, player_id)
+                verify_access(caller, player_id)
                 page = await queries.session_page(connection, session_no, before, size)
             else:
                 found = await queries.find_round(connection, request.round_id)
                 if found is None:
                     raise refusals.round_unknown(request.round_id)
-                mine = await accounts.visible_account_no(connection, caller, Mode(found[1].mode))
-                page = await queries.round_page(connection, found[0], mine, before, size)
+                own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+                page = await queries.round_page(connection, found[0], own_account_no, before, size)
         token = _next_page(page.next_before)
         return wallet_pb2.ListTransactionsResponse(transactions=page.transactions, next_page_token=token)
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest, caller: Caller) -> wallet_pb2.GetRoundResponse:
-        after, size = _stakes_page(request)
-        edge.verify_length("round_id", request.round_id, REQUEST_ID_CHARACTERS_LIMIT)
+        wanted = fields.page_request(request, queries.STAKES_PAGE_SIZE)
+        after, size = wanted.position, wanted.size
+        fields.verify_length("round_id", request.round_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
             found = await queries.find_round(connection, request.round_id)
             if found is None:
                 raise refusals.round_unknown(request.round_id)
-            mine = await accounts.visible_account_no(connection, caller, Mode(found[1].mode))
-            last = await queries.add_stakes(connection, [found], mine, after, size)
-        if mine is not None:
-            # It may hold what others never had to show (G7).
+            own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+            last = await queries.add_stakes(connection, [found], own_account_no, after, size)
+        if own_account_no is not None:
+            # The outcome may show what other players never had to (G7).
             found[1].ClearField("outcome")
         return wallet_pb2.GetRoundResponse(round=found[1], next_page_token=_next_page(last))
 
@@ -341,34 +316,51 @@ class WalletService:
     ) -> wallet_pb2.ListOpenRoundsResponse:
         if bool(request.account_id) == bool(request.table_id):
             raise refusals.invalid("account_id", "or `table_id`: exactly one of them has to be given.")
-        edge.verify_length("table_id", request.table_id, REQUEST_ID_CHARACTERS_LIMIT)
-        after, size = _stakes_page(request)
+        fields.verify_length("table_id", request.table_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
+        wanted = fields.page_request(request, queries.STAKES_PAGE_SIZE)
+        after, size = wanted.position, wanted.size
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                edge.verify_access(caller, account.player_id)
+                verify_access(caller, account.player_id)
                 found = await queries.open_rounds_of_account(connection, account.no)
                 last = await queries.add_stakes(connection, found, account.no, after, size)
             else:
-                edge.verify_access(caller, None)
+                verify_access(caller, None)
                 found = await queries.open_rounds_at_table(connection, request.table_id)
                 last = await queries.add_stakes(connection, found, None, after, size)
-        # No round is open without a stake that was placed: one without any here has them on another page.
+        # Every open round has stakes: a round without any here has them on another page.
         rounds = [round_ for _, round_ in found if round_.stakes]
         return wallet_pb2.ListOpenRoundsResponse(rounds=rounds, next_page_token=_next_page(last))
 
-    async def _do(self, command: commands.Command, key: str) -> bytes:
-        """Carries one command out; its answer goes out as it is stored (G3)."""
-        kept: StoredAnswer
-        (kept,) = await self._group_commit.submit(key, [command])
-        return kept.unwrap()
+    async def _submit(self, command: commands.Command, key: str) -> bytes:
+        """Carries one command out, and returns its answer as it is stored (G3)."""
+        stored: StoredAnswer
+        (stored,) = await self._group_commit.submit(key, [command])
+        return stored.unwrap()
+
+
+def _head(request: _CashRequest | _TableRequest | _RoundRequest, caller: Caller) -> tuple[str, bytes, str]:
+    """The first fields of every command: request id, digest, caller."""
+    return fields.printable_id("request_id", request.request_id), digest(request), caller.subject
+
+
+def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int]:
+    """The first fields of a command at a table: the table and its epoch follow."""
+    return (*_head(request, caller), *_table(request.table))
+
+
+def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str]:
+    """The first fields of a command in a round: table, epoch and round follow."""
+    round_id, table_id, epoch = _round(request.round)
+    return (*_head(request, caller), table_id, epoch, round_id)
 
 
 def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:
-    """The same digest whether it comes alone or with others: it may be sent again either way."""
-    edge.verify_length("detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
+    """The command of an order. Its digest is the same alone and among others: it may be sent again either way."""
+    fields.verify_length("detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
     return commands.PlaceStake(
-        edge.printable_id("request_id", order.request_id),
+        fields.printable_id("request_id", order.request_id),
         digest(order, table_id, round_id),
         caller,
         table_id,
@@ -376,13 +368,13 @@ def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: in
         round_id,
         order.account_id,
         order.session_id,
-        edge.positive_amount("amount_cents", order.amount_cents),
+        fields.positive_amount("amount_cents", order.amount_cents),
         order.detail,
     )
 
 
-def _follow(traceparent: str, stake_id: str, round_id: str, *, refused: bool) -> None:
-    """A line in the trace of the player's call: it ends here, where the money moved or did not."""
+def _log_stake(traceparent: str, stake_id: str, round_id: str, *, refused: bool) -> None:
+    """Logs the end of the player's call in its own trace, where the money moved or did not."""
     with trace.parse(traceparent) or nullcontext():
         _log.debug("a stake", extra={"stake_id": stake_id, "round_id": round_id, "refused": refused})
 
@@ -396,38 +388,22 @@ def _mode(value: int) -> Mode:
 def _table(table: types_pb2.TableRef) -> tuple[str, int]:
     if table.epoch < 1:
         raise refusals.invalid("epoch", "has to be the epoch of the table's lease, 1 or above.")
-    return edge.bus_safe_id("table_id", table.table_id), table.epoch
+    return fields.bus_safe_id("table_id", table.table_id), table.epoch
 
 
 def _round(round_: types_pb2.RoundRef) -> tuple[str, str, int]:
     table_id, epoch = _table(round_.table)
-    return edge.printable_id("round_id", round_.round_id), table_id, epoch
-
-
-def _stakes_page(request: wallet_pb2.GetRoundRequest | wallet_pb2.ListOpenRoundsRequest) -> tuple[int | None, int]:
-    """The stake after which the page begins, and how many it may have."""
-    size = edge.page_size(request.page_size) if request.page_size else queries.STAKES_PAGE_SIZE
-    return edge.page_position(request.page_token), size
+    return fields.printable_id("round_id", round_.round_id), table_id, epoch
 
 
 def _next_page(position: int | None) -> str:
-    return "" if position is None else edge.page_token(position)
+    return "" if position is None else token_of(position)
 
 
 def _report(sessions: Iterable[wallet_pb2.SessionInRound]) -> list[commands.SessionInRound]:
     report = [
-        commands.SessionInRound(line.session_id, line.bet, line.excused, line.cave_below_minimum) for line in sessions
+        commands.SessionInRound(each.session_id, each.bet, each.excused, each.cave_below_minimum) for each in sessions
     ]
     if len(report) > REPORT_SESSIONS_LIMIT:
         raise refusals.invalid("report", f"names more than {REPORT_SESSIONS_LIMIT} sessions.")
     return report
-
-
-def _balance(account: accounts.PlayerAccount) -> types_pb2.Balance:
-    return types_pb2.Balance(
-        account_id=account.account_id,
-        mode=types_pb2.Mode.ValueType(account.mode),
-        free_cents=account.free_cents,
-        locked_cents=account.locked_cents,
-        version=account.version,
-    )

@@ -1,4 +1,4 @@
-"""Writes down what was decided about sessions, ends those with nothing left in play, and tells their players."""
+"""Saves changed sessions, ends those with nothing left in play, and sends the facts about them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,10 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.wallet.model import inactivity
 from services.wallet.model.state import Notice, Session, SessionState
-from services.wallet.outbox import facts
-from services.wallet.sessions import messages as session_facts
-from services.wallet.sessions import rows as session_rows
-from services.wallet.sessions import summary as session_summary
+from services.wallet.outbox import facts as outbox_facts
+from services.wallet.sessions import messages, rows, summary
 from services.wallet.sessions.rows import InPlay
 
 
@@ -25,21 +23,21 @@ async def save_changes(
 ) -> None:
     """Saves sessions whose tables the caller has locked. `now` is of the session clock, `at` of the machine's.
 
-    Nobody with an open stake or a cave is ended (B24): such a session stays ENDING.
+    A session with an open stake or a cave does not end (B24): it stays ENDING.
     """
     for session in sessions:
-        left = in_play.get(session.no)
-        if session.state is SessionState.ENDING and left is not None and not left.anything:
-            inactivity.close(session, left.version, now)
-    await session_rows.save(connection, sessions)
-    told = [session_facts.notice_fact(notice) for notice in notices]
+        still_in_play = in_play.get(session.no)
+        if session.state is SessionState.ENDING and still_in_play is not None and not still_in_play.anything:
+            inactivity.close(session, still_in_play.version, now)
+    await rows.save(connection, sessions)
+    facts = [messages.notice_fact(notice) for notice in notices]
     ended = [session for session in sessions if session.state is SessionState.ENDED]
-    summaries = await session_summary.summaries(connection, [session.no for session in ended], now)
-    told += [session_facts.ended_fact(session, summaries[session.no], now) for session in ended]
-    moved_on = {notice.session.no for notice in notices}
-    told += [
-        session_facts.changed_fact(session)
+    summaries = await summary.summaries(connection, [session.no for session in ended], now)
+    facts += [messages.ended_fact(session, summaries[session.no], now) for session in ended]
+    noticed = {notice.session.no for notice in notices}
+    facts += [
+        messages.changed_fact(session)
         for session in sessions
-        if session.no in moved_on or session.state >= SessionState.ENDING
+        if session.no in noticed or session.state >= SessionState.ENDING
     ]
-    await facts.insert(connection, told, at)
+    await outbox_facts.insert(connection, facts, at)

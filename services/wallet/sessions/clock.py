@@ -1,15 +1,15 @@
-"""The clock that sessions live by: the machine's, and in development as far ahead of it as somebody has moved it."""
+"""The clock of sessions: the machine's, and in development as far ahead of it as it has been advanced."""
 
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.clock import Clock
 from services.wallet.model import refusals
-from services.wallet.settings import SessionClockKind, WalletSettings
 
-# However often it is moved, it stays within this (dates have an end).
+# How far ahead of the machine's clock it may be in all: dates have an end.
 AHEAD_LIMIT = timedelta(days=3660)
 
 _READ = text("SELECT ahead_us FROM session_clock")
@@ -19,45 +19,47 @@ _ADVANCE = text(
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class SessionClock:
-    """Tells sessions the time. Replicas agree on it after `refresh`, which the watch calls before every sweep.
+class SessionClockKind(StrEnum):
+    """Whether the session clock can be advanced."""
 
-    A clock that is real ignores what development may have left in the database: no session must end before its time.
+    REAL = "real"
+    ADVANCEABLE = "advanceable"
+
+
+class SessionClock:
+    """Tells sessions the time. Replicas agree on it after `refresh`, which the inactivity watch calls at each sweep.
+
+    A real clock ignores what development may have left in the database: no session ends before its time.
     """
 
     def __init__(self, engine: AsyncEngine, clock: Clock, kind: SessionClockKind = SessionClockKind.REAL) -> None:
         self._engine = engine
         self._clock = clock
-        self._advanceable = kind is SessionClockKind.ADVANCEABLE
+        self.advanceable = kind is SessionClockKind.ADVANCEABLE
         self._ahead = timedelta()
 
     def now(self) -> datetime:
-        """The time of sessions, as far as this process knows."""
+        """The time of sessions, as of the last refresh."""
         return self._clock.now() + self._ahead
 
     async def refresh(self) -> None:
-        """Learns how far the clock was moved, also by other replicas."""
-        if self._advanceable:
+        """Reads how far the clock has been advanced, by any replica."""
+        if self.advanceable:
             async with self._engine.connect() as connection:
                 self._ahead = timedelta(microseconds=(await connection.execute(_READ)).scalar_one())
 
     async def advance(self, connection: AsyncConnection, by: timedelta) -> timedelta:
-        """Moves the clock in the caller's transaction; the caller then says `moved` to what this returns."""
-        if not self._advanceable:
-            raise refusals.WalletRefused(
-                "NOT_OFFERED",
-                "The session clock is real here: only a development stack moves it.",
-                setting=WalletSettings.variable_name("session_clock"),
-            )
-        moved = (
-            await connection.execute(_ADVANCE, {"by_us": by // _MICROSECOND, "limit_us": AHEAD_LIMIT // _MICROSECOND})
-        ).scalar_one_or_none()
-        if moved is None:
+        """Advances an advanceable clock; once the transaction is committed, pass the result to `set_ahead`."""
+        if not self.advanceable:
+            raise ValueError("a real session clock cannot be advanced")
+        values = {"by_us": by // _MICROSECOND, "limit_us": AHEAD_LIMIT // _MICROSECOND}
+        ahead_us = (await connection.execute(_ADVANCE, values)).scalar_one_or_none()
+        if ahead_us is None:
             raise refusals.invalid(
                 "by", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
             )
-        return timedelta(microseconds=moved)
+        return timedelta(microseconds=ahead_us)
 
     def set_ahead(self, ahead: timedelta) -> None:
-        """The transaction that moved the clock was committed."""
+        """Takes over what a committed transaction has stored."""
         self._ahead = ahead

@@ -1,7 +1,7 @@
-"""Watches the time: invites, warns and ends the sessions for which inactivity is a matter of time.
+"""Invites, warns and ends inactive sessions whose next step is due by time.
 
-Every replica watches. Whoever is first locks the session's table, and the others find nothing due any more, so each
-step is taken once. What is due is in the rows (`next_step_at`), so that a restart in any state forgets nothing.
+Every replica watches. The first one locks the session's table, and the others find nothing due any more, so each step
+is taken once. The rows say what is due (`next_step_at`), so a restart in any state forgets nothing.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions.clock import SessionClock
 
-# Sessions looked at in one sweep, and at one table in one transaction; the rest waits for the next one (G11).
+# Sessions of one sweep, and so of one transaction; the rest waits for the next sweep (G11).
 SWEEP_SESSIONS_LIMIT = 500
-# Nobody could bet while the wallet was away for this long: who was warned before is given his time again (G9).
+# Nobody could bet while the wallet was away for this long, so a player who was warned before gets the time again (G9).
 OUTAGE_THRESHOLD = timedelta(seconds=30)
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _DUE = text(
     SELECT session_no, table_no FROM sessions WHERE next_step_at <= :now ORDER BY next_step_at, session_no LIMIT :limit
     """
 )
-_NOTE_WATCHING = text(
+_RECORD_SWEEP = text(
     """
     UPDATE session_clock
     SET watched_at = clock_timestamp(),
@@ -41,7 +41,7 @@ _NOTE_WATCHING = text(
 
 
 class InactivityWatch:
-    """Sweeps over what is due, again and again."""
+    """Sweeps over the sessions that are due."""
 
     def __init__(
         self, engine: AsyncEngine, clock: Clock, session_clock: SessionClock, interval: timedelta = timedelta(seconds=1)
@@ -49,40 +49,40 @@ class InactivityWatch:
         self._engine = engine
         self._session_clock = session_clock
         self._clock = clock
-        self._every = interval
+        self._interval = interval
 
     async def run(self) -> None:
-        """Until it is cancelled. A database that is away is no reason to stop watching."""
+        """Sweeps until it is cancelled, also while the database is away."""
         while True:
             try:
                 await self.sweep()
-            except Exception:  # noqa: BLE001 - whatever it is, sessions have to be watched on
+            except Exception:  # noqa: BLE001 - whatever failed, sessions still have to be watched
                 _log.exception("a sweep over inactive sessions failed; the next one tries again")
-            await asyncio.sleep(self._every.total_seconds())
+            await asyncio.sleep(self._interval.total_seconds())
 
     async def sweep(self) -> None:
-        """Takes the steps that are due, the oldest first."""
+        """Takes the steps that are due, oldest first."""
         await self._session_clock.refresh()
         now = self._session_clock.now()
         async with self._engine.begin() as connection:
             resumed_at = (
-                await connection.execute(_NOTE_WATCHING, {"now": now, "outage": OUTAGE_THRESHOLD})
+                await connection.execute(_RECORD_SWEEP, {"now": now, "outage": OUTAGE_THRESHOLD})
             ).scalar_one()
             due = (await connection.execute(_DUE, {"now": now, "limit": SWEEP_SESSIONS_LIMIT})).all()
-        at_tables: dict[int, list[int]] = {}
+        by_table: dict[int, list[int]] = {}
         for session_no, table_no in due:
-            at_tables.setdefault(table_no, []).append(session_no)
-        for session_nos in at_tables.values():
+            by_table.setdefault(table_no, []).append(session_no)
+        for session_nos in by_table.values():
             try:
                 await self._step(session_nos, resumed_at)
             except (DBAPIError, ValueError) as failed:
                 if isinstance(failed, DBAPIError) and failed.connection_invalidated:
                     raise
-                # One session that cannot be brought on must not keep the others from their warning.
-                _log.exception("inactive sessions could not be brought on", extra={"session_nos": session_nos})
+                # A session whose step fails must not keep the others from their warning.
+                _log.exception("the step of inactive sessions failed", extra={"session_nos": session_nos})
 
     async def _step(self, session_nos: list[int], resumed_at: datetime | None) -> None:
-        """One step of each of these sessions of one table, if it is still due under the lock."""
+        """Takes one step of each of these sessions of one table, if it is still due under the lock."""
         async with self._engine.begin() as connection:
             policies = await session_rows.lock_tables_of(connection, session_nos)
             now = self._session_clock.now()

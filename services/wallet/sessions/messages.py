@@ -1,25 +1,15 @@
-"""What the world is told about sessions: the messages of the protos, and the facts for the outbox."""
+"""The messages about sessions: how they are shown, and the facts that leave through the outbox."""
 
 from datetime import datetime
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2
+from services.kit.timestamps import timestamp
 from services.wallet.model.state import Notice, Session
 from services.wallet.outbox.facts import Fact, player_fact
 
 
-def timestamp(at: datetime | None) -> Timestamp | None:
-    """A time of the protos; none stays none."""
-    if at is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(at)
-    return stamp
-
-
 def session_message(session: Session) -> session_pb2.Session:
-    """A session as it stands."""
+    """The message of a session."""
     device = session.device
     return session_pb2.Session(
         session_id=session.session_id,
@@ -42,13 +32,13 @@ def session_message(session: Session) -> session_pb2.Session:
 
 
 def changed_fact(session: Session) -> Fact:
-    """For the game service: who is at its table, and whose cave it has to cash out."""
+    """Tells the game service of a table who sits there, and whose cave it has to cash out."""
     changed = events_pb2.SessionChanged(session=session_message(session))
     return Fact(f"feltro.wallet.sessions.{session.table_id}", changed.SerializeToString())
 
 
 def started_fact(session: Session, previous_started_at: datetime | None) -> Fact:
-    """His session started; with the date of the one before."""
+    """Tells the player that the session started, and when the previous one did."""
     started = events_pb2.SessionStarted(
         session=session_message(session), previous_session_started_at=timestamp(previous_started_at)
     )
@@ -58,9 +48,9 @@ def started_fact(session: Session, previous_started_at: datetime | None) -> Fact
 
 
 def notice_fact(notice: Notice) -> Fact:
-    """He is invited or warned, or neither any more."""
+    """Tells the player of an invitation, a warning, or the withdrawal of either."""
     session = notice.session
-    told = events_pb2.SessionNotice(
+    message = events_pb2.SessionNotice(
         session_id=session.session_id,
         table_id=session.table_id,
         kind=events_pb2.SessionNoticeKind.Value(f"SESSION_NOTICE_KIND_{notice.kind}"),
@@ -68,10 +58,10 @@ def notice_fact(notice: Notice) -> Fact:
         round_id=notice.round_id,
         rule=notice.rule,
     )
-    return player_fact(session.player_id, events_pb2.PlayerFact(at=timestamp(notice.at), session_notice=told))
+    return player_fact(session.player_id, events_pb2.PlayerFact(at=timestamp(notice.at), session_notice=message))
 
 
 def ended_fact(session: Session, summary: session_pb2.SessionSummary, at: datetime) -> Fact:
-    """His session ended; with what it came to (`804/2015:26`)."""
+    """Tells the player that the session ended, with its summary (`804/2015:26`)."""
     ended = events_pb2.SessionEnded(session=session_message(session), summary=summary)
     return player_fact(session.player_id, events_pb2.PlayerFact(at=timestamp(at), session_ended=ended))

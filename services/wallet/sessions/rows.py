@@ -1,15 +1,16 @@
-"""Sessions as rows: read in bulk under the lock that the caller holds on their tables, and written back at once."""
+"""The rows of sessions: read in bulk under the lock that the caller holds on their tables, and saved in bulk."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.wallet.model import refusals
+from services.wallet.model import ids, refusals
 from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode, Play, Session, SessionState, Table
+from services.wallet.sessions.policies import POLICY_COLUMNS, policy_from_row
 
 _COLUMNS = """
     s.session_no, s.session_id::text AS session_id, s.player_id, s.account_no, a.account_id::text AS account_id,
@@ -28,19 +29,19 @@ _PAGE = text(
     ORDER BY s.session_no DESC LIMIT :size
     """
 )
-# Whoever is there is found first, by the index of those who are: a planner that is asked for the first so many in the
-# order of their numbers may prefer to walk through all that ever ended.
+# The sessions that have not ended are found first, by their own index: asked for the first rows in the order of their
+# numbers, the planner may prefer to walk through all sessions that ever ended.
 _PAGE_AT_TABLE = text(
     f"""
-    WITH there AS MATERIALIZED (
+    WITH running AS MATERIALIZED (
         SELECT session_no FROM sessions
         WHERE table_no = :table_no AND state < 5 AND session_no > COALESCE(CAST(:after_no AS bigint), 0)
     ),
-    wanted AS (SELECT session_no FROM there ORDER BY session_no LIMIT :size)
+    wanted AS (SELECT session_no FROM running ORDER BY session_no LIMIT :size)
     SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
     """
 )
-# What was ended stays as it ended. A sign of life may have been noted since the session was read: the later one stays.
+# An ended session never changes. Activity may have been recorded since the session was read: the later time stays.
 _SAVE = text(
     """
     UPDATE sessions s
@@ -85,23 +86,34 @@ _INSERT = text(
     RETURNING session_no
     """
 )
-# The table of a session never changes, so its session may be read before its lock is held.
+# A session never changes its table, so it may be read before the table is locked.
 _LOCK_TABLES_OF = text(
-    """
-    SELECT table_no, invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
-    FROM tables
+    f"""
+    SELECT table_no, {POLICY_COLUMNS} FROM tables
     WHERE table_no IN (SELECT s.table_no FROM sessions s WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])))
     ORDER BY table_no FOR NO KEY UPDATE
     """
 )
 _LOCK_TABLE = text(
-    """
+    f"""
     SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no, rules_version,
-           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+           {POLICY_COLUMNS}
     FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
     """
 )
 _TABLE_NO = text("SELECT table_no FROM tables WHERE table_id = :table_id")
+_RUNNING_AT_TABLE = text(
+    "SELECT session_id::text FROM sessions WHERE player_id = :player_id AND table_no = :table_no AND state < 5"
+)
+_LATEST = text(
+    "SELECT started_at, ended_at FROM sessions WHERE player_id = :player_id ORDER BY session_no DESC LIMIT 1"
+)
+_RECORD_ACTIVITY = text(
+    """
+    UPDATE sessions SET last_activity_at = GREATEST(last_activity_at, :now)
+    WHERE session_no = :session_no AND state < 5 RETURNING 1
+    """
+)
 _RUNNING_OF_PLAYER = text(
     "SELECT session_no FROM sessions WHERE player_id = :player_id AND state < 5 ORDER BY session_no"
 )
@@ -121,16 +133,16 @@ _RUNNING_OF_ACCOUNTS = text(
 _IN_PLAY = text(
     """
     SELECT s.session_no, a.version,
-           -- nothing locked at all spares the look at a large round
+           -- without locked money a large round need not be read
            a.locked_cents > 0 AND EXISTS (
                SELECT 1 FROM rounds r JOIN stakes k USING (round_no)
                WHERE r.table_no = s.table_no AND r.state = 1 AND k.account_no = s.account_no AND k.state = 1
-           ) AS staked,
+           ) AS has_stake,
            EXISTS (
                SELECT 1 FROM accounts cave
                WHERE cave.kind = 4 AND cave.owner_no = s.account_no AND cave.table_no = s.table_no
                  AND cave.free_cents + cave.locked_cents > 0
-           ) AS seated
+           ) AS has_cave
     FROM sessions s JOIN accounts a USING (account_no)
     WHERE s.session_no = ANY(CAST(:session_nos AS bigint[]))
     """
@@ -139,22 +151,29 @@ _IN_PLAY = text(
 
 @dataclass(frozen=True, slots=True)
 class InPlay:
-    """What a session still has on the table, and its account's version."""
+    """The money that a session has at its table, and its account's version."""
 
     version: int
-    # An open stake in an open round.
     has_stake: bool
-    # A cave that is not empty.
+    """An open stake in an open round."""
     has_cave: bool
+    """A cave that is not empty."""
 
     @property
     def anything(self) -> bool:
         return self.has_stake or self.has_cave
 
 
+class Period(NamedTuple):
+    """When a session started and ended; None for what has not happened."""
+
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
 async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
-    """A session's number and whose it is, which never change, or the refusal that there is none."""
-    if refusals.is_wallet_id(session_id):
+    """Returns a session's number and player, which never change; refuses an id that no session has."""
+    if ids.is_wallet_id(session_id):
         row = (await connection.execute(_FIND, {"session_id": session_id})).one_or_none()
         if row is not None:
             return row.session_no, row.player_id
@@ -162,14 +181,14 @@ async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
 
 
 async def running_nos_of_player(connection: AsyncConnection, player_id: str) -> list[int]:
-    """The numbers of a player's sessions that have not ended."""
+    """Returns the numbers of a player's sessions that have not ended."""
     return list((await connection.execute(_RUNNING_OF_PLAYER, {"player_id": player_id})).scalars())
 
 
 async def running_nos_of_accounts(
     connection: AsyncConnection, seats: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], int]:
-    """The session that has not ended of each account at each table, which is one at the most; by account and table."""
+    """Returns the running session of each account at each table, at most one, by account and table."""
     account_nos, table_nos = zip(*seats, strict=True)
     rows = await connection.execute(
         _RUNNING_OF_ACCOUNTS, {"account_nos": list(account_nos), "table_nos": list(table_nos)}
@@ -177,14 +196,36 @@ async def running_nos_of_accounts(
     return {(row.account_no, row.table_no): row.session_no for row in rows}
 
 
+async def find_running(connection: AsyncConnection, player_id: str, table_no: int) -> str | None:
+    """Returns the id of the player's session at a table that has not ended."""
+    wanted = {"player_id": player_id, "table_no": table_no}
+    session_id: str | None = (await connection.execute(_RUNNING_AT_TABLE, wanted)).scalar_one_or_none()
+    return session_id
+
+
+async def latest_period(connection: AsyncConnection, player_id: str) -> Period:
+    """Returns when the player's latest session started and ended."""
+    row = (await connection.execute(_LATEST, {"player_id": player_id})).one_or_none()
+    return Period(None, None) if row is None else Period(row.started_at, row.ended_at)
+
+
+async def record_activity(connection: AsyncConnection, session_no: int, now: datetime) -> bool:
+    """Records the player's activity; returns False if the session has ended.
+
+    Needs no lock on the table: this time decides nothing.
+    """
+    recorded = await connection.execute(_RECORD_ACTIVITY, {"session_no": session_no, "now": now})
+    return recorded.one_or_none() is not None
+
+
 async def at_table(connection: AsyncConnection, table_no: int, states: Iterable[SessionState]) -> list[Session]:
-    """The sessions at a table that stand in one of these states."""
+    """Returns the sessions at a table that are in one of these states."""
     wanted = {"table_no": table_no, "states": [state.value for state in states]}
     return await load(connection, list((await connection.execute(_AT_TABLE, wanted)).scalars()))
 
 
 async def lock_table(connection: AsyncConnection, table_id: str) -> Table | None:
-    """Locks a table, whose sessions may then be read and changed; none if there is no such table."""
+    """Locks a table, so that its sessions may be read and changed; returns None if there is no such table."""
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table_id})).one_or_none()
     if row is None:
         return None
@@ -197,15 +238,15 @@ async def lock_table(connection: AsyncConnection, table_id: str) -> Table | None
         play=Play(row.play),
         epoch=row.epoch,
         bank_no=row.bank_no,
-        policy=_policy(row),
+        policy=policy_from_row(row),
         rules_version=row.rules_version,
     )
 
 
 async def lock_tables_of(connection: AsyncConnection, session_nos: Sequence[int]) -> dict[int, InactivityPolicy]:
-    """Locks the tables of sessions, which may then be read and changed; the policies by the numbers of the tables."""
+    """Locks the tables of sessions, so that these may be read and changed; returns their policies by table number."""
     rows = await connection.execute(_LOCK_TABLES_OF, {"session_nos": list(session_nos)})
-    return {row.table_no: _policy(row) for row in rows}
+    return {row.table_no: policy_from_row(row) for row in rows}
 
 
 async def load(connection: AsyncConnection, session_nos: Sequence[int]) -> list[Session]:
@@ -219,7 +260,7 @@ async def load(connection: AsyncConnection, session_nos: Sequence[int]) -> list[
 async def page(
     connection: AsyncConnection, player_id: str, *, running_only: bool, before_no: int | None, size: int
 ) -> list[Session]:
-    """Sessions of a player, newest first."""
+    """Lists sessions of a player, newest first."""
     wanted = {"player_id": player_id, "running_only": running_only, "before_no": before_no, "size": size}
     return [_session(row) for row in await connection.execute(_PAGE, wanted)]
 
@@ -227,10 +268,10 @@ async def page(
 async def page_at_table(
     connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
 ) -> list[Session]:
-    """Sessions at a table that have not ended, in the order of their numbers.
+    """Lists sessions at a table that have not ended, in the order of their numbers.
 
-    A session is given its number under its table's lock, so a number is also the place in the order of start, and
-    nobody comes in later at a place that a reader has passed.
+    A session gets its number under its table's lock, so numbers follow the order of start, and no session appears later
+    at a place that a reader has passed.
     """
     table_no = (await connection.execute(_TABLE_NO, {"table_id": table_id})).scalar_one_or_none()
     if table_no is None:
@@ -240,7 +281,7 @@ async def page_at_table(
 
 
 async def save(connection: AsyncConnection, sessions: Sequence[Session]) -> None:
-    """Writes what may change about sessions."""
+    """Saves the columns of sessions that may change."""
     if not sessions:
         return
     columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in sessions] for name in _SAVED}
@@ -251,7 +292,7 @@ async def save(connection: AsyncConnection, sessions: Sequence[Session]) -> None
 
 
 async def insert(connection: AsyncConnection, account_no: int, table_no: int, device: Device, now: datetime) -> Session:
-    """A new session. What the account's entries are from now on may be its own."""
+    """Adds a session. The account's later entries may belong to it."""
     result = await connection.execute(
         _INSERT,
         {
@@ -269,20 +310,9 @@ async def insert(connection: AsyncConnection, account_no: int, table_no: int, de
 
 
 async def in_play(connection: AsyncConnection, session_nos: Sequence[int]) -> dict[int, InPlay]:
-    """What each session still has on the table; read it under the table's lock."""
+    """Returns what each session has in play; call it under the table's lock."""
     rows = await connection.execute(_IN_PLAY, {"session_nos": list(session_nos)})
-    return {row.session_no: InPlay(row.version, row.staked, row.seated) for row in rows}
-
-
-def _policy(row: Row[Any]) -> InactivityPolicy:
-    return InactivityPolicy(
-        invite=row.invite,
-        idle_seconds=row.idle_seconds,
-        missed_rounds=row.missed_rounds,
-        warn_after_seconds=row.warn_after_seconds,
-        end_after_seconds=row.end_after_seconds,
-        rebuy_grace_seconds=row.rebuy_grace_seconds,
-    )
+    return {row.session_no: InPlay(row.version, row.has_stake, row.has_cave) for row in rows}
 
 
 def _session(row: Row[Any]) -> Session:

@@ -1,8 +1,8 @@
-"""What sessions came to, computed from the ledger each time it is asked for, so that it can never disagree with it.
+"""The summaries of sessions, computed from the ledger at each request, so that they never disagree with it.
 
-The entries of a session carry its number. They lie on the player's account, between the versions the account had at its
-start and its end, and in poker on his cave at that table from the version the cave had at its start: both are ranges of
-the primary key of `entries`, so that nothing has to be indexed by session.
+The entries of a session carry its number. They belong to the player's account, between the versions that it had at the
+session's start and end, and in poker to the player's cave at that table, from the version that it had at the start.
+Both are ranges of the primary key of `entries`, so that no index by session is needed.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import session_pb2, types_pb2
-from services.wallet.sessions.messages import timestamp
+from services.kit.timestamps import timestamp
 
-# The newest so many deposits and withdrawals are listed; the sums hold all of them (G11).
+# Deposits and withdrawals listed, the newest; the sums hold all of them (G11).
 CASH_MOVEMENTS_LIMIT = 100
 
 _SUMMARIES = text(
@@ -50,7 +50,7 @@ _SUMMARIES = text(
             count(DISTINCT e.transfer_no) FILTER (WHERE t.kind = 5) AS rounds
         FROM entries e JOIN transfers t USING (transfer_no)
         WHERE e.account_no = w.account_no AND e.version > w.from_version AND e.version <= w.to_version
-          -- his entries at other tables do not count, deposits and withdrawals belong to no table
+          -- entries at other tables do not count, deposits and withdrawals belong to no table
           AND (e.session_no = w.session_no OR e.session_no IS NULL) AND (e.session_no IS NOT NULL OR t.kind IN (1, 2))
     ) account
     CROSS JOIN LATERAL (
@@ -83,7 +83,7 @@ _SUMMARIES = text(
 async def summaries(
     connection: AsyncConnection, session_nos: Sequence[int], now: datetime
 ) -> dict[int, session_pb2.SessionSummary]:
-    """The summary of each session by its number. `now` ends the time played of one that is not saved as ended."""
+    """Returns the summary of each session by its number; a session that is not saved as ended lasts until `now`."""
     if not session_nos:
         return {}
     rows = await connection.execute(
@@ -93,15 +93,15 @@ async def summaries(
 
 
 def _summary(row: Row[Any], now: datetime) -> session_pb2.SessionSummary:
-    played = Duration()
-    played.FromTimedelta(max((row.ended_at or now) - row.started_at, timedelta()))
+    duration = Duration()
+    duration.FromTimedelta(max((row.ended_at or now) - row.started_at, timedelta()))
     return session_pb2.SessionSummary(
         staked_cents=row.staked_cents,
         won_cents=row.won_cents,
         net_cents=row.won_cents - row.staked_cents - row.commission_cents,
         commission_cents=row.commission_cents,
         rounds=row.rounds,
-        duration=played,
+        duration=duration,
         deposited_cents=row.deposited_cents,
         withdrawn_cents=row.withdrawn_cents,
         cash_movements=_cash_movements(row),

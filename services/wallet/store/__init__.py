@@ -1,1 +1,1 @@
-"""Reads and writes the ledger's rows in PostgreSQL: groups of commands under locks, caches, answers, queries."""
+"""Reads and writes the ledger in PostgreSQL: groups of commands, caches, stored answers and queries."""

@@ -1,4 +1,4 @@
-"""Accounts and tables as rows: opening them, blocking them, and what an account has."""
+"""Opens, finds and blocks accounts, and registers tables."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,7 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.kit.access.identity import Caller
-from services.wallet.model import refusals
+from services.wallet.model import ids, refusals
 from services.wallet.model.state import Mode, Play
 
 _OPEN_ACCOUNT = text("""
@@ -40,13 +39,13 @@ SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no
 _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
 """)
-_RAISE = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
+_RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerAccount:
-    """A player's account as it is read, without a lock."""
+    """A player's account as it is read for a query."""
 
     no: int
     account_id: str
@@ -60,7 +59,7 @@ class PlayerAccount:
 
 @dataclass(frozen=True, slots=True)
 class TableRegistration:
-    """What a game service says of a table when it opens it."""
+    """A game service's description of a table that it opens."""
 
     table_id: str
     epoch: int
@@ -71,13 +70,13 @@ class TableRegistration:
 
 
 async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
-    """The player's account in this mode; a new one with the operator's books opposite it if he has none."""
+    """Returns the player's account in this mode, after making it and its operator account if there is none."""
     await connection.execute(_OPEN_ACCOUNT, {"player_id": player_id, "mode": mode, "at": at})
     return await find_by_player(connection, player_id, mode)
 
 
 async def find_by_player(connection: AsyncConnection, player_id: str, mode: Mode) -> PlayerAccount:
-    """The player's account in this mode, or the refusal that he has none."""
+    """Returns the player's account in this mode; refuses if there is none."""
     row = (await connection.execute(_BY_PLAYER, {"player_id": player_id, "mode": mode})).one_or_none()
     if row is None:
         raise refusals.player_without_account(player_id, mode)
@@ -85,8 +84,8 @@ async def find_by_player(connection: AsyncConnection, player_id: str, mode: Mode
 
 
 async def find(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> PlayerAccount:
-    """A player's account, or the refusal that there is none."""
-    if not refusals.is_wallet_id(account_id):
+    """Returns a player's account; refuses if there is none."""
+    if not ids.is_wallet_id(account_id):
         raise refusals.account_unknown(account_id)
     statement = text(f"{_BY_ID.text} FOR NO KEY UPDATE") if lock else _BY_ID
     row = (await connection.execute(statement, {"account_id": account_id})).one_or_none()
@@ -105,7 +104,7 @@ async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: 
 
 
 async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
-    """Registers a table or raises its epoch (G8); returns the rounds that its last owner left open."""
+    """Registers a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
     if row is None:
         values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}
@@ -123,15 +122,10 @@ async def open_table(connection: AsyncConnection, table: TableRegistration, at: 
             raise refusals.table_differs(table.table_id, field)
     if table.epoch < epoch:
         raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
-    await connection.execute(_RAISE, {"epoch": table.epoch, "table_no": table_no})
+    await raise_epoch(connection, table_no, table.epoch)
     return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
 
 
-async def visible_account_no(connection: AsyncConnection, caller: Caller, mode: Mode) -> int | None:
-    """The account to which a caller's view is narrowed; None for those who may see everybody's."""
-    if caller.scopes & {"operator", "game"}:
-        return None
-    row = (await connection.execute(_BY_PLAYER, {"player_id": caller.subject, "mode": mode})).one_or_none()
-    if row is None:
-        raise refusals.not_yours()
-    return int(row[0])
+async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:
+    """Stores a table's epoch: lower ones are shut out from now on (G8)."""
+    await connection.execute(_RAISE_EPOCH, {"epoch": epoch, "table_no": table_no})

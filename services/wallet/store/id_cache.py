@@ -1,17 +1,15 @@
-"""Which number stands for which id. Nothing in here ever changes, so it is remembered without a lock.
+"""Caches the row numbers of ids. They never change, so that no lock is needed.
 
-A group of commands takes what it needs into a mapping of its own and is decided by that alone. What this process
-forgets to make room is therefore missing to nobody, whoever forgets it and whenever; and an id is without a number only
-if the database has said so since the command came in, for a refusal because of it is kept for ever (G3, G12).
+A group of commands copies the numbers it needs into a mapping of its own and is decided by that alone, so that clearing
+the cache takes nothing from a group under way. An id counts as unknown only if the database has said so since the
+command arrived, because a refusal for that reason is stored for ever (G3, G12).
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
-from uuid import UUID
+from typing import TypeVar
 
 from services.kit.database.postgresql import DirectConnection
-from services.wallet.ledger.book import SessionKey
 from services.wallet.ledger.commands import (
     UNKNOWN,
     BuyIn,
@@ -23,10 +21,10 @@ from services.wallet.ledger.commands import (
     TableCommand,
     TransferHand,
 )
-from services.wallet.model import refusals
-from services.wallet.model.state import Play
+from services.wallet.model import ids
+from services.wallet.model.state import AccountKey, CaveKey, Play, SessionKey, TableKey
 
-# Ids of one kind beyond this are forgotten all at once and looked up again (G11).
+# Beyond this many ids of one kind all of them are dropped and read again (G11).
 CACHED_IDS_LIMIT = 200_000
 
 _TABLES = "SELECT table_id, table_no, bank_no, play FROM tables WHERE table_id = ANY($1::text[])"
@@ -51,31 +49,13 @@ FROM unnest($1::bigint[], $2::bigint[]) AS wanted(owner_no, table_no)
 JOIN accounts cave ON cave.owner_no = wanted.owner_no AND cave.table_no = wanted.table_no AND cave.kind = 4
 """
 
-# A cave by its owner's number and its table's.
-CaveKey = tuple[int, int]
-
 IdT = TypeVar("IdT")
 NumberT = TypeVar("NumberT")
 
 
-class TableKey(NamedTuple):
-    """What never changes about a table."""
-
-    no: int
-    bank_no: int
-    play: Play
-
-
-class AccountKey(NamedTuple):
-    """What never changes about a player's account."""
-
-    no: int
-    operator_account_no: int
-
-
 @dataclass(slots=True)
 class ResolvedIds:
-    """What ids stand for."""
+    """The numbers of the ids that a group names."""
 
     tables: dict[str, TableKey] = field(default_factory=dict)
     accounts: dict[str, AccountKey] = field(default_factory=dict)
@@ -83,7 +63,7 @@ class ResolvedIds:
     caves: dict[CaveKey, int] = field(default_factory=dict)
 
     def caves_of(self, command: Command) -> list[CaveKey]:
-        """The caves a command may touch or has to look at."""
+        """Returns the caves that a command may change or has to read."""
         if isinstance(command, BuyIn | CashOut):
             return [(command.account_no, command.table_no)] if command.account_no and command.table_no else []
         if isinstance(command, SettleRound | TransferHand):
@@ -95,23 +75,22 @@ class ResolvedIds:
 
 
 class StaleIds(RuntimeError):
-    """There is nothing in the database under a number that was learnt: nothing is decided by it (G12)."""
+    """The database has no row under a cached number: nothing is decided by it (G12)."""
 
 
 class IdCache:
-    """What this process has learnt, of what was committed."""
+    """The numbers of committed rows that this process has read."""
 
     def __init__(self) -> None:
-        self._remembered = ResolvedIds()
+        self._cached = ResolvedIds()
 
     def resolve_cached_stakes(
         self, commands: Sequence[Command]
     ) -> tuple[Sequence[PlaceStake], dict[str, SessionKey]] | None:
-        """Numbers a group of nothing but stakes, if everything that they name is remembered; also their sessions."""
-        remembered = self._remembered
-        tables, accounts, sessions = remembered.tables, remembered.accounts, remembered.sessions
+        """Writes the numbers into a group of nothing but stakes, if all are cached; returns them and their sessions."""
+        tables, accounts, sessions = self._cached.tables, self._cached.accounts, self._cached.sessions
         stakes: list[PlaceStake] = []
-        named: dict[str, SessionKey] = {}
+        session_keys: dict[str, SessionKey] = {}
         for command in commands:
             if not isinstance(command, PlaceStake):
                 return None
@@ -122,84 +101,88 @@ class IdCache:
                 return None
             command.table_no, command.account_no, command.session_no = table.no, account.no, session.no
             stakes.append(command)
-            named[command.session_id] = session
-        return stakes, named
+            session_keys[command.session_id] = session
+        return stakes, session_keys
 
     async def resolve(self, connection: DirectConnection, commands: Sequence[Command]) -> ResolvedIds:
-        """All that the commands name, with the numbers written into them and a cave for everybody who fills one.
+        """Resolves the ids that the commands name, writes the numbers into them, and makes the caves that they fill.
 
-        To be called outside a transaction: each statement is one of its own. What it has read or made is committed
-        before anything is remembered of it, so a commit that is lost leaves nothing behind here.
+        Call it outside a transaction, so that each statement commits by itself: rows are cached only after they are
+        committed, and a lost commit leaves nothing in the cache.
         """
-        own, remembered = ResolvedIds(), self._remembered
+        resolved, cached = ResolvedIds(), self._cached
         table_ids = {c.table_id for c in commands if isinstance(c, TableCommand)}
-        own.tables = await _learn(remembered.tables, table_ids, lambda ids: _read_tables(connection, ids))
+        resolved.tables = await _resolve(cached.tables, table_ids, lambda texts: _read_tables(connection, texts))
         account_ids = {i for c in commands for i in _account_ids(c)}
-        own.accounts = await _learn(remembered.accounts, account_ids, lambda ids: _read_accounts(connection, ids))
+        resolved.accounts = await _resolve(
+            cached.accounts, account_ids, lambda texts: _read_accounts(connection, texts)
+        )
         session_ids = {i for c in commands for i in _session_ids(c)}
-        own.sessions = await _learn(remembered.sessions, session_ids, lambda ids: _read_sessions(connection, ids))
+        resolved.sessions = await _resolve(
+            cached.sessions, session_ids, lambda texts: _read_sessions(connection, texts)
+        )
         for command in commands:
-            _number(command, own)
-        to_fill = {pair for c in commands if isinstance(c, BuyIn) for pair in own.caves_of(c)}
-        own.caves = await _learn(remembered.caves, to_fill, lambda pairs: _make_caves(connection, pairs))
-        return own
+            _write_numbers(command, resolved)
+        to_fill = {pair for c in commands if isinstance(c, BuyIn) for pair in resolved.caves_of(c)}
+        resolved.caves = await _resolve(cached.caves, to_fill, lambda pairs: _make_caves(connection, pairs))
+        return resolved
 
     async def resolve_caves(
         self, connection: DirectConnection, resolved: ResolvedIds, commands: Iterable[Command]
     ) -> None:
-        """The caves that nobody need have made, into what the group knows; its tables are locked by now.
+        """Adds the caves that may exist at the commands' tables, which are locked by now.
 
-        Nobody fills a cave there meanwhile, so one that is not found holds nothing.
+        Nobody can fill a cave there meanwhile, so that one that is not found holds nothing.
         """
         wanted = {pair for c in commands for pair in resolved.caves_of(c)} - resolved.caves.keys()
-        resolved.caves |= _recall(self._remembered.caves, wanted)
+        resolved.caves |= _find_cached(self._cached.caves, wanted)
         unknown = wanted - resolved.caves.keys()
         if unknown:
             resolved.caves |= await _read_caves(connection, unknown)
 
     def remember_caves(self, resolved: ResolvedIds) -> None:
-        """Remembers the caves of a group that was committed."""
-        remembered = self._remembered.caves
-        _keep(remembered, {pair: no for pair, no in resolved.caves.items() if pair not in remembered})
+        """Caches the caves of a group that is committed."""
+        cached = self._cached.caves
+        _add(cached, {pair: no for pair, no in resolved.caves.items() if pair not in cached})
 
 
-async def _learn(
-    remembered: dict[IdT, NumberT],
-    ids: Collection[IdT],
+async def _resolve(
+    cached: dict[IdT, NumberT],
+    wanted: Collection[IdT],
     read: Callable[[Collection[IdT]], Awaitable[dict[IdT, NumberT]]],
 ) -> dict[IdT, NumberT]:
-    """What is remembered of these, and the rest as the database has it now."""
-    own = _recall(remembered, ids)
-    if len(own) < len(ids):
-        found = await read([key for key in ids if key not in own])
-        _keep(remembered, found)
-        own |= found
-    return own
+    """Returns the cached numbers, and reads the others from the database now."""
+    resolved = _find_cached(cached, wanted)
+    if len(resolved) < len(wanted):
+        found = await read([key for key in wanted if key not in resolved])
+        _add(cached, found)
+        resolved |= found
+    return resolved
 
 
-def _recall(remembered: dict[IdT, NumberT], ids: Iterable[IdT]) -> dict[IdT, NumberT]:
-    return {key: number for key in ids if (number := remembered.get(key)) is not None}
+def _find_cached(cached: dict[IdT, NumberT], wanted: Iterable[IdT]) -> dict[IdT, NumberT]:
+    return {key: number for key in wanted if (number := cached.get(key)) is not None}
 
 
-def _keep(remembered: dict[IdT, NumberT], found: dict[IdT, NumberT]) -> None:
-    if len(remembered) + len(found) > CACHED_IDS_LIMIT:
-        remembered.clear()
-    remembered.update(found)
+def _add(cached: dict[IdT, NumberT], found: dict[IdT, NumberT]) -> None:
+    if len(cached) + len(found) > CACHED_IDS_LIMIT:
+        cached.clear()
+    cached.update(found)
 
 
-async def _read_tables(connection: DirectConnection, ids: Collection[str]) -> dict[str, TableKey]:
-    rows = await connection.fetch(_TABLES, list(ids))
+async def _read_tables(connection: DirectConnection, texts: Collection[str]) -> dict[str, TableKey]:
+    rows = await connection.fetch(_TABLES, list(texts))
     return {table_id: TableKey(no, bank_no, Play(play)) for table_id, no, bank_no, play in rows}
 
 
-async def _read_accounts(connection: DirectConnection, ids: Collection[str]) -> dict[str, AccountKey]:
-    uuids = _uuids(ids)
+async def _read_accounts(connection: DirectConnection, texts: Collection[str]) -> dict[str, AccountKey]:
+    uuids = ids.valid_uuids(texts)
     rows = await connection.fetch(_ACCOUNTS, uuids) if uuids else []
-    return {account_id: AccountKey(no, books_no) for account_id, no, books_no in rows}
+    return {account_id: AccountKey(no, operator_account_no) for account_id, no, operator_account_no in rows}
 
 
-async def _read_sessions(connection: DirectConnection, ids: Collection[str]) -> dict[str, SessionKey]:
-    uuids = _uuids(ids)
+async def _read_sessions(connection: DirectConnection, texts: Collection[str]) -> dict[str, SessionKey]:
+    uuids = ids.valid_uuids(texts)
     rows = await connection.fetch(_SESSIONS, uuids) if uuids else []
     return {session_id: SessionKey(no, account_no, table_no) for session_id, no, account_no, table_no in rows}
 
@@ -214,16 +197,17 @@ async def _read_caves(connection: DirectConnection, pairs: Collection[CaveKey]) 
     return {(owner_no, table_no): account_no for owner_no, table_no, account_no in rows}
 
 
-def _number(command: Command, known: ResolvedIds) -> None:
+def _write_numbers(command: Command, resolved: ResolvedIds) -> None:
+    """Writes the numbers of the ids that a command names into it."""
     if isinstance(command, TableCommand):
-        table = known.tables.get(command.table_id)
+        table = resolved.tables.get(command.table_id)
         command.table_no = UNKNOWN if table is None else table.no
     if isinstance(command, PlaceStake | BuyIn | CashOut):
-        account, session = known.accounts.get(command.account_id), known.sessions.get(command.session_id)
+        account, session = resolved.accounts.get(command.account_id), resolved.sessions.get(command.session_id)
         command.account_no = UNKNOWN if account is None else account.no
         command.session_no = UNKNOWN if session is None else session.no
     elif isinstance(command, CashCommand):
-        command.account_no, command.operator_account_no = known.accounts.get(command.account_id, (UNKNOWN, UNKNOWN))
+        command.account_no, command.operator_account_no = resolved.accounts.get(command.account_id, (UNKNOWN, UNKNOWN))
 
 
 def _account_ids(command: Command) -> list[str]:
@@ -240,11 +224,6 @@ def _session_ids(command: Command) -> list[str]:
     if isinstance(command, TransferHand):
         return [*(seat.session_id for seat in command.seats), *(line.session_id for line in command.report)]
     return []
-
-
-def _uuids(ids: Iterable[str]) -> list[UUID]:
-    """Those that can be ids at all, in the one spelling that the wallet gives out."""
-    return [UUID(text) for text in ids if refusals.is_wallet_id(text)]
 
 
 def _columns(pairs: Collection[CaveKey]) -> tuple[list[int], list[int]]:

@@ -1,4 +1,4 @@
-"""Says what a transaction did to the ledger as facts for the bus: balances, transfers, ended rounds."""
+"""Builds the facts of a transaction for the bus: balances, transfers, ended rounds."""
 
 from collections.abc import Iterator
 
@@ -9,10 +9,10 @@ from services.wallet.ledger.messages import balance_message
 from services.wallet.model.state import Account, AccountKind
 from services.wallet.outbox.facts import TRANSFERS_SUBJECT, Fact, player_subject, rounds_subject
 
-# A message of transfers is closed when it has grown beyond this; NATS takes 1 MiB (G11).
+# A message of transfers is closed before it exceeds this; NATS accepts 1 MiB (G11).
 TRANSFERS_MESSAGE_BYTES_LIMIT = 256 * 1024
 
-# Field numbers of events.proto, for messages that are put together from encoded parts.
+# Field numbers of events.proto, for messages that are assembled from encoded parts.
 _PLAYER_FACT_BALANCE_CHANGED = 2
 _BALANCE_CHANGED_BALANCE = 1
 _BALANCE_CHANGED_TRANSACTIONS = 2
@@ -20,8 +20,8 @@ _TRANSFERS_MADE_TRANSACTIONS = 1
 
 
 def facts_of_book(book: Book) -> list[Fact]:
-    """Every fact of a transaction, in the order in which it has to leave."""
-    # A movement is encoded once for both messages that tell of it.
+    """Returns every fact of a transaction, in the order of publication."""
+    # A movement is encoded once for the two messages that carry it.
     encoded = [(movement, _transaction(book, movement).SerializeToString()) for movement in book.movements]
     return [*_balances(book, encoded), *_transfers(encoded), *_rounds(book)]
 
@@ -30,7 +30,7 @@ def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
     account = movement.account
     is_cave = account.kind is AccountKind.CAVE
     owner = book.accounts.get(account.owner_no or 0) if is_cave else account
-    said = types_pb2.Transaction(
+    transaction = types_pb2.Transaction(
         transfer_id=movement.transfer_no,
         kind=types_pb2.TransferKind.ValueType(movement.kind),
         request_id=movement.request_id,
@@ -39,19 +39,19 @@ def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
         round_id=movement.round_id,
         session_id=movement.session_id,
     )
-    said.at.CopyFrom(book.timestamp)
-    for pocket, before, amount in book.entries_of(movement):
-        said.entries.add(
-            balance_part=types_pb2.BalancePart.ValueType(pocket),
+    transaction.at.CopyFrom(book.timestamp)
+    for part, before, amount in book.entries_of(movement):
+        transaction.entries.add(
+            balance_part=types_pb2.BalancePart.ValueType(part),
             before_cents=before,
             amount_cents=amount,
             after_cents=before + amount,
         )
-    return said
+    return transaction
 
 
 def _player(book: Book, account: Account) -> Account | None:
-    """Whose balance it is to hear of: his own account's and his caves'."""
+    """Returns the player's account that a movement of the account or of its cave is published for."""
     if account.kind is AccountKind.PLAYER:
         return account
     return book.accounts.get(account.owner_no or 0) if account.kind is AccountKind.CAVE else None

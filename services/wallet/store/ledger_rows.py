@@ -1,4 +1,4 @@
-"""Writes what a group of commands did into the ledger's tables, all of it by one set-based statement."""
+"""Writes a group's answers, transfers, entries, stakes, rounds and facts by one set-based statement."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ AnswerRow = tuple[str, bytes, bool, bytes, str, int | None, int | None, int | No
 
 
 async def write(connection: DirectConnection, book: Book, answered: Sequence[AnswerRow]) -> None:
-    """Writes under the locks that the caller holds."""
+    """Writes a book, under the locks that the caller holds."""
     new_stakes = [
         (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
         for s, detail in book.new_stakes
@@ -75,13 +75,13 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
 
 
 def new_rounds(book: Book) -> list[Sequence[object]]:
-    """Number, id, table, and how much was placed in each already."""
+    """Returns new rounds by columns: number, id, table, stakes placed and bytes of their details."""
     rows = [(r.no, r.round_id, r.table_no, r.stakes_placed, r.detail_bytes) for r in book.new_rounds.values()]
     return columns(rows, 5)
 
 
 def round_additions(book: Book) -> list[Sequence[object]]:
-    """Of rounds that were there before: number, stakes that are added, and bytes of their details."""
+    """Returns additions to existing rounds by columns: number, added stakes and bytes of their details."""
     added: dict[int, tuple[int, int]] = {}
     for stake, detail in book.new_stakes:
         stakes, detail_bytes = added.get(stake.round_no, (0, 0))
@@ -90,16 +90,16 @@ def round_additions(book: Book) -> list[Sequence[object]]:
 
 
 def fact_rows(book: Book) -> list[bytes]:
-    """What the outbox gets: a row, or none."""
+    """Returns the row for the outbox, or none."""
     return [facts.pack(found)] if (found := ledger_facts.facts_of_book(book)) else []
 
 
 def balances(book: Book) -> list[Sequence[object]]:
-    """Number, free cents, locked cents and version of every account that has moved."""
+    """Returns the changed accounts by columns: number, free cents, locked cents, version."""
     accounts = {movement.account.no: movement.account for movement in book.movements}.values()
     return columns([(a.no, a.free_cents, a.locked_cents, a.version) for a in accounts], 4)
 
 
 def columns(rows: Sequence[tuple[object, ...]], width: int) -> list[Sequence[object]]:
-    """The rows as one array for each column."""
+    """Returns the rows as one array for each column."""
     return list(zip(*rows, strict=True)) if rows else [()] * width

@@ -1,26 +1,23 @@
-"""Writes a group of commands to the ledger in one transaction: lock everything, look, decide, write, commit.
+"""Writes a group of commands to the ledger in one transaction: lock, read, decide, write, commit.
 
-Where a group is of nothing but stakes, and this process remembers all that they are about, it is decided first. Then
-one statement locks, looks whether all is as remembered, writes and commits; if it is not, the group goes the long way.
+A group of nothing but stakes is decided first if the write cache holds all of their rows. One statement then locks,
+verifies the cached state, writes and commits; if the state has changed, the group takes the slow path.
 
-The locks are taken in one order everywhere (tables, then accounts, each by number), so no two groups wait for each
-other in a circle. Whoever changes a round, a stake or a session holds its table's row; whoever changes a balance
-holds the account's. What is read under those locks is read by statements that begin after the locks are held, for a
-statement sees what was committed when it began. What neither lock covers, the same request id arriving twice at once
-in different places, ends in a unique violation and the group is tried again.
+Locks are taken in one order everywhere (tables, then accounts, each by number), so no two groups deadlock. A round,
+stake or session is changed under the lock of its table's row, a balance under that of its account's row. Rows are read
+under those locks by statements that begin after the locks are held, because a statement sees the commits from before
+its beginning. Neither lock covers a request id that arrives twice at once in two places: it ends in a unique violation,
+and the group is tried again.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
 
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DirectConnection
-from services.kit.rpc.status import status_from
-from services.wallet.ledger import decide
-from services.wallet.ledger.book import Book, SessionKey
+from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import (
     BuyIn,
     CancelStake,
@@ -33,8 +30,6 @@ from services.wallet.ledger.commands import (
     TableCommand,
     TransferHand,
 )
-from services.wallet.model import refusals
-from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import (
     Account,
     AccountKind,
@@ -44,6 +39,7 @@ from services.wallet.model.state import (
     RelevantEventLimits,
     Round,
     RoundState,
+    SessionKey,
     SessionState,
     Stake,
     StakeState,
@@ -52,17 +48,19 @@ from services.wallet.model.state import (
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.policies import POLICY_COLUMNS
 from services.wallet.store import ledger_rows, optimistic_stakes, relevant_events
 from services.wallet.store.answers import StoredAnswer
+from services.wallet.store.groups import Group, Lookup, decide_group
 from services.wallet.store.id_cache import IdCache, ResolvedIds, StaleIds
 from services.wallet.store.ledger_rows import columns
 from services.wallet.store.write_cache import WriteCache
 
-# The tables first, then the accounts; the rows of the one are beside the NULLs of the other.
-_LOCK = """
+# Tables first, then accounts: a row holds either, and NULL for the other.
+_LOCK = f"""
 WITH locked_tables AS MATERIALIZED (
     SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
-           invite, idle_seconds, missed_rounds, warn_after_seconds, end_after_seconds, rebuy_grace_seconds
+           {POLICY_COLUMNS}
     FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
 ), locked_accounts AS MATERIALIZED (
     SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
@@ -107,118 +105,94 @@ FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no 
 """
 
 
-_NO_TRANSFER = (None, None, None, None)
-
-
-@dataclass(slots=True)
-class _Looked:
-    """What was found for one command."""
-
-    number: int
-    kept: tuple[bytes, StoredAnswer] | None
-
-
-@dataclass(slots=True)
-class _Group:
-    """A group on its way through the transaction."""
-
-    commands: Sequence[Command]
-    book: Book
-    # Nothing of it is needed where the memory has filled the book.
-    known: ResolvedIds = field(default_factory=ResolvedIds)
-    looked: list[_Looked] = field(default_factory=list)
-    # What is kept of each command that was answered for the first time, with its transfer if it moved money.
-    answered: list[ledger_rows.AnswerRow] = field(default_factory=list)
-
-
 class LedgerStore:
-    """The only place that writes transfers, entries, rounds and stakes."""
+    """Writes transfers, entries, rounds and stakes; nothing else does."""
 
     def __init__(self, clock: Clock, session_clock: SessionClock, limits: RelevantEventLimits) -> None:
         self._clock = clock
         self._session_clock = session_clock
         self._limits = limits
-        self._directory = IdCache()
-        self._memory = WriteCache()
+        self._ids = IdCache()
+        self._cache = WriteCache()
 
     async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[StoredAnswer]:
-        """Carries the commands out in their order, durably, and returns the answer of each."""
-        known_stakes = self._directory.resolve_cached_stakes(commands)
-        if known_stakes is not None:
-            answers = await self._write_from_memory(connection, *known_stakes)
+        """Carries out the commands in their order, durably, and returns the answer of each."""
+        cached_stakes = self._ids.resolve_cached_stakes(commands)
+        if cached_stakes is not None:
+            answers = await self._write_from_cache(connection, *cached_stakes)
             if answers is not None:
                 return answers
-        known = await self._directory.resolve(connection, commands)
+        resolved = await self._ids.resolve(connection, commands)
         try:
-            return await self._write_under_locks(connection, commands, known)
+            return await self._write_under_locks(connection, commands, resolved)
         except StaleIds:
-            # As if the database had been set back: nothing that was learnt of the other one can be trusted.
-            self._directory, self._memory = IdCache(), WriteCache()
+            # The database seems to have been restored to an earlier state: no cached row can be trusted.
+            self._ids, self._cache = IdCache(), WriteCache()
             raise
 
     async def _write_under_locks(
-        self, connection: DirectConnection, commands: Sequence[Command], known: ResolvedIds
+        self, connection: DirectConnection, commands: Sequence[Command], resolved: ResolvedIds
     ) -> list[StoredAnswer]:
         async with connection.transaction():
-            group = _Group(commands, self._new_book(), known)
+            group = Group(commands, self._new_book(), resolved)
             await self._lock(connection, group)
-            spare_numbers = await self._look(connection, group)
-            answers = _decide(group)
+            spare_numbers = await self._look_up(connection, group)
+            answers = decide_group(group)
             await self._write(connection, group)
         relevant_events.count_metrics(group.book)
-        self._directory.remember_caves(known)
-        self._memory.put(group.book, group.looked[-1].number, spare_numbers)
+        self._ids.remember_caves(resolved)
+        self._cache.put(group.book, group.lookups[-1].number, spare_numbers)
         return answers
 
     def _new_book(self) -> Book:
         return Book(self._clock.now(), self._session_clock.now(), self._limits)
 
-    async def _write_from_memory(
+    async def _write_from_cache(
         self, connection: DirectConnection, stakes: Sequence[PlaceStake], sessions: dict[str, SessionKey]
     ) -> list[StoredAnswer] | None:
-        """One statement for all that is written; None, and nothing is, if this process has not kept up."""
+        """Writes the group by one statement; returns None, and writes nothing, if the cache is out of date."""
         book = self._new_book()
-        guess = self._memory.take(stakes, sessions, book)
-        if guess is None:
+        cached = self._cache.take(stakes, sessions, book)
+        if cached is None:
             return None
-        numbers = guess.numbers
+        numbers = cached.numbers
         if numbers is None:
-            # What is drawn now is above all that is remembered.
+            # Numbers drawn now are above those of every cached account.
             numbers = sorted(number for (number,) in await connection.fetch(_NUMBERS, len(stakes)))
-        group = _Group(stakes, book, looked=[_Looked(number, None) for number in numbers])
-        answers = _decide(group)
-        wanted = self._memory.numbers_to_draw(len(stakes))
+        group = Group(stakes, book, lookups=[Lookup(number, None) for number in numbers])
+        answers = decide_group(group)
+        numbers_to_draw = self._cache.numbers_to_draw(len(stakes))
         try:
             new_numbers = await optimistic_stakes.write_if_unchanged(
-                connection, book, group.answered, guess.expected, wanted
+                connection, book, group.answered, cached.expected, numbers_to_draw
             )
         except asyncpg.UniqueViolationError:
-            # Another process has opened the round, or answered a request, while the statement waited for its locks.
+            # Another process opened the round or answered a request while the statement waited for its locks.
             return None
         if not new_numbers:
             return None
-        self._memory.put(book, numbers[-1], new_numbers)
+        self._cache.put(book, numbers[-1], new_numbers)
         return answers
 
-    async def _lock(self, connection: DirectConnection, group: _Group) -> None:
-        """All locks in one statement, unless what ends has to be read before the accounts are known."""
+    async def _lock(self, connection: DirectConnection, group: Group) -> None:
+        """Takes all locks by one statement, unless stakes must be read first to know the accounts."""
         table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
         ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEndCommand | CashOut)]
         if ending:
             await self._lock_rows(connection, group.book, table_nos, [])
-            await self._read_what_ends(connection, group, ending)
-            await self._directory.resolve_caves(connection, group.known, ending)
+            await self._read_ends(connection, group, ending)
+            await self._ids.resolve_caves(connection, group.resolved, ending)
             table_nos = []
         await self._lock_rows(connection, group.book, table_nos, _accounts_of(group))
-        if group.known.caves.keys() - group.book.caves.keys():
-            raise StaleIds("a cave is not where it was")
+        if group.resolved.caves.keys() - group.book.caves.keys():
+            raise StaleIds("the database has no row of a cached cave")
 
     async def _lock_rows(
         self, connection: DirectConnection, book: Book, table_nos: list[int], account_nos: list[int]
     ) -> None:
         rows = await connection.fetch(_LOCK, table_nos, account_nos)
         if len(rows) < len(table_nos) + len(account_nos):
-            raise StaleIds("a table or an account is not there")
+            raise StaleIds("the database has no row of a cached table or account")
         for row in rows:
             if row[0] is not None:
                 book.tables[row[0]] = _table(row[:_TABLE_COLUMNS])
@@ -228,10 +202,8 @@ class LedgerStore:
             if account.kind is AccountKind.CAVE:
                 book.caves[account.owner_no or 0, account.table_no or 0] = account
 
-    async def _read_what_ends(
-        self, connection: DirectConnection, group: _Group, ending: Sequence[TableCommand]
-    ) -> None:
-        """The open stakes of the tables where stakes come back or rounds end, and the sessions that this concerns."""
+    async def _read_ends(self, connection: DirectConnection, group: Group, ending: Sequence[TableCommand]) -> None:
+        """Reads the open stakes of the tables where stakes are cancelled or rounds end, and the affected sessions."""
         book = group.book
         table_nos = sorted({c.table_no for c in ending if c.table_no})
         if not table_nos:
@@ -240,13 +212,13 @@ class LedgerStore:
             book.stakes[row[1]] = _open_stake(row)
         session_nos = {stake.session_no for stake in book.stakes.values()}
         for command in ending:
-            session_nos.update(key.no for key in _sessions_in(command, group.known))
+            session_nos.update(key.no for key in _sessions_in(command, group.resolved))
         seats = {(c.account_no, c.table_no) for c in ending if isinstance(c, CashOut)}
         if seats:
-            # It may be another one than the command names that waits for the cave.
+            # Another session than the named one may wait for the cave.
             book.running_session_nos = await session_rows.running_nos_of_accounts(connection.sqlalchemy, seats)
             session_nos.update(book.running_session_nos.values())
-        # A stake that is placed and comes back within this group.
+        # A stake may be placed and cancelled within this group.
         session_nos.update(
             c.session_no for c in group.commands if isinstance(c, PlaceStake) and c.table_no in table_nos
         )
@@ -258,16 +230,16 @@ class LedgerStore:
             return
         sessions = await session_rows.load(connection.sqlalchemy, sorted(session_nos))
         if len(sessions) < len(session_nos):
-            raise StaleIds("a session is not there")
+            raise StaleIds("the database has no row of a cached session")
         for session in sessions:
             book.sessions[session.no] = session
             book.session_states[session.no] = session.state
             book.session_keys[session.session_id] = SessionKey(session.no, session.account_no, session.table_no)
 
-    async def _look(self, connection: DirectConnection, group: _Group) -> list[int]:
-        """Reads what the commands are about; returns numbers that are left for groups to come."""
+    async def _look_up(self, connection: DirectConnection, group: Group) -> list[int]:
+        """Reads stored answers, rounds and sessions of the commands; returns spare numbers for later groups."""
         commands, book = group.commands, group.book
-        nothing = [None] * self._memory.numbers_to_draw(len(commands))
+        nothing = [None] * self._cache.numbers_to_draw(len(commands))
         asked = (
             [*(c.request_id for c in commands), *nothing],
             [
@@ -276,34 +248,34 @@ class LedgerStore:
             ],
             [*(c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands), *nothing],
         )
-        waiting: set[int] = set()
+        inactive_session_nos: set[int] = set()
         numbers: list[int] = []
-        kept: list[tuple[bytes, StoredAnswer] | None] = []
+        stored: list[tuple[bytes, StoredAnswer] | None] = []
         rows = await connection.fetch(_LOOK_UP, *asked)
         for command, row in zip(commands, rows[: len(commands)], strict=True):
             number, digest, refused, answer, round_no, table_no, round_state, *placed, session_state = row
             numbers.append(number)
-            kept.append(None if digest is None else (digest, StoredAnswer(refused, answer)))
+            stored.append(None if digest is None else (digest, StoredAnswer(refused, answer)))
             if round_no is not None and isinstance(command, PlaceStake | CancelStake | RoundEndCommand):
                 round_id = command.round_id
                 if round_id not in book.rounds:
                     book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
             if isinstance(command, PlaceStake | BuyIn) and command.session_no:
                 if session_state is None:
-                    raise StaleIds("a session is not there")
+                    raise StaleIds("the database has no row of a cached session")
                 session_no, session_id = command.session_no, command.session_id
                 book.session_states[session_no] = SessionState(session_state)
-                book.session_keys[session_id] = group.known.sessions[session_id]
+                book.session_keys[session_id] = group.resolved.sessions[session_id]
                 if session_state != SessionState.ACTIVE and session_no not in book.sessions:
-                    waiting.add(session_no)
+                    inactive_session_nos.add(session_no)
         numbers += [row[0] for row in rows[len(commands) :]]
-        # Numbers rise with the order in which commands are carried out.
+        # Numbers rise in the order in which the commands are carried out.
         numbers.sort()
-        group.looked = [_Looked(number, known) for number, known in zip(numbers, kept, strict=False)]
-        await self._load_sessions(connection, book, waiting)
+        group.lookups = [Lookup(number, answer) for number, answer in zip(numbers, stored, strict=False)]
+        await self._load_sessions(connection, book, inactive_session_nos)
         return numbers[len(commands) :]
 
-    async def _write(self, connection: DirectConnection, group: _Group) -> None:
+    async def _write(self, connection: DirectConnection, group: Group) -> None:
         book = group.book
         if book.tables_with_raised_epoch:
             raised = book.tables_with_raised_epoch.values()
@@ -311,10 +283,10 @@ class LedgerStore:
         if not group.answered:
             return
         await ledger_rows.write(connection, book, group.answered)
-        await self._write_ends(connection, book)
+        await self._write_changes(connection, book)
 
-    async def _write_ends(self, connection: DirectConnection, book: Book) -> None:
-        """What only some groups do, after the rows it speaks of are there."""
+    async def _write_changes(self, connection: DirectConnection, book: Book) -> None:
+        """Writes the changes that only some groups make, after the rows they refer to."""
         changed = book.changed_stakes.values()
         if changed:
             rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed]
@@ -331,7 +303,7 @@ class LedgerStore:
             )
 
 
-def _sessions_in(command: Command, known: ResolvedIds) -> Iterable[SessionKey]:
+def _sessions_in(command: Command, resolved: ResolvedIds) -> Iterable[SessionKey]:
     ids: list[str] = []
     if isinstance(command, SettleRound | TransferHand):
         ids = [line.session_id for line in command.report]
@@ -339,11 +311,11 @@ def _sessions_in(command: Command, known: ResolvedIds) -> Iterable[SessionKey]:
         ids += [seat.session_id for seat in command.seats]
     if isinstance(command, CashOut):
         ids = [command.session_id]
-    return [known.sessions[session_id] for session_id in ids if session_id in known.sessions]
+    return [resolved.sessions[session_id] for session_id in ids if session_id in resolved.sessions]
 
 
-def _accounts_of(group: _Group) -> list[int]:
-    known, book = group.known, group.book
+def _accounts_of(group: Group) -> list[int]:
+    resolved, book = group.resolved, group.book
     nos: set[int] = set()
     for command in group.commands:
         if isinstance(command, PlaceStake):
@@ -354,58 +326,17 @@ def _accounts_of(group: _Group) -> list[int]:
             continue
         if isinstance(command, BuyIn | CashOut):
             nos.add(command.account_no)
-        if isinstance(command, TableCommand) and command.table_id in known.tables:
-            nos.add(known.tables[command.table_id].bank_no)
-        for pair in known.caves_of(command):
-            nos.update((pair[0], known.caves.get(pair, 0)))
+        if isinstance(command, TableCommand) and command.table_id in resolved.tables:
+            nos.add(resolved.tables[command.table_id].bank_no)
+        for pair in resolved.caves_of(command):
+            nos.update((pair[0], resolved.caves.get(pair, 0)))
     nos.update(stake.account_no for stake in book.stakes.values())
     nos.update(s.account_no for s in book.sessions.values() if s.state is not SessionState.ACTIVE)
     nos.discard(0)
     return sorted(nos)
 
 
-def _decide(group: _Group) -> list[StoredAnswer]:
-    """Each command by itself: one that is refused does not touch its neighbours."""
-    book = group.book
-    known: dict[str, tuple[bytes, StoredAnswer]] = {}
-    answers: list[StoredAnswer] = []
-    for command, looked in zip(group.commands, group.looked, strict=True):
-        book.raise_epoch(command)
-        before = looked.kept or known.get(command.request_id)
-        if before is not None:
-            digest, kept = before
-            answers.append(kept if digest == command.digest else _refusal(refusals.request_reused(command.request_id)))
-            continue
-        try:
-            kept = StoredAnswer(refused=False, answer=decide(book, command, looked.number).SerializeToString())
-        except WalletRefused as refused:
-            kept = _refusal(refused)
-            if refused.reason in refusals.NOT_STORED:
-                answers.append(kept)
-                continue
-        known[command.request_id] = command.digest, kept
-        transfer = book.transfers.get(looked.number)
-        number = looked.number if transfer else None
-        group.answered.append(
-            (
-                command.request_id,
-                command.digest,
-                kept.refused,
-                kept.answer,
-                command.caller,
-                number,
-                *(transfer or _NO_TRANSFER),
-            )
-        )
-        answers.append(kept)
-    return answers
-
-
-def _refusal(refused: WalletRefused) -> StoredAnswer:
-    return StoredAnswer(refused=True, answer=status_from(refused).SerializeToString(deterministic=True))
-
-
-# Looked up for every account of every group: calling the enumeration costs more than the rest of the row.
+# Every account of every group needs them, and calling the enumeration costs more than the rest of the row.
 _KINDS = {kind.value: kind for kind in AccountKind}
 _MODES = {mode.value: mode for mode in Mode}
 

@@ -1,6 +1,6 @@
-"""Writes stakes that were decided before anything was locked: one statement locks, looks whether all is so, and writes.
+"""Writes stakes that were decided before anything was locked: one statement locks, verifies, and writes.
 
-It is a transaction of its own: when it returns, the stakes are durable (G5).
+The statement is a transaction of its own: when it returns, the stakes are durable (G5).
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.wallet.ledger.book import Book
 from services.wallet.store.ledger_rows import AnswerRow, balances, columns, fact_rows, new_rounds, round_additions
 
-# The locks are those of the store, in its order. A row that somebody has changed since the statement began is looked at
-# anew when its lock is granted, which is why rounds and sessions are locked too; a round or an answer that somebody has
-# added since then is found by its unique index. Returns new numbers, and none if something is not as it was seen.
-_WRITE_IF_SO = """
+# The locks are those of the store, in its order. PostgreSQL rechecks a row that was changed since the statement began
+# when its lock is granted, which is why rounds and sessions are locked, too; a round or an answer added since then is
+# found by its unique index. Returns new numbers, or none if the state is not as expected.
+_WRITE_IF_UNCHANGED = """
 WITH locked_tables AS MATERIALIZED (
     SELECT FROM tables
     JOIN unnest($1::bigint[], $2::bigint[]) AS seen(no, epoch) ON tables.table_no = seen.no
@@ -41,7 +41,7 @@ WITH locked_tables AS MATERIALIZED (
       AND (SELECT count(*) FROM locked_sessions) = cardinality($7)
       AND NOT EXISTS (SELECT FROM rounds WHERE round_id = ANY($6::text[]))
       AND NOT EXISTS (SELECT FROM requests WHERE request_id = ANY($10))
-      -- What others have placed meanwhile is in the way only where it leaves too little room.
+      -- Stakes placed by others meanwhile matter only if they leave too little room.
       AND NOT EXISTS (
           SELECT FROM locked_rounds
           JOIN unnest($29::bigint[], $30::integer[], $31::bigint[]) AS added(no, stakes, detail_bytes)
@@ -96,17 +96,17 @@ _NOT_PLACED = (None,) * 10
 
 @dataclass(frozen=True, slots=True)
 class ExpectedState:
-    """What has to stand as it was remembered for a group to be written."""
+    """The cached state that must still hold for a group to be written."""
 
-    # number and epoch
+    # Number and epoch.
     tables: Sequence[tuple[int, int]]
-    # number and version; they are not blocked
+    # Number and version; none of them is blocked.
     accounts: Sequence[tuple[int, int]]
-    # that are open
+    # Rounds that are open.
     open_round_nos: Sequence[int]
-    # that nobody has heard of
+    # Rounds that do not exist yet.
     new_round_ids: Sequence[str]
-    # that are active
+    # Sessions that are active.
     active_session_nos: Sequence[int]
 
 
@@ -117,12 +117,12 @@ async def write_if_unchanged(
     expected: ExpectedState,
     numbers_to_draw: int,
 ) -> list[int]:
-    """Writes a book of nothing but stakes, and returns so many new numbers, if all is as it was seen.
+    """Writes a book of nothing but stakes and returns new numbers, if the state is as expected.
 
-    Otherwise there are none, and nothing is written; or `UniqueViolationError` is raised, to the same effect.
+    Otherwise nothing is written, and it returns no numbers or raises `UniqueViolationError`.
     """
     rows = await connection.fetch(
-        _WRITE_IF_SO,
+        _WRITE_IF_UNCHANGED,
         *columns(expected.tables, 2),
         *columns(expected.accounts, 2),
         expected.open_round_nos,
@@ -142,14 +142,14 @@ async def write_if_unchanged(
 
 
 def _rows(book: Book, answered: Sequence[AnswerRow]) -> list[tuple[object, ...]]:
-    """Each answer with the stake, if there is one, and the posting that placed it."""
-    made = zip(book.postings, book.new_stakes, strict=True)
+    """Returns each answer with the stake and the posting that placed it, if there is one."""
+    placed = zip(book.postings, book.new_stakes, strict=True)
     rows: list[tuple[object, ...]] = []
     for request_id, digest, _, answer, caller, no, _, mode, round_no, _ in answered:
         if no is None:
             rows.append((request_id, digest, answer, caller, *_NOT_PLACED))
             continue
-        (_, account_no, version, _, session_no, free_cents, _, locked_cents, amount_cents), (_, detail) = next(made)
+        (_, account_no, version, _, session_no, free_cents, _, locked_cents, amount_cents), (_, detail) = next(placed)
         rows.append(
             (
                 *(request_id, digest, answer, caller, no, mode, round_no),

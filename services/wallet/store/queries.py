@@ -1,4 +1,4 @@
-"""What the ledger has recorded, read back: movements of an account, a session or a round, and rounds with stakes."""
+"""Reads the ledger: transactions of an account, a session or a round, and rounds with their stakes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 
-# Stakes on a page. With the longest ids and details that there may be they are two thirds of a message (G11).
+# Stakes on a page. With the longest ids and details they take two thirds of the largest message (G11).
 STAKES_PAGE_SIZE = 500
 
 _MOVEMENT = """
@@ -28,7 +28,7 @@ LEFT JOIN rounds ON rounds.round_no = transfers.round_no
 LEFT JOIN sessions ON sessions.session_no = entries.session_no
 ORDER BY entries.transfer_no DESC, account.kind, entries.account_no, entries.leg
 """
-# A page is a number of transfers, whole ones, below the last number of the page before.
+# A page holds whole transfers, below the last number of the page before.
 _OF_ACCOUNT = text(
     """
 WITH mine AS (SELECT account_no FROM accounts WHERE account_no = :no OR (kind = 4 AND owner_no = :no)),
@@ -118,7 +118,7 @@ _ENTRIES_PER_TRANSFER = 4
 
 @dataclass(frozen=True, slots=True)
 class TransactionPage:
-    """Movements, and the transfer below which the next page begins."""
+    """Transactions, and the transfer below which the next page begins."""
 
     transactions: list[types_pb2.Transaction]
     next_before: int | None
@@ -135,14 +135,14 @@ async def session_page(connection: AsyncConnection, session_no: int, before: int
 async def round_page(
     connection: AsyncConnection, round_no: int, own_account_no: int | None, before: int | None, size: int
 ) -> TransactionPage:
-    """Of all accounts, or of one and its cave."""
+    """Returns the transactions of a round: of all accounts, or of one and its caves."""
     return await _page(connection, _OF_ROUND, {"no": round_no, "mine": own_account_no}, before, size)
 
 
 async def _page(
-    connection: AsyncConnection, statement: TextClause, whose: dict[str, int | None], before: int | None, size: int
+    connection: AsyncConnection, statement: TextClause, selection: dict[str, int | None], before: int | None, size: int
 ) -> TransactionPage:
-    values = whose | {"before": before or _HIGHEST, "transfers": size + 1}
+    values = selection | {"before": before or _HIGHEST, "transfers": size + 1}
     if ":rows" in statement.text:
         values["rows"] = (size + 1) * _ENTRIES_PER_TRANSFER
     transactions: list[types_pb2.Transaction] = []
@@ -156,7 +156,9 @@ async def _page(
         if (row[0], row[8]) != last:
             last = (row[0], row[8])
             transactions.append(_transaction(row))
-        transactions[-1].entries.add(balance_part=row[9], before_cents=row[10], amount_cents=row[11], after_cents=row[12])
+        transactions[-1].entries.add(
+            balance_part=row[9], before_cents=row[10], amount_cents=row[11], after_cents=row[12]
+        )
     return TransactionPage(transactions, None)
 
 
@@ -196,11 +198,11 @@ async def add_stakes(
     after: int | None,
     size: int,
 ) -> int | None:
-    """Fills in a page of the stakes, all or one account's, and returns the one after which the next page begins."""
+    """Fills in a page of stakes, all or one account's; returns the one after which the next page begins."""
     by_no = dict(rounds)
     values = {"round_nos": list(by_no), "mine": own_account_no, "after": after or 0, "stakes": size + 1}
     last: int | None = None
-    for place, (
+    for position, (
         stake_no,
         round_no,
         stake_id,
@@ -213,7 +215,7 @@ async def add_stakes(
         detail,
         at,
     ) in enumerate(await connection.execute(_STAKES, values)):
-        if place == size:
+        if position == size:
             return last
         last = stake_no
         stake = by_no[round_no].stakes.add(

@@ -1,6 +1,7 @@
-"""Relevant events as they are kept (`903-B/2015:6.3.6.6`): noted with the money that moves, read back with its story.
+"""Stores relevant events with the transfer they belong to, and lists them (`903-B/2015:6.3.6.6`).
 
-A row holds what the ledger does not say elsewhere, first of all the limit that held; the rest is found by its transfer.
+A row holds only what the ledger does not hold elsewhere, above all the limit in force; the rest is joined by its
+transfer.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,13 @@ from prometheus_client import Counter
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from services.kit.database.filters import where
 from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.book import Book
 from services.wallet.model.state import RelevantKind
 
-_NOTED = Counter("feltro_wallet_relevant_events", "Large prizes, deposits and withdrawals noted", ["kind"])
-_NOTE = """
+_RECORDED = Counter("feltro_wallet_relevant_events", "Large prizes, deposits and withdrawals recorded", ["kind"])
+_INSERT = """
 INSERT INTO relevant_events (at, kind, transfer_no, account_no, session_no, amount_cents, staked_cents, limit_cents)
 SELECT $1, new.*
 FROM unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]) AS new
@@ -43,7 +45,7 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events are asked for; what is None does not matter."""
+    """Selects events; a field that is None selects all."""
 
     kind: RelevantKind | None = None
     since: datetime | None = None
@@ -52,24 +54,22 @@ class EventFilter:
 
 
 async def insert(connection: DirectConnection, book: Book) -> None:
-    """Writes down what is relevant in a book, in the transaction that moves the money."""
+    """Inserts the relevant events of a book, in the transaction that moves the money."""
     rows = [
         (e.kind, e.transfer_no, e.account_no, e.session_no, e.amount_cents, e.staked_cents, e.limit_cents)
         for e in book.relevant_events
     ]
-    await connection.fetch(_NOTE, book.now, *zip(*rows, strict=True))
+    await connection.fetch(_INSERT, book.now, *zip(*rows, strict=True))
 
 
 def count_metrics(book: Book) -> None:
-    """Once they are durable."""
+    """Counts the relevant events of a book; call it once they are durable."""
     for event in book.relevant_events:
-        _NOTED.labels(event.kind.name.lower()).inc()
+        _RECORDED.labels(event.kind.name.lower()).inc()
 
 
 async def page(connection: AsyncConnection, wanted: EventFilter, size: int) -> Sequence[Row[Any]]:
-    """Events, newest first."""
-    asked = {name: getattr(wanted, name) for name in _CONDITIONS}
-    given = {name: value for name, value in asked.items() if value is not None}
-    where = " AND ".join(_CONDITIONS[name] for name in given) or "true"
-    statement = text(f"{_EVENTS} WHERE {where} ORDER BY e.event_no DESC LIMIT :size")
-    return (await connection.execute(statement, given | {"size": size})).all()
+    """Returns events, newest first."""
+    condition, values = where(_CONDITIONS, {name: getattr(wanted, name) for name in _CONDITIONS})
+    statement = text(f"{_EVENTS} WHERE {condition} ORDER BY e.event_no DESC LIMIT :size")
+    return (await connection.execute(statement, values | {"size": size})).all()

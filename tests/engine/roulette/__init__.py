@@ -1,1 +1,1 @@
-"""Roulette rule by rule."""
+"""Tests of roulette's rules, article by article."""

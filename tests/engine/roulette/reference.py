@@ -1,7 +1,7 @@
-"""Roulette worked out a second time, by arithmetic on names and numbers; shares nothing with the engine but the names.
+"""Computes roulette a second time, by arithmetic on names and numbers; shares only the names with the engine.
 
-The engine finds places from shapes on the cloth and colours from a set; this one has formulas (rulebook 3.2), and the
-old rule of thumb for red. The engine has a table of prizes; here all prizes are 36 parts shared among the numbers.
+The engine finds places from shapes on the cloth and colours from a set; here they are formulas (rulebook 3.2), and the
+rule of thumb for red. The engine has a table of prizes; here a prize is 36 parts shared among the numbers of a place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def numbers_of(wheel: str) -> list[str]:
 
 @cache
 def legal_places(wheel: str) -> dict[str, str]:
-    """All places with their kinds."""
+    """Returns the kind of every legal place by name."""
     names = {name: KIND_BY_COUNT[name.count("-") + 1] for name in WITH_ZERO[zeros_of(wheel)]}
     for n in range(1, 37):
         steps: list[tuple[int, ...]] = [(0,)]
@@ -43,7 +43,7 @@ def legal_places(wheel: str) -> dict[str, str]:
 
 
 def wins(place: str, number: str) -> bool:
-    """Whether a legal place contains a number."""
+    """Returns whether a legal place contains a number."""
     words = place.split("-")
     if words[0].isdecimal():
         return number in words
@@ -55,13 +55,13 @@ def wins(place: str, number: str) -> bool:
         return (n + 11) // 12 in digits
     if "column" in words:
         return (n % 3 or 3) in digits
-    # From 1 to 10 and from 19 to 28 the odd numbers are red, in between and after that the even ones.
+    # From 1 to 10 and from 19 to 28 the odd numbers are red, elsewhere the even ones.
     red = (n % 2 == 1) == (n <= 10 or 19 <= n <= 28)
     return {"even": n % 2 == 0, "odd": n % 2 == 1, "low": n < 19, "high": n > 18, "red": red, "black": not red}[place]
 
 
 def prize(place: str) -> Fraction:
-    """Of one unit: the 36 parts, shared among the numbers that the place covers, less the stake."""
+    """Returns the prize of one unit: 36 parts, shared among the numbers that the place covers, less the stake."""
     return Fraction(36, sum(wins(place, n) for n in numbers_of("AMERICAN_38"))) - 1
 
 

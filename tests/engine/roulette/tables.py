@@ -1,4 +1,4 @@
-"""Tables to play at, and the shortest way to bet at them."""
+"""Makes roulette tables for tests and places bets at them."""
 
 from __future__ import annotations
 
@@ -68,17 +68,17 @@ def request(chips: Mapping[str, int]) -> list[roulette_pb2.Bet]:
 
 
 def place(rules: RouletteRules, chips: Mapping[str, int], on_felt: Bets | None = None) -> Bets:
-    """As a player does it: names and amounts, read and added to what he has."""
+    """Places bets as a player does: reads names and amounts and adds them to the bets on the felt."""
     return rules.add(on_felt, rules.read_place_request(request(chips)))
 
 
 def outcome_on(rules: RouletteRules, number: str) -> Outcome:
-    """The ball has come to rest there."""
+    """Returns the outcome in which the ball rests on a number."""
     return rules.outcomes[rules.wheel.order.index(number)]
 
 
 def payouts(rules: RouletteRules, chips: Mapping[str, int], number: str) -> list[int]:
-    """What comes back on that number, bet by bet; also checks that the sum is what the round pays."""
+    """Returns what each bet pays on a number, and checks that the sum is what the round pays."""
     bets, outcome = place(rules, chips), outcome_on(rules, number)
     results = rules.results_message(outcome, bets).results
     assert [result.place for result in results] == list(bets)
@@ -87,7 +87,7 @@ def payouts(rules: RouletteRules, chips: Mapping[str, int], number: str) -> list
 
 
 def refusal(rules: RouletteRules, chips: Mapping[str, int], on_felt: Bets | None = None) -> TableRefused:
-    """How the table refuses these chips; it is an error if it does not."""
+    """Returns the refusal of these bets; fails if the table accepts them."""
     before = None if on_felt is None else dict(on_felt)
     with pytest.raises(TableRefused) as refused:
         place(rules, chips, on_felt)
@@ -96,5 +96,5 @@ def refusal(rules: RouletteRules, chips: Mapping[str, int], on_felt: Bets | None
 
 
 def rule_marks(*ids: str) -> list[pytest.MarkDecorator]:
-    """The marks of one parameter set that proves these paragraphs."""
+    """Returns the marks of a parameter set that proves these paragraphs."""
     return [pytest.mark.rule(each) for each in ids]

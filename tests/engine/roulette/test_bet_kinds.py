@@ -1,4 +1,4 @@
-"""Every kind of bet: its combinations (7), its ceiling (804: 11, 807: 12) and its prize (804: 13, 807: 14)."""
+"""Tests of every kind of bet: its combinations (7), its ceiling (804: 11, 807: 12), its prize (804: 13, 807: 14)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.engine.roulette.tables import WHEELS, outcome_on, payouts, place, ref
 
 def places_of(wheel: str, kind: str) -> list[roulette_pb2.Place]:
     number = roulette_pb2.Kind.Value(f"KIND_{kind}")
-    return [shown for shown in table(wheel).layout().places if shown.kind == number]
+    return [each for each in table(wheel).layout().places if each.kind == number]
 
 
-# -- what can be bet ------------------------------------------------------------------------------------------------
+# -- combinations ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:7")
@@ -45,11 +45,11 @@ def places_of(wheel: str, kind: str) -> list[roulette_pb2.Place]:
 )
 def test_every_combination_of_a_kind_can_be_bet(kind: str, one_zero: int, two_zeros: int) -> None:
     for wheel in WHEELS:
-        shown = places_of(wheel, kind)
-        assert len(shown) == (two_zeros if wheel == "AMERICAN_38" else one_zero)
-        names = {each.place for each in shown}
+        found = places_of(wheel, kind)
+        assert len(found) == (two_zeros if wheel == "AMERICAN_38" else one_zero)
+        names = {each.place for each in found}
         assert names == {name for name, of in reference.legal_places(wheel).items() if of == kind}
-        for each in shown:
+        for each in found:
             covered = [number for number in reference.numbers_of(wheel) if reference.wins(each.place, number)]
             assert list(each.numbers) == covered
             assert place(table(wheel), {each.place: 100}) == {each.place: 100}
@@ -66,7 +66,7 @@ def test_all_places_can_be_bet_on_together(wheel: str, places: int) -> None:
     assert place(rules, everything) == everything
 
 
-# -- how much -------------------------------------------------------------------------------------------------------
+# -- maxima ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:3.b")
@@ -116,7 +116,7 @@ def test_a1_a2_the_maximum_of_a_place_is_a_multiple_of_the_minimum(kind: str, ti
                 }
 
 
-# -- what it earns --------------------------------------------------------------------------------------------------
+# -- prizes ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:13")
@@ -143,7 +143,7 @@ def test_a1_a2_the_maximum_of_a_place_is_a_multiple_of_the_minimum(kind: str, ti
         pytest.param("BLACK", 1, marks=rule_marks("804/2015:13.b", "807/2015:14.b")),
     ],
 )
-def test_a_bet_that_contains_the_number_comes_back_with_its_prize(kind: str, prize: float) -> None:
+def test_a_bet_that_contains_the_number_pays_stake_and_prize(kind: str, prize: float) -> None:
     for wheel in WHEELS:
         rules = table(wheel)
         for each in places_of(wheel, kind):
@@ -163,7 +163,7 @@ def test_a_bet_that_contains_the_number_comes_back_with_its_prize(kind: str, pri
 @pytest.mark.parametrize(
     ("wheel", "zero"), [("AMERICAN_37", "0"), ("AMERICAN_38", "0"), ("AMERICAN_38", "00"), ("FRENCH", "0")]
 )
-def test_t1_t24_on_zero_only_what_contains_it_wins_and_all_else_loses_in_full(wheel: str, zero: str) -> None:
+def test_t1_t24_on_zero_only_bets_that_contain_it_win_and_all_others_lose_in_full(wheel: str, zero: str) -> None:
     rules = table(wheel)
     won, lost = set[str](), set[str]()
     for each in rules.layout().places:
@@ -177,7 +177,7 @@ def test_t1_t24_on_zero_only_what_contains_it_wins_and_all_else_loses_in_full(wh
 @pytest.mark.parametrize(
     ("wheel", "returned"), [("AMERICAN_37", "36/37"), ("AMERICAN_38", "36/38"), ("FRENCH", "36/37")]
 )
-def test_every_place_returns_the_same_part_of_the_stake(wheel: str, returned: str) -> None:
+def test_every_place_has_the_same_theoretical_return(wheel: str, returned: str) -> None:
     rules = table(wheel)
     for each in rules.layout().places:
         bets = place(rules, {each.place: 100})
@@ -193,9 +193,7 @@ def test_every_place_returns_the_same_part_of_the_stake(wheel: str, returned: st
         ("AMERICAN_38", 17_070, {"2"}),
     ],
 )
-def test_the_most_that_one_number_can_win_is_what_the_ceilings_allow(
-    wheel: str, times_minimum: int, numbers: set[str]
-) -> None:
+def test_the_largest_total_prize_follows_from_the_ceilings(wheel: str, times_minimum: int, numbers: set[str]) -> None:
     rules = table(wheel)
     felt = place(rules, {each.place: each.maximum_cents for each in rules.layout().places})
 
@@ -269,7 +267,9 @@ V8 = {"00": 100, "0-00": 100, "00-3": 100, "0-00-2": 100, "00-2-3": 100, "even":
         ),
     ],
 )
-def test_worked_examples(wheel: str, bets: dict[str, int], number: str, credit: list[int], net: int) -> None:
+def test_the_worked_examples_of_the_rulebook(
+    wheel: str, bets: dict[str, int], number: str, credit: list[int], net: int
+) -> None:
     rules = table(wheel)
 
     assert payouts(rules, bets, number) == credit
@@ -281,17 +281,17 @@ def test_worked_examples(wheel: str, bets: dict[str, int], number: str, credit: 
 @pytest.mark.rule("804/2015:5")
 @pytest.mark.rule("807/2015:5")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_one_result_binds_all_and_each_bets_for_himself(wheel: str) -> None:
+def test_one_result_binds_all_players_and_limits_are_per_player(wheel: str) -> None:
     rules = table(wheel)
     ana, bruno, carla = (place(rules, chips) for chips in ({"17": 3000}, {"17": 3000, "red": 500}, {"red": 500}))
     seventeen, nineteen = outcome_on(rules, "17"), outcome_on(rules, "19")
 
-    # The maximum that Ana has on 17 is hers alone, and nobody's payout depends on another's bets (T9, T25).
+    # Ana's bet counts against her own maximum only, and no payout depends on other players' bets (T9, T25).
     assert [rules.payout_cents(seventeen, bets) for bets in (ana, bruno, carla)] == [108_000, 108_000, 0]
     assert [rules.payout_cents(nineteen, bets) for bets in (ana, bruno, carla)] == [0, 1000, 1000]
 
 
-def test_what_is_read_keeps_the_order_of_placing() -> None:
+def test_bets_keep_the_order_of_placing() -> None:
     rules = table()
     felt = place(rules, {"red": 100, "17": 100})
     felt = rules.add(felt, rules.read_place_request(request({"0-1": 100, "red": 100})))

@@ -1,4 +1,4 @@
-"""Call bets: what they cover on the wheel, what they consist of, and that each chip is paid as what it is."""
+"""Tests of call bets: what they cover on the wheel, what they consist of, and how their components are paid."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def french() -> RouletteRules:
 
 
 def covered(rules: RouletteRules, call_bet: str) -> set[str]:
-    """The numbers on which anything comes back."""
+    """Returns the numbers on which the bet pays anything."""
     bets = place(rules, {call_bet: 100})
     return {outcome.number for outcome in rules.outcomes if rules.payout_cents(outcome, bets)}
 
 
 def stretch(rules: RouletteRules, first: str, last: str) -> list[str]:
-    """The wheel clockwise from one number to another."""
+    """Returns the wheel clockwise from one number to another."""
     order = list(rules.wheel.order) * 2
     start = order.index(first)
     return order[start : order.index(last, start) + 1]
@@ -69,11 +69,11 @@ def stretch(rules: RouletteRules, first: str, last: str) -> list[str]:
 )
 def test_a_call_bet_is_shown_and_placed_as_its_components(call_bet: str, chips: dict[str, int]) -> None:
     rules = french()
-    (shown,) = (each for each in rules.layout().call_bets if each.place == call_bet)
+    (call_bet_shown,) = (each for each in rules.layout().call_bets if each.place == call_bet)
 
     assert place(rules, {call_bet: 100}) == chips
-    assert {each.place: each.amount_cents * 100 for each in shown.components} == chips
-    assert shown.units * 100 == sum(chips.values())
+    assert {each.place: each.amount_cents * 100 for each in call_bet_shown.components} == chips
+    assert call_bet_shown.units * 100 == sum(chips.values())
 
 
 @pytest.mark.rule("807/2015:8.a")
@@ -119,7 +119,7 @@ def test_t21_finals_are_the_numbers_that_end_in_a_digit(digit: int) -> None:
 
 @pytest.mark.rule("807/2015:8")
 @pytest.mark.parametrize("call_bet", ["voisins", "tiers", "orphelins", "neighbours-17-2", "final-7"])
-def test_without_approved_specific_rules_there_are_none(call_bet: str) -> None:
+def test_call_bets_need_specific_rules_that_offer_them(call_bet: str) -> None:
     rules = table("FRENCH")
 
     for unit in (1, 100):
@@ -129,16 +129,16 @@ def test_without_approved_specific_rules_there_are_none(call_bet: str) -> None:
 
 
 @pytest.mark.rule("807/2015:8")
-def test_every_call_bet_that_is_shown_can_be_placed() -> None:
+def test_every_call_bet_of_the_layout_can_be_placed() -> None:
     rules = french()
-    shown = rules.layout().call_bets
+    call_bets = rules.layout().call_bets
 
-    assert len(shown) == 3 + 37 * 3 + 10
-    for each in shown:
+    assert len(call_bets) == 3 + 37 * 3 + 10
+    for each in call_bets:
         assert rules.total_cents(place(rules, {each.place: 100})) == each.units * 100
 
 
-# number → what comes back from each component that wins, and the net
+# Call bet, unit, number, the payout of each component that wins, and the net.
 WORKED = [
     pytest.param("voisins", 100, "26", {"25-26-28-29": 1800}, 900, id="V13-26"),
     pytest.param("voisins", 100, "0", {"0-2-3": 2400}, 1500, id="V13-0"),
@@ -160,7 +160,7 @@ WORKED = [
 
 @pytest.mark.rule("807/2015:15")
 @pytest.mark.parametrize(("call_bet", "unit", "number", "winners", "net"), WORKED)
-def test_only_components_with_the_number_win_each_paid_as_its_kind(
+def test_components_with_the_number_win_and_are_paid_by_their_kind(
     call_bet: str, unit: int, number: str, winners: dict[str, int], net: int
 ) -> None:
     rules = french()
@@ -173,17 +173,17 @@ def test_only_components_with_the_number_win_each_paid_as_its_kind(
 
 @pytest.mark.rule("807/2015:15")
 @pytest.mark.parametrize(
-    ("call_bet", "double"), [("voisins", {"0", "2", "3"}), ("tiers", set()), ("orphelins", {"1", "17"})]
+    ("call_bet", "better_paid"), [("voisins", {"0", "2", "3"}), ("tiers", set()), ("orphelins", {"1", "17"})]
 )
-def test_every_number_of_a_series_returns_18_units_and_some_more(call_bet: str, double: set[str]) -> None:
+def test_every_number_of_a_series_pays_18_units_and_some_pay_more(call_bet: str, better_paid: set[str]) -> None:
     rules = french()
-    more = 2400 if call_bet == "voisins" else 3600
+    higher = 2400 if call_bet == "voisins" else 3600
     for number in covered(rules, call_bet):
-        assert sum(payouts(rules, {call_bet: 100}, number)) == (more if number in double else 1800)
+        assert sum(payouts(rules, {call_bet: 100}, number)) == (higher if number in better_paid else 1800)
 
 
 @pytest.mark.rule("807/2015:15")
-def test_every_call_bet_returns_36_of_37_parts() -> None:
+def test_every_call_bet_has_the_theoretical_return_of_the_wheel() -> None:
     rules = french()
     for each in rules.layout().call_bets:
         bets = place(rules, {each.place: 100})

@@ -1,4 +1,4 @@
-"""How much may lie on the felt: minimum, maximum, the cap on everything, and what may be taken back."""
+"""Tests of the limits of bets: minimum, maximum, the cap on all bets, cancelling, and the size of a request."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ AT_THE_CEILINGS = {
 @pytest.mark.rule("804/2015:11")
 @pytest.mark.rule("807/2015:12")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_a1_the_ceilings_can_be_bet_all_at_once(wheel: str) -> None:
+def test_a1_all_ceilings_can_be_bet_together(wheel: str) -> None:
     assert place(table(wheel), AT_THE_CEILINGS) == AT_THE_CEILINGS
 
 
 @pytest.mark.rule("804/2015:11")
 @pytest.mark.rule("807/2015:12")
 @pytest.mark.parametrize("wheel", WHEELS)
-@pytest.mark.parametrize("full", list(AT_THE_CEILINGS))
+@pytest.mark.parametrize("name", list(AT_THE_CEILINGS))
 @pytest.mark.parametrize("more", [2, 100])
-def test_a2_nothing_more_fits(wheel: str, full: str, more: int) -> None:
+def test_a2_nothing_fits_above_the_ceilings(wheel: str, name: str, more: int) -> None:
     rules = table(wheel)
 
-    assert refusal(rules, {full: AT_THE_CEILINGS[full] + more}).reason == "ABOVE_MAXIMUM"
-    assert refusal(rules, {full: more + 100}, place(rules, AT_THE_CEILINGS)).reason == "ABOVE_MAXIMUM"
+    assert refusal(rules, {name: AT_THE_CEILINGS[name] + more}).reason == "ABOVE_MAXIMUM"
+    assert refusal(rules, {name: more + 100}, place(rules, AT_THE_CEILINGS)).reason == "ABOVE_MAXIMUM"
 
 
 @pytest.mark.rule("804/2015:11")
 @pytest.mark.rule("807/2015:12")
-def test_t9_the_maximum_is_of_each_place_and_not_of_the_kind() -> None:
-    every_pleno = {str(number): 3000 for number in range(37)}
+def test_t9_the_maximum_is_per_place_and_not_per_kind() -> None:
+    every_straight = {str(number): 3000 for number in range(37)}
 
-    assert place(table(), every_pleno) == every_pleno
+    assert place(table(), every_straight) == every_straight
 
 
 @pytest.mark.rule("804/2015:3.c")
@@ -61,10 +61,10 @@ def test_t9_the_maximum_is_of_each_place_and_not_of_the_kind() -> None:
 )
 def test_a4_a_cent_below_the_minimum_is_refused_on_every_place(wheel: str, rule: str) -> None:
     rules = table(wheel)
-    for shown in rules.layout().places:
-        refused = refusal(rules, {shown.place: 99})
+    for each in rules.layout().places:
+        refused = refusal(rules, {each.place: 99})
         assert refused.reason == "BELOW_MINIMUM"
-        assert refused.facts == {"place": shown.place, "amount_cents": "99", "minimum_cents": "100", "rule": rule}
+        assert refused.facts == {"place": each.place, "amount_cents": "99", "minimum_cents": "100", "rule": rule}
 
 
 @pytest.mark.rule("804/2015:10")
@@ -86,20 +86,20 @@ def test_the_operator_sets_the_minimum_and_the_maxima_follow(wheel: str, minimum
 
 @pytest.mark.rule("804/2015:10")
 @pytest.mark.rule("807/2015:11")
-def test_a4_every_stake_reaches_the_minimum_whatever_lies_there_already() -> None:
+def test_a4_every_stake_must_reach_the_minimum_by_itself() -> None:
     rules = table()
     on_felt = place(rules, {"17": 100})
 
     refused = refusal(rules, {"17": 99}, on_felt)
     assert (refused.reason, refused.facts["amount_cents"]) == ("BELOW_MINIMUM", "99")
     assert place(rules, {"17": 101}, on_felt) == {"17": 201}
-    # Chips of one command are one stake.
+    # Bets of one command are one stake.
     assert rules.add(None, rules.read_place_request(request({"17": 50}) * 2)) == {"17": 100}
 
 
 @pytest.mark.guarantee("G9")
-def test_any_stake_can_go_and_leaves_bets_behind() -> None:
-    """So that one which the wallet refuses, or which is taken back, can be lifted from among the others."""
+def test_g9_the_others_remain_valid_when_a_stake_is_removed() -> None:
+    """A stake that the wallet refuses or a player cancels must be removable from the others."""
     rules = table(total_maximum_cents=1000)
     stakes = [
         rules.read_place_request(request(chips)) for chips in ({"17": 100, "red": 101}, {"17": 199}, {"red": 600})
@@ -108,10 +108,10 @@ def test_any_stake_can_go_and_leaves_bets_behind() -> None:
     for stake in stakes:
         felt = rules.add(felt, stake)
 
-    for gone in stakes:
-        others = [stake for stake in stakes if stake is not gone]
-        left = rules.remove(felt or {}, gone)
-        assert left == rules.add(rules.add(None, others[1]), others[0])
+    for removed in stakes:
+        others = [stake for stake in stakes if stake is not removed]
+        remaining = rules.remove(felt or {}, removed)
+        assert remaining == rules.add(rules.add(None, others[1]), others[0])
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_any_stake_can_go_and_leaves_bets_behind() -> None:
         pytest.param("FRENCH", "807/2015:14.a.viii", marks=rule_marks("807/2015:14.a.viii", "807/2015:14.a.ix")),
     ],
 )
-def test_a4_t7_half_a_cent_is_neither_paid_nor_rounded(wheel: str, rule: str) -> None:
+def test_a4_t7_a_bet_whose_prize_has_half_a_cent_is_refused(wheel: str, rule: str) -> None:
     rules = table(wheel)
 
     refused = refusal(rules, {"double-dozen-1-2": 101})
@@ -132,11 +132,11 @@ def test_a4_t7_half_a_cent_is_neither_paid_nor_rounded(wheel: str, rule: str) ->
     assert place(rules, {"double-dozen-1-2": 102, "dozen-1": 101, "red": 101})["double-dozen-1-2"] == 102
 
 
-def test_t7_an_odd_minimum_is_the_next_even_number_on_doubles() -> None:
+def test_t7_on_doubles_an_odd_minimum_becomes_the_next_even_number() -> None:
     rules = table(minimum_cents=101)
-    shown = {each.place: (each.minimum_cents, each.even_cents_only) for each in rules.layout().places}
+    limits = {each.place: (each.minimum_cents, each.even_cents_only) for each in rules.layout().places}
 
-    assert (shown["double-dozen-1-2"], shown["dozen-1"]) == ((102, True), (101, False))
+    assert (limits["double-dozen-1-2"], limits["dozen-1"]) == ((102, True), (101, False))
     assert place(rules, {"double-dozen-1-2": 102}) == {"double-dozen-1-2": 102}
     assert refusal(rules, {"double-dozen-1-2": 101}).reason == "ODD_CENTS"
     assert refusal(rules, {"double-dozen-1-2": 100}).reason == "BELOW_MINIMUM"
@@ -150,7 +150,7 @@ def test_t7_an_odd_minimum_is_the_next_even_number_on_doubles() -> None:
         pytest.param("FRENCH", "807/2015:13", marks=rule_marks("807/2015:13")),
     ],
 )
-def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
+def test_the_cap_counts_all_bets_of_a_player(wheel: str, rule: str) -> None:
     rules = table(wheel, total_maximum_cents=1000)
     on_felt = place(rules, {"17": 600, "red": 300})
 
@@ -158,7 +158,7 @@ def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
     refused = refusal(rules, {"black": 101}, on_felt)
     assert refused.reason == "ABOVE_TOTAL"
     assert refused.facts == {"amount_cents": "1001", "maximum_cents": "1000", "rule": rule}
-    # Another player's chips are another's (T25).
+    # The bets of other players do not count (T25).
     assert place(rules, {"17": 1000}) == {"17": 1000}
     assert rules.layout().total_maximum_cents == 1000
 
@@ -172,7 +172,7 @@ def test_the_cap_counts_everything_a_player_has(wheel: str, rule: str) -> None:
     ],
 )
 @pytest.mark.parametrize("double", ["double-dozen-1-2", "double-dozen-2-3", "double-column-1-2", "double-column-2-3"])
-def test_an_operator_may_leave_doubles_out(wheel: str, rule: str, double: str) -> None:
+def test_an_operator_may_exclude_doubles(wheel: str, rule: str, double: str) -> None:
     rules = table(wheel, without_doubles=True)
 
     refused = refusal(rules, {double: 100})
@@ -185,9 +185,9 @@ def test_an_operator_may_leave_doubles_out(wheel: str, rule: str, double: str) -
     }
 
 
-def test_bets_that_are_repeated_are_judged_by_the_rules_of_today() -> None:
-    yesterday = table(minimum_cents=100)
-    bets = place(yesterday, {"double-dozen-1-2": 100, "17": 100})
+def test_repeated_bets_are_checked_by_the_current_rules() -> None:
+    earlier = table(minimum_cents=100)
+    bets = place(earlier, {"double-dozen-1-2": 100, "17": 100})
 
     with pytest.raises(TableRefused) as refused:
         table(without_doubles=True).add(None, bets)
@@ -198,7 +198,7 @@ def test_bets_that_are_repeated_are_judged_by_the_rules_of_today() -> None:
 
 
 @pytest.mark.guarantee("G12")
-def test_all_of_a_request_or_none_of_it() -> None:
+def test_g12_a_request_is_accepted_as_a_whole_or_not_at_all() -> None:
     rules = table()
     on_felt = place(rules, {"red": 100})
 
@@ -208,20 +208,20 @@ def test_all_of_a_request_or_none_of_it() -> None:
     assert on_felt == {"red": 100}
 
 
-# -- taking back ----------------------------------------------------------------------------------------------------
+# -- cancelling -----------------------------------------------------------------------------------------------------
 
 
-def taken(rules: RouletteRules, on_felt: Bets, chips: dict[str, int]) -> Bets | None:
+def cancel(rules: RouletteRules, on_felt: Bets, chips: dict[str, int]) -> Bets | None:
     return rules.remove(on_felt, rules.read_cancel_request(request(chips)))
 
 
-def test_what_was_placed_can_be_taken_back_in_parts() -> None:
+def test_bets_can_be_cancelled_in_parts() -> None:
     rules = table(call_bets=True)
     on_felt = place(rules, {"17": 300, "tiers": 100})
 
-    assert taken(rules, on_felt, {"tiers": 100}) == {"17": 300}
-    assert taken(rules, {"17": 300}, {"17": 200}) == {"17": 100}
-    assert taken(rules, {"17": 100}, {"17": 100}) is None
+    assert cancel(rules, on_felt, {"tiers": 100}) == {"17": 300}
+    assert cancel(rules, {"17": 300}, {"17": 200}) == {"17": 100}
+    assert cancel(rules, {"17": 100}, {"17": 100}) is None
 
 
 @pytest.mark.parametrize(
@@ -244,20 +244,18 @@ def test_what_was_placed_can_be_taken_back_in_parts() -> None:
         ({"17": -100}, "INVALID", {"field": "amount_cents"}),
     ],
 )
-def test_only_what_lies_there_and_only_so_that_a_bet_is_left(
-    chips: dict[str, int], reason: str, facts: dict[str, str]
-) -> None:
+def test_a_cancellation_must_leave_valid_bets(chips: dict[str, int], reason: str, facts: dict[str, str]) -> None:
     rules = table()
     on_felt = place(rules, {"17": 300, "double-dozen-1-2": 300})
 
     with pytest.raises(TableRefused) as refused:
-        taken(rules, on_felt, chips)
+        cancel(rules, on_felt, chips)
     assert (refused.value.reason, refused.value.facts) == (reason, facts)
     assert on_felt == {"17": 300, "double-dozen-1-2": 300}
 
 
 @pytest.mark.parametrize("cents", [0, -100])
-def test_the_engine_itself_takes_no_amount_that_is_none(cents: int) -> None:
+def test_the_engine_refuses_amounts_that_are_not_positive(cents: int) -> None:
     rules = table()
     on_felt = place(rules, {"17": 300})
 
@@ -274,14 +272,14 @@ def test_the_engine_itself_takes_no_amount_that_is_none(cents: int) -> None:
     ("chips", "field"),
     [({}, "bets"), ({"17": 0}, "amount_cents"), ({"17": -1}, "amount_cents"), ({"17": -(2**63)}, "amount_cents")],
 )
-def test_what_is_no_bet_at_all_is_invalid(chips: dict[str, int], field: str) -> None:
+def test_a_request_without_positive_amounts_is_invalid(chips: dict[str, int], field: str) -> None:
     refused = refusal(table(), chips)
 
     assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
 
 
 @pytest.mark.guarantee("G11")
-def test_a_request_has_a_size() -> None:
+def test_g11_a_request_has_at_most_200_bets() -> None:
     rules = table(maxima={"RED": 540}, minimum_cents=1)
     one = request({"red": 1})
 
@@ -293,7 +291,7 @@ def test_a_request_has_a_size() -> None:
 
 @pytest.mark.rule("804/2015:11")
 @pytest.mark.rule("807/2015:12")
-def test_t11_the_same_place_named_twice_is_summed() -> None:
+def test_t11_a_place_that_is_named_twice_is_summed() -> None:
     rules = table()
 
     assert rules.read_place_request(request({"17": 1500}) * 2) == {"17": 3000}
@@ -302,7 +300,7 @@ def test_t11_the_same_place_named_twice_is_summed() -> None:
     assert refused.value.facts["amount_cents"] == "3001"
 
 
-def test_amounts_beyond_all_measure_are_refused_and_not_wrapped() -> None:
+def test_sums_beyond_an_int64_are_refused_and_do_not_wrap() -> None:
     rules = table()
 
     with pytest.raises(TableRefused) as refused:

@@ -1,4 +1,4 @@
-"""What roulette says and hears: messages that come back as what they were, and a board that tells the whole truth."""
+"""Tests of roulette's messages: bets and outcomes survive a round trip, and the layout agrees with the engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.engine.roulette import reference
 from tests.engine.roulette.tables import WHEELS, outcome_on, place, table
 
 
-def test_the_runtime_finds_what_it_expects() -> None:
-    # The type checker reads these two lines.
+def test_roulette_implements_the_protocols_of_the_runtime() -> None:
+    # mypy checks these two assignments.
     game: Game[Bets, Outcome] = RouletteGame()
     rules: Rules[Bets, Outcome] = table()
 
@@ -23,7 +23,7 @@ def test_the_runtime_finds_what_it_expects() -> None:
 
 
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_every_outcome_comes_back_as_what_it_was(wheel: str) -> None:
+def test_every_outcome_survives_a_round_trip(wheel: str) -> None:
     rules = table(wheel)
     for outcome in rules.outcomes:
         message = rules.outcome_message(outcome)
@@ -33,7 +33,7 @@ def test_every_outcome_comes_back_as_what_it_was(wheel: str) -> None:
 
 @pytest.mark.guarantee("G12")
 @pytest.mark.parametrize(("number", "pocket"), [("17", 0), ("00", 19), ("0", 37), ("26", -1), ("", 0), ("37", 5)])
-def test_an_outcome_that_this_wheel_cannot_have_is_not_believed(number: str, pocket: int) -> None:
+def test_g12_an_outcome_that_this_wheel_cannot_have_is_refused(number: str, pocket: int) -> None:
     message = roulette_pb2.Outcome(number=number, pocket=pocket)
 
     with pytest.raises(ValueError, match="FRENCH"):
@@ -41,7 +41,7 @@ def test_an_outcome_that_this_wheel_cannot_have_is_not_believed(number: str, poc
 
 
 @pytest.mark.guarantee("G12")
-def test_bets_that_this_board_does_not_have_are_not_paid_as_lost() -> None:
+def test_g12_bets_on_unknown_places_are_not_paid_as_lost() -> None:
     rules = table("FRENCH")
     foreign = rules.read_bets(
         roulette_pb2.Bets(bets=[roulette_pb2.Bet(place="0-00", amount_cents=100)]).SerializeToString()
@@ -53,7 +53,7 @@ def test_bets_that_this_board_does_not_have_are_not_paid_as_lost() -> None:
         rules.add(None, foreign)
 
 
-def test_results_say_stake_payout_and_prize_of_every_bet() -> None:
+def test_results_hold_stake_payout_and_prize_of_every_bet() -> None:
     rules = table()
     bets = place(rules, {"17": 100, "red": 200, "double-dozen-1-2": 300})
 
@@ -67,22 +67,22 @@ def test_results_say_stake_payout_and_prize_of_every_bet() -> None:
 
 
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_the_layout_is_the_board(wheel: str) -> None:
+def test_the_layout_lists_every_legal_place(wheel: str) -> None:
     rules = table(wheel)
-    shown = rules.layout()
+    layout = rules.layout()
 
-    assert shown.wheel == roulette_pb2.Wheel.Value(f"WHEEL_{wheel}")
-    assert shown.largest_prize_per_unit == 35
-    assert shown.total_maximum_cents == 0
-    assert not shown.call_bets
-    kinds = {each.place: roulette_pb2.Kind.Name(each.kind).removeprefix("KIND_") for each in shown.places}
+    assert layout.wheel == roulette_pb2.Wheel.Value(f"WHEEL_{wheel}")
+    assert layout.largest_prize_per_unit == 35
+    assert layout.total_maximum_cents == 0
+    assert not layout.call_bets
+    kinds = {each.place: roulette_pb2.Kind.Name(each.kind).removeprefix("KIND_") for each in layout.places}
     assert kinds == reference.legal_places(wheel)
-    for each in shown.places:
+    for each in layout.places:
         assert each.prize_halves == 2 * reference.prize(each.place)
         assert each.even_cents_only == each.place.startswith("double-")
 
 
-def test_the_largest_prize_is_the_largest_there_is() -> None:
+def test_the_stated_largest_prize_is_the_largest_of_all_prizes() -> None:
     rules = table("AMERICAN_38")
     prizes = [
         result.prize_cents // 100
@@ -95,12 +95,12 @@ def test_the_largest_prize_is_the_largest_there_is() -> None:
 
 
 @pytest.mark.guarantee("G10")
-def test_a_round_can_be_paid_again_from_what_was_written_down() -> None:
+def test_g10_a_round_can_be_paid_again_from_its_stored_messages() -> None:
     before = table("AMERICAN_38")
     bets = place(before, {"00-3": 100, "red": 300, "0-00": 200})
     outcome = before.draw(Tape(bytes([19])))
-    written = before.bets_message(bets).SerializeToString(), before.outcome_message(outcome).SerializeToString()
+    stored = before.bets_message(bets).SerializeToString(), before.outcome_message(outcome).SerializeToString()
 
     after: RouletteRules = table("AMERICAN_38")
     assert outcome.number == "00"
-    assert after.payout_cents(after.read_outcome(written[1]), after.read_bets(written[0])) == 1800 + 3600
+    assert after.payout_cents(after.read_outcome(stored[1]), after.read_bets(stored[0])) == 1800 + 3600

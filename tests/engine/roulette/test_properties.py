@@ -1,4 +1,4 @@
-"""Random bets, legal and not, on all wheels: the engine against the second calculation, and what must always hold."""
+"""Random bets, legal and not, on all wheels: compares the engine with the reference, and checks its properties."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def ceiling(wheel: str, name: str) -> int:
     return CEILINGS.get(reference.legal_places(wheel)[name], 540) * MINIMUM
 
 
-def no_stake(chips: Mapping[str, int]) -> bool:
-    """Whether some of it is too little, or cannot be paid."""
+def invalid_amount(chips: Mapping[str, int]) -> bool:
+    """Returns whether an amount is below the minimum or cannot be paid."""
     return any(cents < MINIMUM or (name.startswith("double") and cents % 2) for name, cents in chips.items())
 
 
 def outside_limits(wheel: str, felt: Mapping[str, int]) -> bool:
-    """Whether no table with these limits may have this felt, judged by formulas alone."""
+    """Returns whether a felt breaks the maxima or the cap, by formulas alone."""
     return sum(felt.values()) > TOTAL or any(cents > ceiling(wheel, name) for name, cents in felt.items())
 
 
-# -- thousands, against the second calculation ----------------------------------------------------------------------
+# -- comparison with the reference ----------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:13")
@@ -42,7 +42,7 @@ def outside_limits(wheel: str, felt: Mapping[str, int]) -> bool:
 @pytest.mark.rule("804/2015:18")
 @pytest.mark.rule("807/2015:20")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_payouts_are_those_of_the_second_calculation(wheel: str) -> None:
+def test_payouts_equal_those_of_the_reference(wheel: str) -> None:
     chance, rules, names = random.Random(f"payouts {wheel}"), table(wheel), list(reference.legal_places(wheel))
     numbers = reference.numbers_of(wheel)
     for _ in range(2000):
@@ -51,8 +51,8 @@ def test_payouts_are_those_of_the_second_calculation(wheel: str) -> None:
         assert rules.payout_cents(outcome_on(rules, number), place(rules, chips)) == reference.payout(chips, number)
 
 
-def made_up(chance: random.Random, wheel: str) -> str:
-    """A name that looks like a bet: often close to a legal one, or one itself."""
+def random_name(chance: random.Random, wheel: str) -> str:
+    """Returns a name that is legal or close to a legal one."""
     numbers, legal = reference.numbers_of(wheel), list(reference.legal_places(wheel))
     match chance.randrange(6):
         case 0:
@@ -83,9 +83,9 @@ def made_up(chance: random.Random, wheel: str) -> str:
 @pytest.mark.rule("804/2015:9")
 @pytest.mark.rule("807/2015:10")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_exactly_the_legal_names_are_bets(wheel: str) -> None:
+def test_a_name_is_accepted_exactly_when_it_is_legal(wheel: str) -> None:
     chance, rules, legal = random.Random(f"names {wheel}"), table(wheel), reference.legal_places(wheel)
-    names = {made_up(chance, wheel) for _ in range(6000)}
+    names = {random_name(chance, wheel) for _ in range(6000)}
     assert len(names & legal.keys()) > 150
     assert len(names - legal.keys()) > 1500
 
@@ -100,7 +100,7 @@ def test_exactly_the_legal_names_are_bets(wheel: str) -> None:
 @pytest.mark.rule("804/2015:11")
 @pytest.mark.rule("807/2015:12")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_exactly_what_keeps_the_limits_is_accepted(wheel: str) -> None:
+def test_bets_are_accepted_exactly_when_they_keep_the_limits(wheel: str) -> None:
     chance, names = random.Random(f"limits {wheel}"), list(reference.legal_places(wheel))
     rules = table(wheel, total_maximum_cents=TOTAL)
     accepted = refused = 0
@@ -111,15 +111,15 @@ def test_exactly_what_keeps_the_limits_is_accepted(wheel: str) -> None:
                 name: chance.choice([1, 99, 100, 101, 250, 1000, 2950, 3000, 6000, ceiling(wheel, name)])
                 for name in chance.sample(names[-24:] + names[:8], chance.randint(1, 3))
             }
-            would_be = {name: felt.get(name, 0) + chips.get(name, 0) for name in {*felt, *chips}}
-            if no_stake(chips) or outside_limits(wheel, would_be):
+            expected = {name: felt.get(name, 0) + chips.get(name, 0) for name in {*felt, *chips}}
+            if invalid_amount(chips) or outside_limits(wheel, expected):
                 refused += 1
                 with pytest.raises(TableRefused):
                     place(rules, chips, felt)
             else:
                 accepted += 1
                 felt = place(rules, chips, felt)
-                assert felt == would_be
+                assert felt == expected
     assert min(accepted, refused) > 500
 
 
@@ -129,24 +129,22 @@ TABLES = {wheel: table(wheel) for wheel in WHEELS}
 
 
 @st.composite
-def felts(draw: st.DrawFn, wheel: str, most_places: int = 12) -> dict[str, int]:
-    """Chips that any table with a minimum of 100 accepts, and half of them twice over."""
+def felts(draw: st.DrawFn, wheel: str, max_places: int = 12) -> dict[str, int]:
+    """Draws bets that any table with a minimum of 100 accepts, even twice."""
     chosen = draw(
-        st.lists(st.sampled_from(list(TABLES[wheel].offered_places)), unique=True, min_size=1, max_size=most_places)
+        st.lists(st.sampled_from(list(TABLES[wheel].offered_places)), unique=True, min_size=1, max_size=max_places)
     )
     return {name: 2 * draw(st.integers(MINIMUM // 2, ceiling(wheel, name) // 4)) for name in chosen}
 
 
-def at_a_table(*, felts_each: int) -> st.SearchStrategy[tuple[RouletteRules, list[dict[str, int]]]]:
+def table_and_felts(*, count: int) -> st.SearchStrategy[tuple[RouletteRules, list[dict[str, int]]]]:
     return st.sampled_from(WHEELS).flatmap(
-        lambda wheel: st.tuples(
-            st.just(TABLES[wheel]), st.lists(felts(wheel), min_size=felts_each, max_size=felts_each)
-        )
+        lambda wheel: st.tuples(st.just(TABLES[wheel]), st.lists(felts(wheel), min_size=count, max_size=count))
     )
 
 
-@given(at_a_table(felts_each=2))
-def test_what_is_added_and_taken_again_was_never_there(drawn: tuple[RouletteRules, list[dict[str, int]]]) -> None:
+@given(table_and_felts(count=2))
+def test_removing_added_bets_restores_the_felt(drawn: tuple[RouletteRules, list[dict[str, int]]]) -> None:
     rules, (on_felt, added) = drawn
     before = dict(on_felt)
 
@@ -158,8 +156,8 @@ def test_what_is_added_and_taken_again_was_never_there(drawn: tuple[RouletteRule
 
 @pytest.mark.rule("804/2015:13")
 @pytest.mark.rule("807/2015:14")
-@given(at_a_table(felts_each=2), st.data())
-def test_payout_is_linear(drawn: tuple[RouletteRules, list[dict[str, int]]], data: st.DataObject) -> None:
+@given(table_and_felts(count=2), st.data())
+def test_the_payout_is_linear(drawn: tuple[RouletteRules, list[dict[str, int]]], data: st.DataObject) -> None:
     rules, (one, other) = drawn
     outcome = data.draw(st.sampled_from(rules.outcomes))
 
@@ -168,7 +166,7 @@ def test_payout_is_linear(drawn: tuple[RouletteRules, list[dict[str, int]]], dat
     assert rules.payout_cents(outcome, rules.add(one, one)) == 2 * rules.payout_cents(outcome, one)
 
 
-@given(at_a_table(felts_each=2), st.randoms())
+@given(table_and_felts(count=2), st.randoms())
 def test_the_order_of_placing_changes_nothing(
     drawn: tuple[RouletteRules, list[dict[str, int]]], chance: random.Random
 ) -> None:
@@ -181,8 +179,8 @@ def test_the_order_of_placing_changes_nothing(
         assert rules.payout_cents(outcome, dict(shuffled)) == rules.payout_cents(outcome, one)
 
 
-@given(at_a_table(felts_each=1))
-def test_bets_come_back_as_what_they_were(drawn: tuple[RouletteRules, list[dict[str, int]]]) -> None:
+@given(table_and_felts(count=1))
+def test_bets_survive_a_round_trip_in_order(drawn: tuple[RouletteRules, list[dict[str, int]]]) -> None:
     rules, (felt,) = drawn
 
     read = rules.read_bets(rules.bets_message(felt).SerializeToString())
@@ -191,8 +189,10 @@ def test_bets_come_back_as_what_they_were(drawn: tuple[RouletteRules, list[dict[
 
 
 @pytest.mark.guarantee("G1")
-@given(at_a_table(felts_each=1), st.data())
-def test_results_sum_to_the_round(drawn: tuple[RouletteRules, list[dict[str, int]]], data: st.DataObject) -> None:
+@given(table_and_felts(count=1), st.data())
+def test_g1_the_results_sum_to_the_payout_of_the_round(
+    drawn: tuple[RouletteRules, list[dict[str, int]]], data: st.DataObject
+) -> None:
     rules, (felt,) = drawn
     outcome = data.draw(st.sampled_from(rules.outcomes))
 
@@ -205,7 +205,7 @@ def test_results_sum_to_the_round(drawn: tuple[RouletteRules, list[dict[str, int
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["add", "add", "take"]),
+        st.sampled_from(["add", "add", "remove"]),
         st.dictionaries(
             st.sampled_from(["17", "0", "17-20", "double-dozen-1-2", "red", "voisins", "final-7", "neighbours-17-6"]),
             st.sampled_from([1, 50, 99, 100, 101, 102, 500, 1500, 3000, 20_000, 54_000]),
@@ -221,19 +221,19 @@ steps = st.lists(
 @pytest.mark.rule("807/2015:12")
 @pytest.mark.rule("807/2015:13")
 @given(steps)
-def test_no_way_leads_beyond_the_limits(happenings: list[tuple[str, dict[str, int]]]) -> None:
+def test_no_sequence_of_bets_and_cancellations_breaks_the_limits(actions: list[tuple[str, dict[str, int]]]) -> None:
     rules = table("FRENCH", total_maximum_cents=TOTAL, call_bets=True)
     felt: Bets | None = None
-    for what, chips in happenings:
+    for action, chips in actions:
         before = dict(felt or {})
         try:
-            if what == "add":
+            if action == "add":
                 felt = rules.add(felt, rules.read_place_request(request(chips)))
             else:
                 felt = rules.remove(felt or {}, rules.read_cancel_request(request(chips)))
         except TableRefused:
             assert (felt or {}) == before
             continue
-        assert felt is None or not (no_stake(felt) or outside_limits("FRENCH", felt))
-        moved = rules.total_cents(rules.read_cancel_request(request(chips)))
-        assert rules.total_cents(felt or {}) - sum(before.values()) == (moved if what == "add" else -moved)
+        assert felt is None or not (invalid_amount(felt) or outside_limits("FRENCH", felt))
+        amount = rules.total_cents(rules.read_cancel_request(request(chips)))
+        assert rules.total_cents(felt or {}) - sum(before.values()) == (amount if action == "add" else -amount)

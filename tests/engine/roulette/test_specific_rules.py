@@ -1,4 +1,4 @@
-"""What an operator may set for a table, and how anything beyond it is refused."""
+"""Tests of specific rules: what an operator may set for a table, and how anything beyond it is refused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from services.roulette.game import RouletteGame
 from tests.engine.roulette.tables import WHEELS, configuration, place, refusal, rule_marks, table
 
 
-def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
-    with pytest.raises(TableRefused) as refusal_:
+def refusal_of(setting: types_pb2.TableConfiguration) -> TableRefused:
+    with pytest.raises(TableRefused) as refused:
         RouletteGame().rules(setting)
-    return refusal_.value
+    return refused.value
 
 
 @pytest.mark.rule("804/2015:P.2")
@@ -80,13 +80,13 @@ def refused(setting: types_pb2.TableConfiguration) -> TableRefused:
         ),
     ],
 )
-def test_beyond_the_regulation_nothing_can_be_set(
+def test_settings_beyond_the_regulation_are_refused(
     setting: types_pb2.TableConfiguration, field: str, bound: str, rule: str
 ) -> None:
-    refusal_ = refused(setting)
+    refused = refusal_of(setting)
 
-    assert refusal_.reason == "RULE_VIOLATED"
-    assert refusal_.facts == {"field": field, "bound": bound, "rule": rule}
+    assert refused.reason == "RULE_VIOLATED"
+    assert refused.facts == {"field": field, "bound": bound, "rule": rule}
 
 
 @pytest.mark.rule("804/2015:P.2")
@@ -122,9 +122,9 @@ def test_a_maximum_may_be_lower_than_the_ceiling_and_never_higher(
     for wheel in WHEELS:
         rule = french if wheel == "FRENCH" else american
         for times, bound in ((ceiling + 1, ceiling), (2**31 - 1, ceiling), (0, 1), (-1, 1)):
-            refusal_ = refused(configuration(wheel, maxima={kind: times}))
-            assert refusal_.reason == "RULE_VIOLATED"
-            assert refusal_.facts == {"field": "maxima", "bound": str(bound), "rule": rule}
+            refused = refusal_of(configuration(wheel, maxima={kind: times}))
+            assert refused.reason == "RULE_VIOLATED"
+            assert refused.facts == {"field": "maxima", "bound": str(bound), "rule": rule}
         for times in (1, ceiling - 1, ceiling):
             rules = table(wheel, maxima={kind: times})
             number = roulette_pb2.Kind.Value(f"KIND_{kind}")
@@ -138,14 +138,14 @@ def test_a_maximum_may_be_lower_than_the_ceiling_and_never_higher(
 @pytest.mark.rule("804/2015:9")
 @pytest.mark.rule("807/2015:10")
 @pytest.mark.parametrize(("wheel", "rule"), [("AMERICAN_37", "804/2015:9"), ("FRENCH", "807/2015:10")])
-def test_limits_leave_something_to_bet_on_every_place(wheel: str, rule: str) -> None:
-    refusal_ = refused(configuration(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}))
+def test_limits_that_leave_no_amount_for_a_place_are_refused(wheel: str, rule: str) -> None:
+    refused = refusal_of(configuration(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}))
 
-    assert refusal_.facts == {"field": "maxima", "bound": "2", "rule": rule}
+    assert refused.facts == {"field": "maxima", "bound": "2", "rule": rule}
     assert table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}, without_doubles=True).minimum_cents == 101
     assert place(table(wheel, minimum_cents=102, maxima={"DOUBLE_COLUMN": 1}), {"double-column-1-2": 102})
-    for shown in table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 2}).layout().places:
-        assert shown.minimum_cents <= shown.maximum_cents
+    for each in table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 2}).layout().places:
+        assert each.minimum_cents <= each.maximum_cents
 
 
 def altered(field: str, value: str) -> types_pb2.TableConfiguration:
@@ -180,25 +180,25 @@ def with_maxima(*kinds: str) -> types_pb2.TableConfiguration:
         pytest.param(configuration(minimum_cents=100_000_001), "minimum_cents", id="beyond-int64"),
     ],
 )
-def test_what_no_rule_speaks_of_is_invalid(setting: types_pb2.TableConfiguration, field: str) -> None:
-    refusal_ = refused(setting)
+def test_settings_that_no_rule_covers_are_invalid(setting: types_pb2.TableConfiguration, field: str) -> None:
+    refused = refusal_of(setting)
 
-    assert (refusal_.reason, refusal_.facts) == ("INVALID", {"field": field})
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
 
 
-def test_a_wheel_of_the_future_is_refused_by_its_number() -> None:
+def test_an_unknown_wheel_is_refused_by_its_number() -> None:
     unknown = roulette_pb2.SpecificRules(minimum_cents=100)
     unknown.MergeFromString(b"\x08\x63")
 
-    refusal_ = refused(with_rules(unknown))
-    assert (refusal_.reason, refusal_.facts["field"]) == ("RULE_VIOLATED", "wheel")
-    assert "99" in refusal_.sentence
+    refused = refusal_of(with_rules(unknown))
+    assert (refused.reason, refused.facts["field"]) == ("RULE_VIOLATED", "wheel")
+    assert "99" in refused.sentence
 
 
 @pytest.mark.rule("804/2015:10")
 @pytest.mark.rule("804/2015:12")
 @pytest.mark.rule("807/2015:8")
-def test_what_the_regulation_leaves_open_can_be_set() -> None:
+def test_everything_the_regulation_leaves_open_can_be_set() -> None:
     rules = table(
         "FRENCH",
         minimum_cents=50,
@@ -207,18 +207,18 @@ def test_what_the_regulation_leaves_open_can_be_set() -> None:
         total_maximum_cents=50,
         call_bets=True,
     )
-    shown = rules.layout()
+    layout = rules.layout()
 
-    maxima = {each.place: each.maximum_cents for each in shown.places}
+    maxima = {each.place: each.maximum_cents for each in layout.places}
     assert (maxima["17"], maxima["red"], maxima["black"], maxima["17-20"]) == (1000, 5000, 27_000, 3000)
-    assert {each.minimum_cents for each in shown.places} == {50}
-    assert len(shown.places) == 157
-    assert (shown.total_maximum_cents, len(shown.call_bets)) == (50, 124)
+    assert {each.minimum_cents for each in layout.places} == {50}
+    assert len(layout.places) == 157
+    assert (layout.total_maximum_cents, len(layout.call_bets)) == (50, 124)
 
 
 @pytest.mark.guarantee("G11")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_at_the_highest_minimum_the_fullest_felt_is_still_an_int64(wheel: str) -> None:
+def test_g11_at_the_highest_minimum_the_fullest_felt_fits_in_an_int64(wheel: str) -> None:
     rules = table(wheel, minimum_cents=100_000_000)
     felt = place(rules, {each.place: each.maximum_cents for each in rules.layout().places})
 

@@ -1,4 +1,4 @@
-"""What is no bet, by name: refused with the rule and with a reason that a player understands."""
+"""Tests of names that are not bets: refused with the rule and with a reason that a player understands."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ APART = "a chip lies on two boxes where they meet, and the first and the third d
         pytest.param(WHEELS, "double-column-1-3", APART, id="T6-columns", marks=rule_marks("804/2015:7.a.ix")),
     ],
 )
-def test_a_combination_that_the_board_does_not_have(wheels: tuple[str, ...], name: str, why: str) -> None:
+def test_a_combination_that_the_board_does_not_have_is_refused(wheels: tuple[str, ...], name: str, why: str) -> None:
     for wheel in wheels:
         rule = "807/2015:10" if wheel == "FRENCH" else "804/2015:9"
         refused = refusal(table(wheel), {name: 100})
@@ -78,9 +78,7 @@ def test_a_combination_that_the_board_does_not_have(wheels: tuple[str, ...], nam
         pytest.param(WHEELS, "\u0661\u0667", ":7", "the board has no such number", id="other-digits"),
     ],
 )
-def test_a_name_that_the_list_of_bets_does_not_have(
-    wheels: tuple[str, ...], name: str, paragraph: str, why: str
-) -> None:
+def test_a_name_that_no_rule_knows_is_refused(wheels: tuple[str, ...], name: str, paragraph: str, why: str) -> None:
     for wheel in wheels:
         refused = refusal(table(wheel), {name: 100})
 
@@ -119,7 +117,7 @@ def test_a5_t17_the_american_wheel_has_no_call_bets(wheel: str, call_bet: str) -
         ("voisins-2", "nothing more"),
     ],
 )
-def test_a_call_bet_that_does_not_exist(*, call_bets: bool, name: str, why: str) -> None:
+def test_an_unknown_call_bet_is_refused(*, call_bets: bool, name: str, why: str) -> None:
     refused = refusal(table(call_bets=call_bets), {name: 100})
 
     assert (refused.reason, refused.facts) == ("BET_ILLEGAL", {"place": name, "rule": "807/2015:8"})
@@ -128,7 +126,7 @@ def test_a_call_bet_that_does_not_exist(*, call_bets: bool, name: str, why: str)
 
 @pytest.mark.guarantee("G11")
 @pytest.mark.parametrize("times", [39, 40, 41, 100_000])
-def test_a_name_of_any_length_is_not_said_back(times: int) -> None:
+def test_g11_a_long_name_is_shortened_in_the_refusal(times: int) -> None:
     refused = refusal(table(), {"17-" * times: 100})
 
     assert refused.reason == "BET_ILLEGAL"

@@ -1,4 +1,4 @@
-"""The wheels: how many pockets, in which order, of which colour, and that the ball prefers none of them."""
+"""Tests of the wheels: the number, order and colours of their pockets, and that every pocket is equally likely."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_order_is_the_printed_one(wheel: str) -> None:
 
 
 @pytest.mark.rule("804/2015:6.c")
-def test_on_the_american_wheel_an_odd_number_lies_opposite_the_next_even_one() -> None:
+def test_on_the_american_wheel_odd_numbers_lie_opposite_the_next_even_ones() -> None:
     pockets = order("AMERICAN_38")
 
     assert pockets.index("00") == pockets.index("0") + 19
@@ -64,7 +64,7 @@ def test_on_the_american_wheel_an_odd_number_lies_opposite_the_next_even_one() -
 
 
 @pytest.mark.rule("804/2015:6.c")
-def test_t2_the_american_wheel_with_one_zero_is_the_one_with_two_less_its_00() -> None:
+def test_t2_the_american_wheel_with_one_zero_is_the_one_with_two_without_its_00() -> None:
     assert order("AMERICAN_37") == [number for number in order("AMERICAN_38") if number != "00"]
     assert order("AMERICAN_37") != order("FRENCH")
 
@@ -83,7 +83,7 @@ def test_t3_numbers_have_the_standard_colours_and_zeros_are_green(wheel: str) ->
 @pytest.mark.parametrize(
     ("wheel", "same_colour"),
     [
-        # T3: the only contact of two reds, for the homologation file.
+        # T3: the only two neighbours of one colour; the homologation file mentions them.
         pytest.param("AMERICAN_37", [("1", "27")], marks=rule_marks("804/2015:6.b")),
         pytest.param("AMERICAN_38", [], marks=rule_marks("804/2015:6.b")),
         pytest.param("FRENCH", [], marks=rule_marks("807/2015:6.b")),
@@ -103,42 +103,42 @@ def test_red_and_black_alternate(wheel: str, same_colour: list[tuple[str, str]])
 @pytest.mark.parametrize(
     ("wheel", "pockets", "bytes_each"), [("AMERICAN_37", 37, 6), ("AMERICAN_38", 38, 6), ("FRENCH", 37, 6)]
 )
-def test_each_pocket_comes_from_equally_many_tapes(wheel: str, pockets: int, bytes_each: int) -> None:
-    rules, drawn, thrown_away = table(wheel), Counter[str](), 0
+def test_every_pocket_comes_from_equally_many_tapes(wheel: str, pockets: int, bytes_each: int) -> None:
+    rules, drawn, rejected = table(wheel), Counter[str](), 0
     for byte in range(256):
         try:
             drawn[rules.draw(Tape(bytes([byte]))).number] += 1
         except TapeExhausted:
-            thrown_away += 1
+            rejected += 1
 
     assert drawn == dict.fromkeys(PRINTED[wheel].split(), bytes_each)
-    assert thrown_away == 256 - pockets * bytes_each
+    assert rejected == 256 - pockets * bytes_each
 
 
 @pytest.mark.rule("903-B/2015:6.1.2")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_a_draw_takes_one_number_and_nothing_decides_but_the_tape(wheel: str) -> None:
+def test_a_draw_takes_one_number_and_depends_on_the_tape_alone(wheel: str) -> None:
     rules = table(wheel)
-    lucky, unlucky = Tape(bytes([7])), Tape(bytes([7]))
-    before = rules.draw(lucky)
+    first, second = Tape(bytes([7])), Tape(bytes([7]))
+    before = rules.draw(first)
 
     place(rules, {"red": 54000, "17": 3000})
-    assert rules.draw(unlucky) == before
+    assert rules.draw(second) == before
     assert table(wheel, minimum_cents=1, without_doubles=True).draw(Tape(bytes([7]))) == before
-    assert (lucky.used, unlucky.used) == (1, 1)
+    assert (first.used, second.used) == (1, 1)
 
 
 @pytest.mark.rule("804/2015:2")
 @pytest.mark.rule("807/2015:2")
 @pytest.mark.parametrize("wheel", WHEELS)
-def test_the_ball_rests_in_a_pocket_of_the_wheel_that_is_shown(wheel: str) -> None:
+def test_the_ball_rests_in_a_pocket_of_the_layout(wheel: str) -> None:
     rules = table(wheel)
-    shown = rules.layout().pockets
+    pockets = rules.layout().pockets
 
     seen = set()
-    for byte in range(len(shown)):
+    for byte in range(len(pockets)):
         outcome = rules.outcome_message(rules.draw(Tape(bytes([byte]))))
-        pocket = shown[outcome.pocket]
+        pocket = pockets[outcome.pocket]
         assert (outcome.number, outcome.colour) == (pocket.number, pocket.colour)
         seen.add(outcome.pocket)
-    assert seen == set(range(len(shown)))
+    assert seen == set(range(len(pockets)))

@@ -1,4 +1,4 @@
-"""Inactivity rule by rule: the rulebook's vectors, and that nobody is ever ended but by the regulation's own steps."""
+"""Inactivity rule by rule: the rulebook's vectors, and that only the regulation's steps ever end a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.wallet.model.state import Device, EndCause, InactivityPolicy, Mode
 
 T0 = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
 LAW = InactivityPolicy()
-AS_THE_LAW_HAS_IT = InactivityPolicy(
+ALL_DEFAULTS = InactivityPolicy(
     idle_seconds=0, missed_rounds=0, warn_after_seconds=0, end_after_seconds=0, rebuy_grace_seconds=0
 )
 BANKED = ("804/2015", "807/2015", "805/2015", "812/2015")
@@ -27,7 +27,7 @@ def at(seconds: float) -> datetime:
 
 
 def session_at(play: Play, regulation: str = "804/2015", policy: InactivityPolicy = LAW) -> Session:
-    """A session that started at `T0`, which is also when the last bet was."""
+    """Returns a session that started at `T0`, with the last bet at the same time."""
     session = Session(
         no=1,
         session_id="s",
@@ -59,7 +59,7 @@ def session_at(play: Play, regulation: str = "804/2015", policy: InactivityPolic
     return session
 
 
-def settled(
+def settle(
     session: Session,
     round_id: str,
     *,
@@ -75,7 +75,7 @@ def settled(
 
 
 def state_of(session: Session) -> SessionState:
-    """Asked anew each time: the type checker takes an attribute for what it was asserted to be before."""
+    """Returns the state: by a call, because the type checker keeps an attribute at its last asserted value."""
     return session.state
 
 
@@ -83,12 +83,12 @@ def kinds(notices: list[Notice]) -> list[str]:
     return [notice.kind for notice in notices]
 
 
-def told(notices: list[Notice]) -> list[tuple[str, str]]:
+def kinds_and_rules(notices: list[Notice]) -> list[tuple[str, str]]:
     return [(notice.kind, notice.rule) for notice in notices]
 
 
-def missed(session: Session, rounds: int) -> list[Notice]:
-    return [notice for number in range(1, rounds + 1) for notice in settled(session, f"r{number}")]
+def miss_rounds(session: Session, rounds: int) -> list[Notice]:
+    return [notice for number in range(1, rounds + 1) for notice in settle(session, f"r{number}")]
 
 
 # -- individual tables ----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def test_a9_more_than_three_minutes_is_strict(regulation: str, rule: str) -> Non
 
     assert inactivity.take_due_step(session, LAW, at(180.0)) == []
     assert state_of(session) is SessionState.ACTIVE
-    assert told(inactivity.take_due_step(session, LAW, at(180.1))) == [("INVITATION", rule)]
+    assert kinds_and_rules(inactivity.take_due_step(session, LAW, at(180.1))) == [("INVITATION", rule)]
     assert state_of(session) is SessionState.INVITED
 
 
@@ -167,7 +167,7 @@ def test_a10_the_warning_gives_a_whole_minute(regulation: str, rule: str) -> Non
 def test_a10_a_bet_in_the_last_second_withdraws_the_warning() -> None:
     session = warned_at_200()
 
-    assert told(inactivity.after_bet(session, at(259))) == [("WITHDRAWN", "804/2015:29")]
+    assert kinds_and_rules(inactivity.after_bet(session, at(259))) == [("WITHDRAWN", "804/2015:29")]
     assert inactivity.take_due_step(session, LAW, at(260.2)) == []
     assert state_of(session) is SessionState.ACTIVE
     assert session.warned_at is None
@@ -176,7 +176,7 @@ def test_a10_a_bet_in_the_last_second_withdraws_the_warning() -> None:
 
 
 @pytest.mark.rule("804/2015:29")
-def test_no_step_is_skipped_however_late_one_looks() -> None:
+def test_no_step_is_skipped_however_late_the_check() -> None:
     session = session_at(Play.INDIVIDUAL)
 
     assert kinds(inactivity.take_due_step(session, LAW, at(10_000))) == ["INVITATION"]
@@ -202,13 +202,13 @@ def test_b24_the_three_minutes_start_at_the_end_of_the_last_round() -> None:
     session = session_at(Play.INDIVIDUAL, "805/2015")
     inactivity.after_bet(session, at(10))
 
-    assert settled(session, "r1", bet=True, seconds=500) == []
+    assert settle(session, "r1", bet=True, seconds=500) == []
     assert inactivity.take_due_step(session, LAW, at(680)) == []
     assert kinds(inactivity.take_due_step(session, LAW, at(680.1))) == ["INVITATION"]
 
 
 @pytest.mark.rule("805/2015:35.a")
-def test_b24_a_round_in_play_is_looked_at_later() -> None:
+def test_b24_a_round_in_play_postpones_the_next_step() -> None:
     session = session_at(Play.INDIVIDUAL, "805/2015")
 
     inactivity.postpone_while_in_play(session, at(200))
@@ -218,16 +218,16 @@ def test_b24_a_round_in_play_is_looked_at_later() -> None:
     assert state_of(session) is SessionState.ACTIVE
 
 
-def test_rounds_without_him_are_nothing_at_an_individual_table() -> None:
+def test_missed_rounds_do_not_count_at_an_individual_table() -> None:
     session = session_at(Play.INDIVIDUAL)
 
-    assert missed(session, 10) == []
+    assert miss_rounds(session, 10) == []
     assert inactivity.round_announced(session, "r11", T0) == []
     assert state_of(session) is SessionState.ACTIVE
 
 
 @pytest.mark.guarantee("G9")
-def test_an_outage_of_ours_gives_the_time_after_the_warning_anew() -> None:
+def test_g9_an_outage_restarts_the_time_after_the_warning() -> None:
     session = warned_at_200()
 
     (warning,) = inactivity.restart_warning(session, LAW, at(1000))
@@ -259,9 +259,9 @@ def test_an_outage_of_ours_gives_the_time_after_the_warning_anew() -> None:
 def test_a11_more_than_five_rounds_is_strict(regulation: str, rule: str) -> None:
     session = session_at(Play.MULTI_PLAYER, regulation)
 
-    assert missed(session, 5) == []
+    assert miss_rounds(session, 5) == []
     assert state_of(session) is SessionState.ACTIVE
-    assert told(settled(session, "r6")) == [("INVITATION", rule)]
+    assert kinds_and_rules(settle(session, "r6")) == [("INVITATION", rule)]
     assert state_of(session) is SessionState.INVITED
 
 
@@ -272,73 +272,73 @@ def test_a11_more_than_five_rounds_is_strict(regulation: str, rule: str) -> None
 @pytest.mark.parametrize("regulation", BANKED)
 def test_a11_the_warning_and_one_more_round(regulation: str) -> None:
     session = session_at(Play.MULTI_PLAYER, regulation)
-    missed(session, 6)
+    miss_rounds(session, 6)
 
     (warning,) = inactivity.round_announced(session, "r7", T0)
     assert (warning.kind, warning.round_id, warning.ends_at) == ("WARNING", "r7", None)
     assert warning.rule == inactivity.ARTICLES[regulation].warning
-    assert settled(session, "r7") == []
+    assert settle(session, "r7") == []
     assert (session.state, session.end_cause) == (SessionState.ENDING, EndCause.INACTIVITY)
 
 
 @pytest.mark.rule("804/2015:29")
-def test_nobody_is_ended_without_the_warning() -> None:
+def test_no_session_ends_without_the_warning() -> None:
     session = session_at(Play.MULTI_PLAYER)
 
-    assert kinds(missed(session, 50)) == ["INVITATION"]
+    assert kinds(miss_rounds(session, 50)) == ["INVITATION"]
     assert state_of(session) is SessionState.INVITED
 
 
 @pytest.mark.rule("804/2015:29")
-def test_a_round_that_was_already_open_when_he_was_warned_does_not_end_him() -> None:
+def test_a_round_already_open_at_the_warning_does_not_end_the_session() -> None:
     session = session_at(Play.MULTI_PLAYER)
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "r8", T0)
 
-    settled(session, "r7")
+    settle(session, "r7")
 
     assert state_of(session) is SessionState.WARNED
 
 
 @pytest.mark.rule("804/2015:28.b")
-def test_a_bet_starts_the_count_anew() -> None:
+def test_a_bet_restarts_the_count() -> None:
     session = session_at(Play.MULTI_PLAYER)
-    missed(session, 5)
+    miss_rounds(session, 5)
 
-    assert settled(session, "bet", bet=True) == []
-    assert missed(session, 5) == []
-    assert kinds(settled(session, "r6")) == ["INVITATION"]
+    assert settle(session, "bet", bet=True) == []
+    assert miss_rounds(session, 5) == []
+    assert kinds(settle(session, "r6")) == ["INVITATION"]
 
 
 @pytest.mark.rule("804/2015:29")
 def test_a_bet_in_the_warned_round_withdraws_the_warning() -> None:
     session = session_at(Play.MULTI_PLAYER)
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "r7", T0)
 
     assert kinds(inactivity.after_bet(session, at(1))) == ["WITHDRAWN"]
-    assert settled(session, "r7", bet=True) == []
+    assert settle(session, "r7", bet=True) == []
     assert (session.state, session.missed_rounds) == (SessionState.ACTIVE, 0)
 
 
 def test_an_excused_round_neither_counts_nor_resets_at_a_banked_table() -> None:
     session = session_at(Play.MULTI_PLAYER)
-    missed(session, 5)
+    miss_rounds(session, 5)
 
-    assert settled(session, "x", excused=True) == []
+    assert settle(session, "x", excused=True) == []
     assert session.missed_rounds == 5
-    assert kinds(settled(session, "r6")) == ["INVITATION"]
+    assert kinds(settle(session, "r6")) == ["INVITATION"]
 
 
 @pytest.mark.rule("804/2015:29")
 def test_a_warned_round_that_never_ended_is_replaced_without_a_second_notice() -> None:
     session = session_at(Play.MULTI_PLAYER)
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "void", T0)
 
     assert inactivity.round_announced(session, "r8", T0) == []
     assert session.warned_round_id == "r8"
-    settled(session, "r8")
+    settle(session, "r8")
     assert state_of(session) is SessionState.ENDING
 
 
@@ -349,7 +349,7 @@ def test_an_announcement_warns_only_the_invited() -> None:
     assert state_of(session) is SessionState.ACTIVE
 
 
-def test_time_is_nothing_at_a_multi_player_table() -> None:
+def test_time_does_not_count_at_a_multi_player_table() -> None:
     session = session_at(Play.MULTI_PLAYER)
 
     assert session.next_step_at is None
@@ -370,39 +370,39 @@ def test_time_is_nothing_at_a_multi_player_table() -> None:
 def test_c30_an_absent_player_is_invited_warned_and_ended(regulation: str) -> None:
     session = session_at(Play.POKER, regulation)
 
-    assert missed(session, 5) == []
-    assert told(settled(session, "r6")) == [("INVITATION", f"{regulation}:70.b")]
+    assert miss_rounds(session, 5) == []
+    assert kinds_and_rules(settle(session, "r6")) == [("INVITATION", f"{regulation}:70.b")]
     (warning,) = inactivity.round_announced(session, "r7", T0)
     assert (warning.kind, warning.rule, warning.round_id) == ("WARNING", f"{regulation}:71", "r7")
-    settled(session, "r7")
+    settle(session, "r7")
     assert (session.state, session.end_cause) == (SessionState.ENDING, EndCause.INACTIVITY)
 
 
 @pytest.mark.rule("806/2015:71")
-def test_c30_coming_back_during_the_warned_hand_withdraws_everything() -> None:
+def test_c30_a_return_during_the_warned_hand_withdraws_the_warning() -> None:
     session = session_at(Play.POKER, "806/2015")
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "r7", T0)
 
-    assert told(settled(session, "r7", excused=True)) == [("WITHDRAWN", "806/2015:71")]
+    assert kinds_and_rules(settle(session, "r7", excused=True)) == [("WITHDRAWN", "806/2015:71")]
     assert (session.state, session.missed_rounds, session.warned_round_id) == (SessionState.ACTIVE, 0, None)
 
 
 @pytest.mark.rule("806/2015:70.b")
-def test_c30_a_player_who_folds_by_his_own_decision_is_never_invited() -> None:
+def test_c30_a_player_who_folds_in_person_is_never_invited() -> None:
     session = session_at(Play.POKER, "806/2015")
 
-    assert [n for number in range(8) for n in settled(session, f"r{number}", excused=True)] == []
+    assert [n for number in range(8) for n in settle(session, f"r{number}", excused=True)] == []
     assert session.missed_rounds == 0
 
 
 @pytest.mark.rule("806/2015:70.b")
 def test_a_blind_is_a_bet() -> None:
     session = session_at(Play.POKER, "806/2015")
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "r7", T0)
 
-    assert kinds(settled(session, "r7", bet=True)) == ["WITHDRAWN"]
+    assert kinds(settle(session, "r7", bet=True)) == ["WITHDRAWN"]
     assert session.missed_rounds == 0
 
 
@@ -411,8 +411,8 @@ def test_specific_rules_may_set_fewer_hands() -> None:
     policy = inactivity.validated_policy(Play.POKER, "806/2015", replace(LAW, missed_rounds=1))
     session = session_at(Play.POKER, "806/2015", policy)
 
-    assert settled(session, "r1", policy=policy) == []
-    assert kinds(settled(session, "r2", policy=policy)) == ["INVITATION"]
+    assert settle(session, "r1", policy=policy) == []
+    assert kinds(settle(session, "r2", policy=policy)) == ["INVITATION"]
 
 
 @pytest.mark.rule("806/2015:70.a")
@@ -423,7 +423,7 @@ def test_specific_rules_may_set_fewer_hands() -> None:
 def test_c29_a_cave_below_the_minimum_is_invited_warned_and_ended_by_time(regulation: str) -> None:
     session = session_at(Play.POKER, regulation)
 
-    assert told(settled(session, "r1", bet=True, short=True)) == [("INVITATION", f"{regulation}:70.a")]
+    assert kinds_and_rules(settle(session, "r1", bet=True, short=True)) == [("INVITATION", f"{regulation}:70.a")]
     assert session.next_step_at == at(30)
     assert inactivity.take_due_step(session, LAW, at(29.9)) == []
     (warning,) = inactivity.take_due_step(session, LAW, at(30))
@@ -437,11 +437,11 @@ def test_c29_a_cave_below_the_minimum_is_invited_warned_and_ended_by_time(regula
 @pytest.mark.parametrize("warned", [False, True])
 def test_c29_a_top_up_withdraws_the_invitation_and_the_warning(*, warned: bool) -> None:
     session = session_at(Play.POKER, "806/2015")
-    settled(session, "r1", bet=True, short=True)
+    settle(session, "r1", bet=True, short=True)
     if warned:
         inactivity.take_due_step(session, LAW, at(30))
 
-    assert told(inactivity.after_buy_in(session, at(31))) == [("WITHDRAWN", "806/2015:71")]
+    assert kinds_and_rules(inactivity.after_buy_in(session, at(31))) == [("WITHDRAWN", "806/2015:71")]
     assert (session.state, session.cave_short_since, session.next_step_at) == (SessionState.ACTIVE, None, None)
     assert inactivity.take_due_step(session, LAW, at(61)) == []
 
@@ -449,56 +449,56 @@ def test_c29_a_top_up_withdraws_the_invitation_and_the_warning(*, warned: bool) 
 def test_c29_with_exactly_the_minimum_nothing_happens() -> None:
     session = session_at(Play.POKER, "806/2015")
 
-    assert settled(session, "r1", bet=True, short=False) == []
+    assert settle(session, "r1", bet=True, short=False) == []
     assert session.next_step_at is None
 
 
 def test_a_top_up_that_is_too_small_is_followed_by_another_invitation() -> None:
     session = session_at(Play.POKER, "806/2015")
-    settled(session, "r1", bet=True, short=True)
+    settle(session, "r1", bet=True, short=True)
     inactivity.after_buy_in(session, at(10))
 
-    assert kinds(settled(session, "r2", short=True, seconds=20)) == ["INVITATION"]
+    assert kinds(settle(session, "r2", short=True, seconds=20)) == ["INVITATION"]
     assert session.cave_short_since == at(20)
 
 
-def test_hands_he_may_not_be_dealt_are_none_that_he_missed() -> None:
+def test_hands_without_the_right_to_be_dealt_in_are_not_missed() -> None:
     session = session_at(Play.POKER, "806/2015")
-    settled(session, "r0", bet=True, short=True)
+    settle(session, "r0", bet=True, short=True)
 
-    assert [n for number in range(1, 10) for n in settled(session, f"r{number}", short=True)] == []
+    assert [n for number in range(1, 10) for n in settle(session, f"r{number}", short=True)] == []
     assert (session.missed_rounds, session.cave_short_since) == (0, T0)
     assert inactivity.round_announced(session, "r10", T0) == []
 
 
-def test_a_report_of_an_ample_cave_withdraws_as_a_top_up_does() -> None:
+def test_a_report_of_a_sufficient_cave_withdraws_like_a_top_up() -> None:
     session = session_at(Play.POKER, "806/2015")
-    settled(session, "r0", bet=True, short=True)
+    settle(session, "r0", bet=True, short=True)
 
-    assert kinds(settled(session, "r1")) == ["WITHDRAWN"]
+    assert kinds(settle(session, "r1")) == ["WITHDRAWN"]
 
 
 def test_a_top_up_does_not_answer_missed_hands() -> None:
     session = session_at(Play.POKER, "806/2015")
-    missed(session, 6)
+    miss_rounds(session, 6)
 
     assert inactivity.after_buy_in(session, at(5)) == []
     assert (session.state, session.missed_rounds) == (SessionState.INVITED, 6)
 
 
-def test_whoever_bets_in_the_warned_hand_and_loses_his_cave_is_invited_for_the_cave() -> None:
+def test_a_player_who_bets_in_the_warned_hand_and_loses_the_cave_is_invited_for_the_cave() -> None:
     session = session_at(Play.POKER, "806/2015")
-    missed(session, 6)
+    miss_rounds(session, 6)
     inactivity.round_announced(session, "r7", T0)
 
-    assert told(settled(session, "r7", bet=True, short=True)) == [
+    assert kinds_and_rules(settle(session, "r7", bet=True, short=True)) == [
         ("WITHDRAWN", "806/2015:71"),
         ("INVITATION", "806/2015:70.a"),
     ]
     assert session.warned_at is None
 
 
-# -- never earlier, and never ----------------------------------------------------------------------------------------
+# -- bounds of the policy --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("804/2015:28")
@@ -536,7 +536,7 @@ def test_an_earlier_policy_is_refused_and_the_rule_cited(
         (Play.INDIVIDUAL, "804/2015", {"idle_seconds": 2**31 - 1}),
     ],
 )
-def test_a_number_that_no_rule_speaks_of_has_our_bounds(play: Play, regulation: str, wrong: dict[str, int]) -> None:
+def test_a_number_without_a_rule_has_our_bounds(play: Play, regulation: str, wrong: dict[str, int]) -> None:
     with pytest.raises(WalletRefused) as refused:
         inactivity.validated_policy(play, regulation, replace(LAW, **wrong))  # type: ignore[arg-type]
 
@@ -544,12 +544,12 @@ def test_a_number_that_no_rule_speaks_of_has_our_bounds(play: Play, regulation: 
 
 
 @pytest.mark.parametrize(("play", "regulation"), [(Play.INDIVIDUAL, "804/2015"), (Play.POKER, "806/2015")])
-def test_what_is_left_open_is_the_earliest_that_the_law_allows(play: Play, regulation: str) -> None:
-    assert inactivity.validated_policy(play, regulation, AS_THE_LAW_HAS_IT) == LAW
+def test_an_empty_number_is_the_earliest_that_the_law_allows(play: Play, regulation: str) -> None:
+    assert inactivity.validated_policy(play, regulation, ALL_DEFAULTS) == LAW
 
 
 @pytest.mark.rule("804/2015:28")
-def test_later_and_never_are_fine() -> None:
+def test_a_later_policy_and_no_invitations_are_accepted() -> None:
     later = InactivityPolicy(idle_seconds=600, missed_rounds=20, warn_after_seconds=60, end_after_seconds=120)
 
     assert inactivity.validated_policy(Play.INDIVIDUAL, "804/2015", later) == later
@@ -558,28 +558,28 @@ def test_later_and_never_are_fine() -> None:
 
 @pytest.mark.rule("804/2015:28")
 @pytest.mark.parametrize("play", list(Play))
-def test_an_operator_who_does_not_invite_ends_nobody(play: Play) -> None:
+def test_without_invitations_no_session_ends(play: Play) -> None:
     off = replace(LAW, invite=False)
     session = session_at(play, "806/2015" if play is Play.POKER else "804/2015", off)
 
-    notices = [n for number in range(20) for n in settled(session, f"r{number}", policy=off, short=True)]
+    notices = [n for number in range(20) for n in settle(session, f"r{number}", policy=off, short=True)]
     notices += inactivity.round_announced(session, "r21", T0)
     notices += inactivity.take_due_step(session, off, at(1e6))
 
     assert (notices, session.state, session.next_step_at) == ([], SessionState.ACTIVE, None)
 
 
-def test_tournaments_know_no_end_for_inactivity() -> None:
+def test_tournaments_have_no_end_for_inactivity() -> None:
     session = session_at(Play.POKER, "810/2015")
 
-    assert missed(session, 20) == []
-    assert settled(session, "r21", short=True) == []
+    assert miss_rounds(session, 20) == []
+    assert settle(session, "r21", short=True) == []
     with pytest.raises(WalletRefused, match="810/2015"):
         inactivity.validated_policy(Play.POKER, "810/2015", LAW)
 
 
 @pytest.mark.rule("804/2015:28")
-def test_switching_invitations_off_withdraws_those_that_were_made() -> None:
+def test_switching_invitations_off_withdraws_the_existing_ones() -> None:
     session = warned_at_200()
 
     assert kinds(inactivity.policy_changed(session, replace(LAW, invite=False), at(210))) == ["WITHDRAWN"]
@@ -590,7 +590,7 @@ def test_switching_invitations_off_withdraws_those_that_were_made() -> None:
 
 
 @pytest.mark.rule("804/2015:29")
-def test_a_shorter_policy_does_not_shorten_a_warning_that_was_given() -> None:
+def test_a_shorter_policy_does_not_shorten_a_given_warning() -> None:
     later = replace(LAW, end_after_seconds=600)
     session = session_at(Play.INDIVIDUAL, policy=later)
     inactivity.take_due_step(session, later, at(180.1))
@@ -603,7 +603,7 @@ def test_a_shorter_policy_does_not_shorten_a_warning_that_was_given() -> None:
     assert session.next_step_at == warning.ends_at
 
 
-def test_a_later_policy_is_looked_at_later() -> None:
+def test_a_later_policy_is_checked_later() -> None:
     later = replace(LAW, idle_seconds=600)
     session = session_at(Play.INDIVIDUAL, policy=later)
     inactivity.after_bet(session, at(10))
@@ -628,14 +628,14 @@ def test_the_first_cause_stays() -> None:
     assert session.next_step_at is None
 
 
-def test_nothing_touches_a_session_that_ends() -> None:
+def test_nothing_changes_an_ending_session() -> None:
     session = session_at(Play.POKER, "806/2015")
     inactivity.end(session, EndCause.PLAYER, at(1))
     before = replace(session)
 
     assert inactivity.after_bet(session, at(2)) == []
     assert inactivity.after_buy_in(session, at(2)) == []
-    assert settled(session, "r1", bet=True, short=True) == []
+    assert settle(session, "r1", bet=True, short=True) == []
     assert inactivity.round_announced(session, "r2", at(2)) == []
     assert inactivity.take_due_step(session, LAW, at(1e6)) == []
     assert inactivity.policy_changed(session, replace(LAW, invite=False), at(2)) == []
@@ -647,10 +647,12 @@ def test_only_an_ending_session_is_closed() -> None:
         inactivity.close(session_at(Play.INDIVIDUAL), 1, at(1))
 
 
-# -- whatever happens -------------------------------------------------------------------------------------------------
+# -- random events ----------------------------------------------------------------------------------------------------
 
 seconds_between = st.floats(min_value=0, max_value=400, allow_nan=False).map(lambda s: round(s, 3))
-moments = st.lists(st.tuples(seconds_between, st.sampled_from(["look", "look", "look", "bet", "settle"])), max_size=40)
+timed_events = st.lists(
+    st.tuples(seconds_between, st.sampled_from(["check", "check", "check", "bet", "settle"])), max_size=40
+)
 policies = st.builds(
     InactivityPolicy,
     invite=st.just(value=True),
@@ -663,31 +665,31 @@ policies = st.builds(
 
 
 @pytest.mark.rule("804/2015:29")
-@given(moments, policies)
-def test_at_an_individual_table_nobody_is_ended_but_by_the_steps_of_the_law(
-    happenings: list[tuple[float, str]], policy: InactivityPolicy
+@given(timed_events, policies)
+def test_at_an_individual_table_only_the_steps_of_the_law_end_a_session(
+    events: list[tuple[float, str]], policy: InactivityPolicy
 ) -> None:
     session = session_at(Play.INDIVIDUAL, policy=policy)
     now, idle_since = T0, T0
     invited_at: datetime | None = None
     warned_at: datetime | None = None
-    for wait, what in happenings:
+    for wait, event in events:
         now += timedelta(seconds=wait)
         was = session.state
-        if what == "look":
+        if event == "check":
             notices = inactivity.take_due_step(session, policy, now)
-        elif what == "bet":
+        elif event == "bet":
             notices = inactivity.after_bet(session, now)
         else:
-            notices = settled(session, "r", bet=True, seconds=(now - T0).total_seconds(), policy=policy)
+            notices = settle(session, "r", bet=True, seconds=(now - T0).total_seconds(), policy=policy)
         if was >= SessionState.ENDING:
             assert notices == []
             continue
-        if what != "look":
+        if event != "check":
             assert state_of(session) is SessionState.ACTIVE
             assert kinds(notices) == (["WITHDRAWN"] if was in (SessionState.INVITED, SessionState.WARNED) else [])
             idle_since, invited_at, warned_at = now, None, None
-        for notice in notices if what == "look" else []:
+        for notice in notices if event == "check" else []:
             if notice.kind == "INVITATION":
                 assert invited_at is None
                 assert now - idle_since > timedelta(seconds=180)
@@ -703,13 +705,13 @@ def test_at_an_individual_table_nobody_is_ended_but_by_the_steps_of_the_law(
             assert warned_at is not None
             assert now - warned_at >= timedelta(seconds=60)
         elif session.state is not SessionState.ENDED:
-            # Whatever stands, somebody will look again.
+            # Every running session is checked again.
             assert session.next_step_at is not None
 
 
 rounds = st.lists(
     st.tuples(
-        # announced in time, announced for another round, or not at all
+        # Announced, announced for another round, or not announced.
         st.sampled_from(["announced", "other", "silent"]),
         st.sampled_from(["missed", "missed", "missed", "missed", "bet", "excused", "void"]),
     ),
@@ -720,23 +722,23 @@ rounds = st.lists(
 @pytest.mark.rule("804/2015:29")
 @pytest.mark.rule("806/2015:71")
 @given(rounds, policies, st.sampled_from([Play.MULTI_PLAYER, Play.POKER]))
-def test_counted_in_rounds_nobody_is_ended_but_by_the_steps_of_the_law(
-    happenings: list[tuple[str, str]], policy: InactivityPolicy, play: Play
+def test_counted_in_rounds_only_the_steps_of_the_law_end_a_session(
+    events: list[tuple[str, str]], policy: InactivityPolicy, play: Play
 ) -> None:
     session = session_at(play, "806/2015" if play is Play.POKER else "804/2015", policy)
     in_a_row = 0
     invited, warned_for = False, ""
-    for number, (announcement, outcome) in enumerate(happenings):
+    for number, (announcement, outcome) in enumerate(events):
         round_id = f"r{number}"
         if announcement != "silent":
-            names = round_id if announcement == "announced" else f"x{number}"
-            for notice in inactivity.round_announced(session, names, T0):
+            announced_id = round_id if announcement == "announced" else f"x{number}"
+            for notice in inactivity.round_announced(session, announced_id, T0):
                 assert notice.kind == "WARNING"
                 assert invited
-            warned_for = names if session.state is SessionState.WARNED else ""
+            warned_for = announced_id if session.state is SessionState.WARNED else ""
         if outcome == "void":
             continue
-        notices = settled(session, round_id, bet=outcome == "bet", excused=outcome == "excused", policy=policy)
+        notices = settle(session, round_id, bet=outcome == "bet", excused=outcome == "excused", policy=policy)
         if outcome == "bet" or (outcome == "excused" and play is Play.POKER):
             assert state_of(session) is SessionState.ACTIVE
             in_a_row, invited, warned_for = 0, False, ""
@@ -765,14 +767,12 @@ def test_counted_in_rounds_nobody_is_ended_but_by_the_steps_of_the_law(
     st.sampled_from([Play.INDIVIDUAL, Play.MULTI_PLAYER]),
     st.sampled_from(BANKED),
 )
-def test_no_policy_that_is_accepted_is_earlier_than_the_law(
-    asked: InactivityPolicy, play: Play, regulation: str
-) -> None:
+def test_no_accepted_policy_is_earlier_than_the_law(requested: InactivityPolicy, play: Play, regulation: str) -> None:
     try:
-        policy = inactivity.validated_policy(play, regulation, asked)
+        policy = inactivity.validated_policy(play, regulation, requested)
     except WalletRefused:
         return
     assert policy.idle_seconds >= 180
     assert policy.missed_rounds >= 5
     assert policy.end_after_seconds >= 60
-    assert policy.invite is asked.invite
+    assert policy.invite is requested.invite

@@ -82,7 +82,7 @@ async def test_what_he_does_at_one_gateway_counts_at_all(nats: StoppableNats, cl
             clock.seconds += 20 * MINUTE
             assert await reason(here, ana) == ""
             here.record(ana)
-            await wait_until(lambda: not here._untold)
+            await wait_until(lambda: not here._unpublished)
         assert await reason(there, ana) == ""
         clock.seconds += IDLE_LIMIT_S
         assert {await reason(known, ana) for known in (here, there)} == {"LOGIN_NEEDED"}
@@ -94,9 +94,9 @@ async def test_others_are_told_often_enough_and_not_always(nats: StoppableNats, 
         started = clock()
         for _ in range(PUBLISH_EVERY_S):
             here.record(ana)
-            await wait_until(lambda: clock() - started > 0 or not here._untold)
+            await wait_until(lambda: clock() - started > 0 or not here._unpublished)
             clock.seconds += 1
-        await wait_until(lambda: not here._untold)
+        await wait_until(lambda: not here._unpublished)
         assert (await bus.jetstream(timeout=WITHIN_S).stream_info(f"KV_{activity.BUCKET}")).state.last_seq == 2
 
 
@@ -115,7 +115,7 @@ async def test_while_the_bus_is_away_only_those_who_were_seen_here_are_known(
         nats.start()
         monkeypatch.setattr(buckets, "REQUEST_TIMEOUT_S", WITHIN_S)
         async with gateway(nats.url, clock) as there:
-            await wait_until(lambda: not here._untold)
+            await wait_until(lambda: not here._unpublished)
             assert await reason(there, seen) == ""
             assert await reason(there, unseen) == "LOGIN_NEEDED"
 
@@ -136,4 +136,4 @@ async def test_g11_tokens_are_remembered_up_to_a_limit(
         known = Activity(bus, clock)
         for number in range(10):
             known.record(caller(clock, str(number)))
-        assert list(known._used) == list(known._untold) == ["7", "8", "9"]
+        assert list(known._last_used) == list(known._unpublished) == ["7", "8", "9"]

@@ -15,12 +15,13 @@ from feltro.gateway.v1 import gateway_pb2
 from feltro.wallet.v1 import session_pb2
 from gateway.access import revocations
 from gateway.access.activity import IDLE_LIMIT_S, Activity
+from gateway.access.authenticator import Authenticator
 from gateway.access.demonstration import DemoTokenIssuer
-from gateway.access.principals import ANONYMOUS, Authenticator, Principal
+from gateway.access.principals import ANONYMOUS, Principal
 from gateway.access.rate_limiter import Limit, Limits, RateLimiter
 from gateway.access.revocations import Revocations
 from gateway.backends.directory import Directory
-from gateway.backends.dispatcher import Dispatcher
+from gateway.backends.dispatcher import CallContext, Dispatcher
 from gateway.backends.local_service import GatewayService, local_methods
 from gateway.backends.upstream import Upstream
 from gateway.contracts import refusals
@@ -48,7 +49,9 @@ class GatewayAccess:
     ended_players: list[str] = field(default_factory=list)
 
     async def call(self, method: str, request: Message, token: str) -> bytes:
-        return await self.dispatcher.dispatch(CONTRACTS.by_rpc_name[f"GatewayService.{method}"], request, token)
+        return await self.dispatcher.dispatch(
+            CONTRACTS.by_rpc_name[f"GatewayService.{method}"], request, CallContext(Principal(token, None))
+        )
 
     async def admit(self, token: str) -> Principal:
         """Somebody who calls."""
@@ -64,9 +67,9 @@ class GatewayAccess:
         await self.call("RevokeSubject", gateway_pb2.RevokeSubjectRequest(subject=subject, reason=why), token)
 
     async def end_sessions(
-        self, request: session_pb2.EndPlayerSessionsRequest, token: str
+        self, request: session_pb2.EndPlayerSessionsRequest, principal: Principal
     ) -> session_pb2.EndPlayerSessionsResponse:
-        assert token
+        assert principal.token
         if not self.wallet_answers:
             raise refusals.unavailable("The wallet does not answer.")
         self.ended_players.append(request.player_id)
@@ -83,7 +86,7 @@ async def door(tmp_path: Path, nats_url: str, monkeypatch: pytest.MonkeyPatch) -
     async with bus_client(nats_url) as bus:
         taken_back, used = Revocations(bus, clock), Activity(bus, clock)
         async with running_tasks(taken_back.run(), used.run()):
-            await wait_until(lambda: taken_back._in_view_at is not None)
+            await wait_until(lambda: taken_back._last_current_at is not None)
             visitors = Authenticator(TokenVerifier(sources, AUDIENCE, clock), taken_back, used)
             upstream = Upstream()
             directory = Directory(bus, {})
@@ -217,7 +220,8 @@ async def test_g12_a_gateway_that_has_seen_nobody_yet_does_not_say_that_there_is
 async def test_g11_one_address_is_not_let_in_to_try_without_end(door: GatewayAccess) -> None:
     async def enter(address: str) -> None:
         method = CONTRACTS.by_rpc_name["GatewayService.EnterDemo"]
-        await door.dispatcher.dispatch(method, gateway_pb2.EnterDemoRequest(), "", address=address)
+        context = CallContext(ANONYMOUS, client_address=address)
+        await door.dispatcher.dispatch(method, gateway_pb2.EnterDemoRequest(), context)
 
     async def enter_for_ever() -> None:
         while True:

@@ -12,7 +12,7 @@ import pytest
 
 from feltro.table.v1 import table_pb2
 from gateway.access.activity import IDLE_LIMIT_S, Activity
-from gateway.access.principals import Authenticator
+from gateway.access.authenticator import Authenticator
 from gateway.access.proxies import TrustedProxies
 from gateway.access.revocations import STALE_VIEW_LIMIT_S, Revocations
 from gateway.http.connection_limiter import ConnectionCounter
@@ -46,7 +46,7 @@ async def ana(url: str, home: Path, passed: FakeClock, wall: FakeClock) -> Async
         tables.answers[METHOD] = table_pb2.ListTablesResponse()
         taken_back, used = Revocations(bus, wall, clock=passed), Activity(bus, wall)
         async with running_tasks(taken_back.run(), used.run()):
-            await wait_until(lambda: taken_back._in_view_at is not None and used.bus_reachable)
+            await wait_until(lambda: taken_back._last_current_at is not None and used.bus_reachable)
             visitors = Authenticator(TokenVerifier([TrustedIssuer(str(issuer.jwks))], AUDIENCE, wall), taken_back, used)
             edge = LiveGateway(bus, tables, visitors, UNLIMITED, ConnectionCounter(9, 9), TrustedProxies(()))
             await edge.start()

@@ -13,7 +13,8 @@ import pytest
 
 from gateway.access import activity, revocations
 from gateway.access.activity import IDLE_LIMIT_S, Activity
-from gateway.access.principals import Authenticator, Principal
+from gateway.access.authenticator import Authenticator
+from gateway.access.principals import Principal
 from gateway.access.revocations import Revocations
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.identity import TokenVerifier, TrustedIssuer
@@ -72,7 +73,7 @@ async def gateway(url: str, clock: FakeClock, home: Path) -> AsyncIterator[Authe
     async with bus_client(url) as bus:
         taken_back, used = Revocations(bus, clock), Activity(bus, clock)
         async with running_tasks(taken_back.run(), used.run()):
-            await wait_until(lambda: used.bus_reachable and taken_back._in_view_at is not None)
+            await wait_until(lambda: used.bus_reachable and taken_back._last_current_at is not None)
             yield Authenticator(verifier, taken_back, used)
 
 
@@ -153,7 +154,7 @@ async def test_what_is_renewed_while_the_bus_is_away_is_told_when_it_is_back(
         visitor = await here.renew(visitor, issuer.token())
         nats.start()
         monkeypatch.setattr(buckets, "REQUEST_TIMEOUT_S", WITHIN_S)
-        await wait_until(lambda: not here._activity._untold)
+        await wait_until(lambda: not here._activity._unpublished)
         async with gateway(nats.url, clock, tmp_path) as there:
             assert await reason(there, visitor.token) == ""
             clock.seconds = began + IDLE_LIMIT_S
@@ -181,7 +182,7 @@ async def test_a_token_that_says_when_he_logged_in_is_of_that_login_however_it_i
         visitor = await here.authenticate(issuer.token(began))
         here.record_activity(visitor)
         acted_at = clock()
-        await wait_until(lambda: not here._activity._untold)
+        await wait_until(lambda: not here._activity._unpublished)
         clock.seconds += 29 * MINUTE
         assert await reason(there, issuer.token(began)) == ""
         visitor = await there.renew(visitor, issuer.token(began))

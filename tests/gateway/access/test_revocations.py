@@ -111,7 +111,7 @@ async def test_g11_a_note_is_kept_as_long_as_its_token_would_hold(
     async with bus_client(nats.url) as bus:
         here = Revocations(bus, wall)
         async with running_tasks(here.run()):
-            await wait_until(lambda: here._in_view_at is not None)
+            await wait_until(lambda: here._last_current_at is not None)
             await done(lambda: here.revoke_token(caller("ana", "one", holds_s=1), "logout"))
             await done(lambda: here.revoke_token(caller("ana", "two"), "logout"))
             stream = f"KV_{BUCKET}"
@@ -136,7 +136,7 @@ async def test_g11_those_who_came_to_try_leave_room_for_the_operators_notes(
     async with bus_client(nats.url) as bus:
         here = Revocations(bus, wall)
         async with running_tasks(here.run()):
-            await wait_until(lambda: here._in_view_at is not None)
+            await wait_until(lambda: here._last_current_at is not None)
             for number in range(3):
                 await done(lambda: here.revoke_token(guest(number), "logout"))  # noqa: B023 - waited for right here
             with pytest.raises(GatewayRefused) as refused:

@@ -15,6 +15,7 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import audit_pb2, wallet_pb2
 from gateway.access.principals import ANONYMOUS, Principal
 from gateway.backends import operator_audit
+from gateway.backends.dispatcher import CallContext
 from gateway.backends.operator_audit import REQUEST_CHARACTERS_LIMIT, OperatorAudit
 from gateway.contracts.methods import Method
 from gateway.contracts.refusals import GatewayRefused
@@ -41,11 +42,9 @@ class FakeServices:
         self.answers: dict[str, Callable[[], Awaitable[bytes]]] = {}
         self.traces: set[str] = set()
 
-    async def dispatch(
-        self, method: Method, request: Message, token: str, traceparent: str = "", address: str = ""
-    ) -> bytes:
-        self.calls.append((method.rpc_name, request, token))
-        self.traces.add(traceparent)
+    async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
+        self.calls.append((method.rpc_name, request, context.principal.token))
+        self.traces.add(context.traceparent)
         answer = self.answers.get(method.rpc_name)
         return b"" if answer is None else await answer()
 
@@ -83,7 +82,7 @@ async def test_the_intent_comes_first_and_the_end_last(audit: OperatorAudit, pla
     begun = trace.start_span()
     platform.answers[DEPOSIT.rpc_name] = _saying(b"done")
 
-    assert await audit.dispatch(DEPOSIT, REQUEST, MARIA, begun.header, "192.0.2.7") == b"done"
+    assert await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA, begun.header, "192.0.2.7")) == b"done"
 
     assert platform.names == [INTENT, DEPOSIT.rpc_name, OUTCOME]
     assert {token for _, _, token in platform.calls} == {MARIA.token}
@@ -98,7 +97,7 @@ async def test_the_intent_comes_first_and_the_end_last(audit: OperatorAudit, pla
 async def test_how_it_was_refused_is_recorded_and_told(audit: OperatorAudit, platform: FakeServices) -> None:
     platform.answers[DEPOSIT.rpc_name] = refusing("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
     with pytest.raises(Refused) as refused:
-        await audit.dispatch(DEPOSIT, REQUEST, MARIA)
+        await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "ACCOUNT_UNKNOWN"
     assert (platform.outcome().status, platform.outcome().reason) == ("NOT_FOUND", "ACCOUNT_UNKNOWN")
 
@@ -115,7 +114,7 @@ async def test_g12_what_cannot_be_recorded_is_not_done(
         "scope": refusing("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED),
     }[how]
     with pytest.raises(GatewayRefused) as refused:
-        await audit.dispatch(DEPOSIT, REQUEST, MARIA)
+        await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "UNAVAILABLE"
     assert platform.names == [INTENT]
 
@@ -125,7 +124,7 @@ async def test_an_end_that_cannot_be_recorded_changes_no_answer(
 ) -> None:
     platform.answers[OUTCOME] = refusing("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
     platform.answers[DEPOSIT.rpc_name] = _saying(b"done")
-    assert await audit.dispatch(DEPOSIT, REQUEST, MARIA) == b"done"
+    assert await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)) == b"done"
     assert "the end of a command of an operator cannot be recorded" in caplog.text
 
 
@@ -140,7 +139,7 @@ async def test_whoever_hangs_up_does_not_keep_the_end_from_being_recorded(
         return b""
 
     platform.answers[DEPOSIT.rpc_name] = slowly
-    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, MARIA))
+    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
     await going.wait()
     asking.cancel()
     await asyncio.wait([asking])
@@ -148,7 +147,7 @@ async def test_whoever_hangs_up_does_not_keep_the_end_from_being_recorded(
     await wait_until(lambda: OUTCOME in platform.names)
     assert asking.cancelled()
     assert platform.outcome().status == "OK"
-    await wait_until(lambda: not audit._under_way)
+    await wait_until(lambda: not audit._in_flight)
 
 
 @pytest.mark.parametrize("visitor", [MARIA, ANA, ANONYMOUS])
@@ -156,9 +155,9 @@ async def test_who_only_reads_and_who_is_no_operator_is_not_recorded(
     audit: OperatorAudit, platform: FakeServices, visitor: Principal
 ) -> None:
     reading = CONTRACTS.by_rpc_name["WalletService.GetBalance"]
-    await audit.dispatch(reading, wallet_pb2.GetBalanceRequest(), visitor)
+    await audit.dispatch(reading, wallet_pb2.GetBalanceRequest(), CallContext(visitor))
     if visitor is not MARIA:
-        await audit.dispatch(DEPOSIT, REQUEST, visitor)
+        await audit.dispatch(DEPOSIT, REQUEST, CallContext(visitor))
     assert {name.partition(".")[0] for name in platform.names} == {"WalletService"}
 
 
@@ -173,13 +172,13 @@ async def test_a_service_that_nobody_knows_yet_needs_nothing(audit: OperatorAudi
     """Whatever is declared: also what an operator may not call, and what has no address for HTTP."""
     for method in CONTRACTS.methods:
         platform.calls.clear()
-        await audit.dispatch(method, method.request_class(), MARIA)
+        await audit.dispatch(method, method.request_class(), CallContext(MARIA))
         assert platform.names == ([method.rpc_name] if method.is_read_only else [INTENT, method.rpc_name, OUTCOME])
 
 
 async def test_requests_are_recorded_whole(audit: OperatorAudit, platform: FakeServices) -> None:
     configure = table_pb2.ConfigureTableRequest(table_id="french", configuration=types_pb2.TableConfiguration(seats=7))
-    await audit.dispatch(CONTRACTS.by_rpc_name["TableService.ConfigureTable"], configure, MARIA)
+    await audit.dispatch(CONTRACTS.by_rpc_name["TableService.ConfigureTable"], configure, CallContext(MARIA))
     said = json.loads(platform.intent().request)
     assert (said["table_id"], said["configuration"]["seats"]) == ("french", 7)
 
@@ -188,7 +187,7 @@ async def test_requests_are_recorded_whole(audit: OperatorAudit, platform: FakeS
 async def test_g11_a_command_too_large_to_be_recorded_is_refused(audit: OperatorAudit, platform: FakeServices) -> None:
     revoke = gateway_pb2.RevokeSubjectRequest(subject="ana", reason="x" * REQUEST_CHARACTERS_LIMIT)
     with pytest.raises(GatewayRefused) as refused:
-        await audit.dispatch(CONTRACTS.by_rpc_name["GatewayService.RevokeSubject"], revoke, MARIA)
+        await audit.dispatch(CONTRACTS.by_rpc_name["GatewayService.RevokeSubject"], revoke, CallContext(MARIA))
     assert refused.value.reason == "TOO_LARGE"
     assert not platform.calls
 
@@ -199,12 +198,12 @@ async def test_g11_commands_under_way_are_limited(
 ) -> None:
     monkeypatch.setattr(operator_audit, "COMMANDS_IN_FLIGHT_LIMIT", 1)
     platform.answers[DEPOSIT.rpc_name] = _never
-    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, MARIA))
+    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
     await wait_until(lambda: DEPOSIT.rpc_name in platform.names)
     with pytest.raises(GatewayRefused) as refused:
-        await audit.dispatch(DEPOSIT, REQUEST, MARIA)
+        await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "OVERLOADED"
-    for command in audit._under_way:
+    for command in audit._in_flight:
         command.cancel()
     await asyncio.wait([asking])
 

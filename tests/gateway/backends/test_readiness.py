@@ -75,7 +75,9 @@ async def test_what_is_missing_is_said_to_all_and_where_it_is_only_in_the_log(
         for inner in ("127.0.0.1", nobody.rpartition(":")[2], no_nats.rpartition(":")[2], "secret"):
             assert inner not in str(problem)
         assert (await gateway.client.get("/healthz")).status == 200
-    logged = {record.__dict__["part"]: record.__dict__ for record in caplog.records if "part" in record.__dict__}
+    logged = {
+        record.__dict__["dependency"]: record.__dict__ for record in caplog.records if "dependency" in record.__dict__
+    }
     assert {part: said["address"] for part, said in logged.items()} == {"wallet": nobody, "events": no_nats}
     assert "secret" not in str(logged)
 

@@ -17,11 +17,11 @@ async def test_g11_a_line_to_a_process_that_is_gone_is_let_go_once_nobody_waits_
     asking = [asyncio.create_task(upstream.call(address, "a.B/C", "", b"")) for address in (gone, here)]
     await asyncio.sleep(0)
     await upstream.close_others({here})
-    assert set(upstream._lines) == {gone, here}
+    assert set(upstream._connections) == {gone, here}
     for task in asking:
         task.cancel()
     await asyncio.gather(*asking, return_exceptions=True)
     await upstream.close_others({here})
-    assert set(upstream._lines) == {here}
+    assert set(upstream._connections) == {here}
     await upstream.close()
-    assert not upstream._lines
+    assert not upstream._connections

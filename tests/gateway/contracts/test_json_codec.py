@@ -20,8 +20,8 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2, wallet_pb2
 from gateway.contracts import json_codec
 from gateway.contracts.any_types import ANY_TOPIC
-from gateway.contracts.json_types import descriptor_of
-from gateway.contracts.methods import PACKAGE_PREFIX, Contracts
+from gateway.contracts.descriptors import PACKAGE_PREFIX, descriptor_of
+from gateway.contracts.methods import Contracts
 from tests.gateway.random_messages import RandomMessages
 
 

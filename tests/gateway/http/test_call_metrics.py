@@ -17,7 +17,7 @@ def counted(method: str, status: int) -> float:
 
 
 def timed(method: str, way: str) -> float:
-    return REGISTRY.get_sample_value("feltro_edge_seconds_count", {"method": method, "way": way}) or 0.0
+    return REGISTRY.get_sample_value("feltro_edge_call_seconds_count", {"method": method, "transport": way}) or 0.0
 
 
 def series() -> int:

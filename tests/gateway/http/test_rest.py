@@ -17,7 +17,7 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import complaint_pb2, session_pb2, types_pb2, wallet_pb2
 from gateway.access.rate_limiter import Limit, Limits
-from gateway.contracts.json_types import message_type
+from gateway.contracts.descriptors import message_type
 from gateway.contracts.methods import Method
 from gateway.http.rest import BODY_BYTES_LIMIT
 from gateway.http.routes import Routes
@@ -310,7 +310,7 @@ async def test_g11_too_many_calls_cost_nobody_anything(desk: FakeDispatcher, cap
 
 
 def _too_many() -> float:
-    return REGISTRY.get_sample_value("feltro_edge_requests_too_many_total", {"reason": "RATE_LIMITED"}) or 0.0
+    return REGISTRY.get_sample_value("feltro_edge_requests_overloaded_total", {"reason": "RATE_LIMITED"}) or 0.0
 
 
 async def test_what_is_the_same_for_everybody_may_be_kept_for_a_moment(

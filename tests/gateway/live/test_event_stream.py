@@ -161,7 +161,7 @@ async def test_a_reader_is_told_in_time_that_his_token_expires(
         assert (await reader.next())[0] == "table"
         door.time = 1_050.0
         name, said = await reader.next()
-        assert (name, said["kind"], said["in_ms"]) == ("notice", "token_expires", 50_000)
+        assert (name, said["kind"], said["expires_in_ms"]) == ("notice", "token_expires", 50_000)
         # Once is enough.
         table.publish()
         assert (await reader.next())[0] == "table"

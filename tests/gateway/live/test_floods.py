@@ -8,14 +8,15 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from gateway.access.rate_limiter import Limit, Limits
-from gateway.live import connection_limits, send_budget
+from gateway.live import connection_limits
 from gateway.live.close_codes import CloseCode
-from gateway.live.feeds import Transport
-from gateway.live.send_budget import AnsweredConnection, SendBudget
+from gateway.live.connection_limits import SendBudget
+from gateway.live.feeds import ClientConnection, Transport
 from gateway.live.websocket import REFUSED_CALLS_LIMIT
 from tests.gateway.live_gateway import UNLIMITED, JsonObject, LiveGateway, RpcClient, live_gateway, wait_until
 
@@ -137,8 +138,8 @@ async def test_of_all_who_do_not_read_those_go_for_whom_most_waits(
     nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_limits, "SEND_BUFFER_BYTES", 16 * 1024)
-    monkeypatch.setattr(send_budget, "TOTAL_BYTES_LIMIT", 128 * 1024)
-    monkeypatch.setattr(send_budget, "RELIEVED_BYTES_LIMIT", 64 * 1024)
+    monkeypatch.setattr(connection_limits, "TOTAL_BYTES_LIMIT", 128 * 1024)
+    monkeypatch.setattr(connection_limits, "RELIEVED_BYTES_LIMIT", 64 * 1024)
     async with edge(nats_url, UNLIMITED) as live, live.connect("player:ana") as honest:
         async with live.connect("player:rui") as silent:
             await wait_until(lambda: len(live.websockets._open) == 2)
@@ -148,13 +149,13 @@ async def test_of_all_who_do_not_read_those_go_for_whom_most_waits(
             while opened.is_open:
                 await silent.ws.send_str("[" + ",".join(["1"] * 50) + "]")
                 await honest.result("ping")
-                assert live.websockets._unread.unsent_bytes < 256 * 1024
+                assert live.websockets._send_budget.unsent_bytes < 256 * 1024
             await wait_until(lambda: opened not in live.websockets._open)
         await honest.result("ping")
-        assert live.websockets._unread.unsent_bytes < 64 * 1024
+        assert live.websockets._send_budget.unsent_bytes < 64 * 1024
 
 
-class SlowConnection(AnsweredConnection):
+class SlowConnection:
     """A connection of which so much has not left yet."""
 
     def __init__(self) -> None:
@@ -168,33 +169,36 @@ class SlowConnection(AnsweredConnection):
     def write(self, data: bytes) -> None:
         self.bytes += len(data)
 
-    def abort_slow(self) -> None:
-        self.aborted = True
-
     def is_closing(self) -> bool:
         return self.aborted
 
-    def close(self) -> None: ...
+    def close(self, code: int = 0) -> None: ...
 
-    def abort(self) -> None: ...
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def as_connection(slow: SlowConnection) -> ClientConnection:
+    """What the budget uses of a connection is there."""
+    return cast("ClientConnection", slow)
 
 
 def test_what_has_been_read_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send_budget, "TOTAL_BYTES_LIMIT", 100)
-    monkeypatch.setattr(send_budget, "RELIEVED_BYTES_LIMIT", 75)
+    monkeypatch.setattr(connection_limits, "TOTAL_BYTES_LIMIT", 100)
+    monkeypatch.setattr(connection_limits, "RELIEVED_BYTES_LIMIT", 75)
     answers, most, some, quick = SendBudget(), SlowConnection(), SlowConnection(), SlowConnection()
     for _ in range(50):
-        answers.send(quick, b"x" * 20)
+        answers.send(as_connection(quick), b"x" * 20)
         # He reads.
         quick.bytes = 0
-    answers.send(most, b"x" * 50)
-    answers.send(some, b"x" * 40)
+    answers.send(as_connection(most), b"x" * 50)
+    answers.send(as_connection(some), b"x" * 40)
     assert answers.unsent_bytes == 90
-    answers.send(quick, b"x" * 20)
+    answers.send(as_connection(quick), b"x" * 20)
     assert (most.aborted, some.aborted, quick.aborted) == (True, False, False)
     assert answers.unsent_bytes == 60
-    answers.release(some)
-    answers.release(quick)
+    answers.release(as_connection(some))
+    answers.release(as_connection(quick))
     assert answers.unsent_bytes == 0
 
 

@@ -7,15 +7,18 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from unittest.mock import MagicMock
 from uuid import uuid4
 
 import pytest
 import uvloop
 
+from feltro.table.v1 import events_pb2
 from gateway.backends import archive
 from gateway.live import connection_limits, feeds, hub, websocket
 from gateway.live.encoding import EncodedEvent, Framing
 from gateway.live.feeds import Feed, Watcher
+from services.kit.bus.subjects import table_subject
 from stack.processes.child import ChildProcess
 from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
@@ -133,7 +136,7 @@ async def test_taking_up_where_one_left_off(edge: tuple[LiveGateway, FakeTables,
     async with live.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=99)
         assert opened["resumed"] is False
-        assert opened["why"] == "The table counts otherwise now."
+        assert opened["message"] == "The table counts otherwise now."
         assert opened["table"]["seq"] == "6"
 
 
@@ -175,7 +178,7 @@ async def test_taking_up_at_a_busy_table_at_a_gateway_that_did_not_hear_it(
                 assert [await client.next_seqs(11) for client in clients] == [list(range(141, 152))] * 20
             async with there.connect() as client:
                 shown = await client.result("subscribe", table_id=other.table_id, from_seq=5)
-                assert shown["why"] == "What has happened since is not kept any more."
+                assert shown["message"] == "What has happened since is not kept any more."
 
 
 def _count_reads(kept: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -200,7 +203,7 @@ async def test_what_is_not_kept_any_more_is_said(
     async with live.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=5)
         assert (opened["resumed"], opened["seq"]) == (False, "50")
-        assert opened["why"] == "What has happened since is not kept any more."
+        assert opened["message"] == "What has happened since is not kept any more."
 
 
 async def test_a_new_owners_picture_is_believed_whatever_its_number(
@@ -212,10 +215,10 @@ async def test_a_new_owners_picture_is_believed_whatever_its_number(
     await table.publisher.flush()
     async with live.connect() as client:
         # The former owner had counted on numbers that never left.
-        table.publisher._numbered += 3
+        table.publisher._last_number += 3
         opened = await client.result("subscribe", table_id=table.table_id)
         assert opened["seq"] == "8"
-        table.publisher._numbered -= 3
+        table.publisher._last_number -= 3
         table.publish_takeover()
         table.publish(2)
         assert await client.next_seqs(3) == [6, 7, 8]
@@ -230,7 +233,7 @@ async def test_a_gap_is_mended_with_a_picture(edge: tuple[LiveGateway, FakeTable
         table.publish(2)
         assert await client.next_seqs(2) == await other.next_seqs(2) == [1, 2]
         pictures = tables.snapshot_count
-        table.publisher._numbered += 5
+        table.publisher._last_number += 5
         table.publish()
         for one in (client, other):
             snapshot = await one.next_notification("snapshot")
@@ -262,6 +265,27 @@ async def test_a_thousand_watchers_are_told_the_same(
         await asyncio.gather(*(client.result("subscribe", table_id=table.table_id) for client in clients))
         table.publish(5)
         assert await asyncio.gather(*(client.next_seqs(5) for client in clients)) == [[1, 2, 3, 4, 5]] * WATCHERS
+
+
+async def test_events_that_arrive_together_are_written_together(
+    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, tables, _ = edge
+    table = await table_of(tables)
+    async with live.connect() as client:
+        await client.result("subscribe", table_id=table.table_id)
+        table.publish()
+        assert await client.next_seqs(1) == [1]
+        (watcher,) = live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]
+        transport = MagicMock(get_write_buffer_size=lambda: 0, is_closing=lambda: False)
+        monkeypatch.setattr(watcher, "transport", transport)
+        for seq in range(2, hub.MESSAGES_PER_TURN_LIMIT + 3):
+            events = events_pb2.TableEvents(events=[events_pb2.TableEvent(table_id=table.table_id, seq=seq)])
+            live.hub._on_message(table_subject(table.table_id), events.SerializeToString())
+        await asyncio.sleep(0)
+        written = [call.args[0] for call in transport.write.call_args_list]
+    # One write for all events of one turn of the event loop, up to the limit.
+    assert [payload.count(b'"method":"table"') for payload in written] == [hub.MESSAGES_PER_TURN_LIMIT, 1]
 
 
 async def test_a_slow_reader_delays_nobody_and_catches_up(
@@ -363,7 +387,7 @@ async def test_the_bus_starts_anew_with_nothing_of_what_it_knew(
             second = _nats(tmp_path_factory, port)
             try:
                 snapshot = await client.next_notification("snapshot")
-                assert snapshot["why"] == "Events were missed."
+                assert snapshot["message"] == "Events were missed."
                 table.publish_takeover()
                 table.publish(1)
                 await table.publisher.flush()
@@ -384,13 +408,13 @@ def test_one_who_vanishes_takes_nobody_with_him(nats_url: str) -> None:
                     await one.result("subscribe", table_id=table.table_id)
                 table.publish()
                 assert await client.next_seqs(1) == await vanishing.next_seqs(1) == [1]
-                watcher = next(iter(live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET]))
+                watcher = next(iter(live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]))
                 watcher.transport.abort()
                 await wait_until(lambda: len(live.websockets._open) == 1)
                 # As it is between the end of a connection and the moment in which it is noticed.
-                live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET] = {
+                live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET] = {
                     watcher: None,
-                    **live.hub._feeds[table.table_id]._level[Framing.WEBSOCKET],
+                    **live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET],
                 }
                 table.publish(2)
                 assert await client.next_seqs(2) == [2, 3]

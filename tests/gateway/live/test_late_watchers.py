@@ -44,7 +44,7 @@ async def two_tables(tables: FakeTables) -> list[FakeTable]:
 async def is_mended(live: LiveGateway, client: RpcClient, table: FakeTable) -> None:
     """One who watches is told when something was missed."""
     await client.result("subscribe", table_id=table.table_id)
-    live.hub._missed()
+    live.hub._on_gap()
     assert (await client.next_notification("snapshot"))["table_id"] == table.table_id
     table.publish()
     assert await client.next_seqs(1) == [table.publisher.seq]
@@ -62,7 +62,7 @@ async def test_an_outage_ends_one_who_watches_two_tables_and_nothing_else(
         monkeypatch.setattr(hub, "LATE_TIMEOUT_S", 0.1)
         # The bus has lost messages, and nobody can be asked for a picture.
         tables.unavailable = True
-        live.hub._missed()
+        live.hub._on_gap()
         for one in (lobby, stream):
             assert await one.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
         assert not live.hub._late
@@ -111,8 +111,8 @@ async def test_a_table_that_cannot_be_shown_for_an_unknown_reason_is_one_tables_
         await client.result("subscribe", table_id=one.table_id)
         with monkeypatch.context() as broken:
             broken.setattr(hub, "LATE_TIMEOUT_S", 0.1)
-            broken.setattr(hub.Hub, "_show_all", lambda *_: 1 / 0)
-            live.hub._missed()
+            broken.setattr(hub.Hub, "_send_snapshot", lambda *_: 1 / 0)
+            live.hub._on_gap()
             assert await client.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
         assert "a table cannot be shown" in caplog.text
         await is_mended(live, honest, other)
@@ -124,9 +124,11 @@ class ClosingConnection:
     framing = Framing.WEBSOCKET
     transport: Transport
     principal: Principal = ANONYMOUS
+    is_open = True
 
     def __init__(self, feed: Feed) -> None:
         self.transport = EmptyTransport()
+        self.watchers: dict[str, Watcher] = {}
         self._feed = feed
         self.watcher: Watcher | None = None
 
@@ -134,8 +136,8 @@ class ClosingConnection:
         assert self.watcher is not None
         self._feed.remove_watcher(self.watcher)
 
-    def end_subscription(self, watcher: Watcher, why: str) -> None:
-        raise AssertionError(watcher, why)
+    def end_subscription(self, watcher: Watcher, message: str) -> None:
+        raise AssertionError(watcher, message)
 
     def close(self, code: int) -> None:
         raise AssertionError(code)
@@ -146,17 +148,19 @@ class RecordingConnection:
 
     transport: Transport
     principal: Principal = ANONYMOUS
+    is_open = True
 
     def __init__(self, framing: Framing) -> None:
         self.framing = framing
         self.transport = EmptyTransport()
+        self.watchers: dict[str, Watcher] = {}
         self.sent: list[bytes] = []
 
     def send(self, *payloads: bytes) -> None:
         self.sent += payloads
 
-    def end_subscription(self, watcher: Watcher, why: str) -> None:
-        raise AssertionError(watcher, why)
+    def end_subscription(self, watcher: Watcher, message: str) -> None:
+        raise AssertionError(watcher, message)
 
     def close(self, code: int) -> None:
         raise AssertionError(code)

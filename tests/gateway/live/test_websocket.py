@@ -16,8 +16,8 @@ import pytest
 from google.protobuf.message import Message
 
 from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
-from gateway.access.principals import Principal
 from gateway.access.rate_limiter import Limit
+from gateway.backends.dispatcher import CallContext
 from gateway.contracts.methods import Method
 from gateway.live import close_codes, connection_limits, feeds, hub, rpc_server, websocket
 from gateway.live.close_codes import CloseCode
@@ -136,9 +136,7 @@ async def test_calls_of_one_connection_wait_for_each_other_only_within_a_limit(
     monkeypatch.setattr(websocket, "PENDING_MESSAGES_LIMIT", 3)
     answer = asyncio.Event()
 
-    async def ask(
-        method: Method, request: Message, visitor: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
+    async def ask(method: Method, request: Message, context: CallContext) -> bytes:
         await answer.wait()
         return b""
 
@@ -179,7 +177,7 @@ async def test_a_connection_ends_with_its_token_unless_it_is_refreshed(edge: Edg
         for one in (client, other):
             notice = await one.next_notification("notice")
             assert notice["kind"] == "token_expires"
-            assert notice["in_ms"] == 50_000
+            assert notice["expires_in_ms"] == 50_000
         assert "result" in await client.call_with_token("refresh", "player:ana@2000")
         for token in ("player:ana@1100", "player:rui@1100"):
             door.end(token, "TOKEN_EXPIRED")
@@ -238,7 +236,7 @@ async def test_one_who_cannot_be_shown_his_table_any_more_is_told_to_come_again(
         await client.result("subscribe", table_id=table.table_id)
         # Something was missed, and nobody has a picture.
         tables.unavailable = True
-        live.hub._missed()
+        live.hub._on_gap()
         assert await client.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
         tables.unavailable = False
         assert (await other.result("subscribe", table_id=table.table_id))["resumed"] is False
@@ -338,7 +336,7 @@ async def test_who_does_not_answer_the_heartbeat_is_dropped(edge: Edge, monkeypa
             asked_at = answering._pinged_at
             live.ping_all()
             # However long a busy machine takes: he is not asked again before he could answer.
-            await wait_until(lambda: asked_at < answering._pinged_at < answering._heard_at)  # noqa: B023 - waited for right here
+            await wait_until(lambda: asked_at < answering._pinged_at < answering._last_received_at)  # noqa: B023 - waited for right here
         assert (await silent.ws.receive()).type is aiohttp.WSMsgType.PING
         assert await silent.wait_for_close() == CloseCode.HEARTBEAT_MISSED
         await wait_until(lambda: silent_one not in live.websockets._open)
@@ -353,9 +351,7 @@ async def test_draining_tells_everybody_where_the_way_out_is_and_answers_what_wa
     live, tables, _ = edge
     answer = asyncio.Event()
 
-    async def ask(
-        method: Method, request: Message, visitor: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
+    async def ask(method: Method, request: Message, context: CallContext) -> bytes:
         await answer.wait()
         return b""
 
@@ -434,10 +430,8 @@ async def test_a_call_carries_its_trace_on(edge: Edge, monkeypatch: pytest.Monke
     live, tables, _ = edge
     asked: list[str] = []
 
-    async def ask(
-        method: Method, request: Message, visitor: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
-        asked.append(traceparent)
+    async def ask(method: Method, request: Message, context: CallContext) -> bytes:
+        asked.append(context.traceparent)
         return b""
 
     monkeypatch.setattr(tables, "dispatch", ask)
@@ -462,9 +456,7 @@ async def test_what_is_logged_and_told_of_a_call_has_its_trace(
     caplog.set_level(logging.INFO, "gateway")
     monkeypatch.setattr(logging.getLogger("gateway"), "handlers", [handler])
 
-    async def ask(
-        method: Method, request: Message, visitor: Principal, traceparent: str = "", address: str = ""
-    ) -> bytes:
+    async def ask(method: Method, request: Message, context: CallContext) -> bytes:
         await asyncio.sleep(0)
         if method.rpc_name == "WalletService.GetBalance":
             raise refused("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)

@@ -58,10 +58,10 @@ async def test_what_is_said_is_what_it_says(nats_url: str) -> None:
         table.publish_takeover()
         for _ in range(2):
             _validate("table", _notification("table", await client.next_notification("table")))
-        live.hub._missed()
+        live.hub._on_gap()
         _validate("snapshot", _notification("snapshot", await client.next_notification("snapshot")))
         _validate("notice", _notification("notice", await client.next_notification("notice")))
-        live.private_facts._missed()
+        live.private_facts._on_gap()
         _validate("notice", _notification("notice", await client.next_notification("notice")))
 
 

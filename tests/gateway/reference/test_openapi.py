@@ -127,18 +127,18 @@ def test_every_answer_is_as_it_is_described(name: str, data: st.DataObject) -> N
 
 
 def test_the_schemas_of_what_is_sent_know_what_is_understood() -> None:
-    bet = _validator("roulette.v1.Bet.Sent")
+    bet = _validator("roulette.v1.Bet.Request")
     understood: list[object] = [5, "5", 5.0]
     not_understood: list[object] = [1.5, "x", True, [], 2**63, "1" * 19, 0, "0", -5, None]
     assert all(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in understood)
     assert not any(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in not_understood)
     assert not bet.is_valid({"colour": "red"})
-    account = _validator("wallet.v1.OpenAccountRequest.Sent")
+    account = _validator("wallet.v1.OpenAccountRequest.Request")
     assert all(account.is_valid({"player_id": "ana", "mode": mode}) for mode in ("MODE_REAL", 1))
     wrong: list[object] = ["REAL", 9, True, [], "MODE_UNSPECIFIED", 0, None]
     assert not any(account.is_valid({"player_id": "ana", "mode": mode}) for mode in wrong)
     assert not account.is_valid({"player_id": "demo-ana", "mode": 1})
-    device = _validator("wallet.v1.Device.Sent")
+    device = _validator("wallet.v1.Device.Request")
     assert all(device.is_valid({"kind": kind}) for kind in ("browser", "", None))
     assert not any(device.is_valid({"kind": kind}) for kind in ("b\0", "b" * 257))
 
@@ -149,13 +149,13 @@ def test_what_a_game_says_in_words_of_its_own_is_described_with_its_type() -> No
         "wheel": "WHEEL_FRENCH",
         "minimum_cents": 1,
     }
-    sent = _validator("table.v1.OwnRules.Sent")
+    sent = _validator("table.v1.GameRules.Request")
     assert sent.is_valid(rules)
     assert not sent.is_valid({"wheel": "WHEEL_FRENCH", "minimum_cents": 1})
     assert not sent.is_valid({**rules, "bets": []})
     assert not sent.is_valid({**rules, "@type": "type.googleapis.com/feltro.roulette.v1.Bets"})
     for message in CONTRACTS.messages_about(ANY_TOPIC):
-        unions = [schema for name, schema in SCHEMAS.items() if name.startswith("table.v1.Own") and "oneOf" in schema]
+        unions = [schema for name, schema in SCHEMAS.items() if name.startswith("table.v1.Game") and "oneOf" in schema]
         assert any(type_url(message) in union["discriminator"]["mapping"] for union in unions), message.full_name
 
 

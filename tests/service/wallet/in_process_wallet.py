@@ -1,4 +1,4 @@
-"""A whole wallet inside the test: its services over a real database, with a clock that the test turns."""
+"""A whole wallet inside the test: its services over a real database, with a clock that the test advances."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
+from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.outbox.facts import player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
-from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.clock import SessionClock, SessionClockKind
 from services.wallet.sessions.inactivity_watch import InactivityWatch
-from services.wallet.settings import SessionClockKind
 from services.wallet.store.group_commit import GroupCommit
 from services.wallet.store.ledger_store import LedgerStore
 
@@ -56,7 +56,7 @@ def player(player_id: str) -> Caller:
 
 
 class ManualClock:
-    """Shows the same time until it is turned."""
+    """Shows the same time until it is advanced."""
 
     def __init__(self, at: datetime = T0) -> None:
         self._now = at
@@ -86,7 +86,7 @@ class Seat:
 
 
 class InProcessWallet:
-    """One replica of the wallet."""
+    """One replica of the wallet, whose services are called directly."""
 
     def __init__(
         self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind, limits: RelevantEventLimits
@@ -96,12 +96,12 @@ class InProcessWallet:
         self.session_clock = SessionClock(engine, clock, kind)
         store = LedgerStore(clock, self.session_clock, limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
-        self.wallet = WalletService(engine, self.group_commit, clock)
-        self.sessions = SessionService(engine, clock, self.session_clock)
-        self.watch = InactivityWatch(engine, clock, self.session_clock)
-        self.relevant_service = RelevantEventService(engine)
+        self.wallet_service = WalletService(engine, self.group_commit, clock)
+        self.session_service = SessionService(engine, clock, self.session_clock)
+        self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
+        self.relevant_event_service = RelevantEventService(engine)
 
-    # -- what nearly every test begins with -------------------------------------------------------------------------
+    # -- the first steps of nearly every test -----------------------------------------------------------------------
 
     async def open_table(
         self,
@@ -118,18 +118,18 @@ class InProcessWallet:
             mode=mode,
             play=play,
         )
-        await self.wallet.open_table(request, GAME)
+        await self.wallet_service.open_table(request, GAME)
         return table_id
 
     async def open_account(self, player_id: str, cents: int = 0, mode: types_pb2.Mode.ValueType = REAL) -> str:
         request = wallet_pb2.OpenAccountRequest(player_id=player_id, mode=mode)
-        account_id = (await self.wallet.open_account(request, OPERATOR)).balance.account_id
+        account_id = (await self.wallet_service.open_account(request, OPERATOR)).balance.account_id
         if cents:
             await self.deposit(account_id, cents)
         return account_id
 
     async def start_session(
-        self, account_id: str, table_id: str, who: Caller = GAME, request_id: str = ""
+        self, account_id: str, table_id: str, caller: Caller = GAME, request_id: str = ""
     ) -> session_pb2.StartSessionResponse:
         request = session_pb2.StartSessionRequest(
             request_id=request_id or str(uuid4()),
@@ -137,7 +137,7 @@ class InProcessWallet:
             table_id=table_id,
             device=session_pb2.Device(kind="phone", agent="test/1", address="192.0.2.1", fingerprint="f"),
         )
-        return session_pb2.StartSessionResponse.FromString(await self.sessions.start_session(request, who))
+        return session_pb2.StartSessionResponse.FromString(await self.session_service.start_session(request, caller))
 
     async def sit_down(self, player_id: str, table_id: str, cents: int = 100_000) -> Seat:
         account_id = await self.open_account(player_id, cents)
@@ -148,18 +148,18 @@ class InProcessWallet:
 
     async def deposit(self, account_id: str, cents: int) -> None:
         request = wallet_pb2.DepositRequest(request_id=str(uuid4()), account_id=account_id, amount_cents=cents)
-        await self.wallet.deposit(request, OPERATOR)
+        await self.wallet_service.deposit(request, OPERATOR)
 
     async def withdraw(self, account_id: str, cents: int) -> None:
         request = wallet_pb2.WithdrawRequest(request_id=str(uuid4()), account_id=account_id, amount_cents=cents)
-        await self.wallet.withdraw(request, OPERATOR)
+        await self.wallet_service.withdraw(request, OPERATOR)
 
     async def place(self, seat: Seat, round_id: str, cents: int) -> str:
         order = wallet_pb2.StakeOrder(
             request_id=str(uuid4()), account_id=seat.account_id, session_id=seat.session_id, amount_cents=cents
         )
         request = wallet_pb2.PlaceStakeRequest(round=round_ref(seat.table_id, round_id), order=order)
-        await self.wallet.place_stake(request, GAME)
+        await self.wallet_service.place_stake(request, GAME)
         return order.request_id
 
     async def cancel(self, seat: Seat, round_id: str, stake_id: str, cents: int = 0) -> None:
@@ -169,7 +169,7 @@ class InProcessWallet:
             stake_id=stake_id,
             amount_cents=cents,
         )
-        await self.wallet.cancel_stake(request, GAME)
+        await self.wallet_service.cancel_stake(request, GAME)
 
     async def settle(
         self,
@@ -187,13 +187,13 @@ class InProcessWallet:
             ],
             report=wallet_pb2.RoundReport(sessions=report),
         )
-        return wallet_pb2.SettleRoundResponse.FromString(await self.wallet.settle_round(request, GAME))
+        return wallet_pb2.SettleRoundResponse.FromString(await self.wallet_service.settle_round(request, GAME))
 
     async def void(self, table_id: str, round_id: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
             request_id=str(uuid4()), round=round_ref(table_id, round_id), reason="the ball left the wheel"
         )
-        return wallet_pb2.VoidRoundResponse.FromString(await self.wallet.void_round(request, GAME))
+        return wallet_pb2.VoidRoundResponse.FromString(await self.wallet_service.void_round(request, GAME))
 
     async def buy_in(self, seat: Seat, cents: int, commission_cents: int = 0) -> None:
         request = wallet_pb2.BuyInRequest(
@@ -204,7 +204,7 @@ class InProcessWallet:
             amount_cents=cents,
             commission_cents=commission_cents,
         )
-        await self.wallet.buy_in(request, GAME)
+        await self.wallet_service.buy_in(request, GAME)
 
     async def cash_out(self, seat: Seat, cents: int = 0) -> wallet_pb2.CashOutResponse:
         request = wallet_pb2.CashOutRequest(
@@ -214,7 +214,7 @@ class InProcessWallet:
             session_id=seat.session_id,
             amount_cents=cents,
         )
-        return wallet_pb2.CashOutResponse.FromString(await self.wallet.cash_out(request, GAME))
+        return wallet_pb2.CashOutResponse.FromString(await self.wallet_service.cash_out(request, GAME))
 
     async def transfer_hand(
         self,
@@ -223,7 +223,7 @@ class InProcessWallet:
         seats: Sequence[tuple[Seat, int, int]] = (),
         report: Sequence[wallet_pb2.SessionInRound] = (),
     ) -> wallet_pb2.TransferHandResponse:
-        """Seats with what each staked and won; the house keeps the difference."""
+        """Transfers a hand of seats, each with its stake and winnings; the difference is commission."""
         request = wallet_pb2.TransferHandRequest(
             request_id=str(uuid4()),
             round=round_ref(table_id, round_id),
@@ -236,7 +236,7 @@ class InProcessWallet:
             commission_cents=sum(staked - won for _, staked, won in seats),
             report=wallet_pb2.RoundReport(sessions=report),
         )
-        return wallet_pb2.TransferHandResponse.FromString(await self.wallet.transfer_hand(request, GAME))
+        return wallet_pb2.TransferHandResponse.FromString(await self.wallet_service.transfer_hand(request, GAME))
 
     # -- sessions ---------------------------------------------------------------------------------------------------
 
@@ -248,38 +248,40 @@ class InProcessWallet:
         request = session_pb2.AnnounceRoundRequest(
             table=types_pb2.TableRef(table_id=table_id, epoch=epoch), round_id=round_id
         )
-        return list((await self.sessions.announce_round(request, GAME)).warned_session_ids)
+        return list((await self.session_service.announce_round(request, GAME)).warned_session_ids)
 
     async def end_session(
         self,
         seat: Seat,
-        who: Caller | None = None,
+        caller: Caller | None = None,
         cause: session_pb2.EndCause.ValueType = session_pb2.END_CAUSE_PLAYER,
     ) -> session_pb2.EndSessionResponse:
         request = session_pb2.EndSessionRequest(session_id=seat.session_id, cause=cause)
-        return await self.sessions.end_session(request, who or player(seat.player_id))
+        return await self.session_service.end_session(request, caller or player(seat.player_id))
 
     async def get_session(self, seat: Seat) -> session_pb2.GetSessionResponse:
-        return await self.sessions.get_session(session_pb2.GetSessionRequest(session_id=seat.session_id), OPERATOR)
+        return await self.session_service.get_session(
+            session_pb2.GetSessionRequest(session_id=seat.session_id), OPERATOR
+        )
 
     async def session_state(self, seat: Seat) -> session_pb2.SessionState.ValueType:
         return (await self.get_session(seat)).session.state
 
     async def advance_clock(self, seconds: float) -> None:
-        """Turns the clock, and lets the watch see it."""
+        """Advances the clock, and lets the inactivity watch sweep."""
         self.clock.advance(seconds)
-        await self.watch.sweep()
+        await self.inactivity_watch.sweep()
 
     async def advance_session_clock(self, seconds: float) -> session_pb2.AdvanceSessionClockResponse:
         by = Duration()
         by.FromTimedelta(timedelta(seconds=seconds))
         request = session_pb2.AdvanceSessionClockRequest(by=by)
-        return await self.sessions.advance_session_clock(request, OPERATOR)
+        return await self.session_service.advance_session_clock(request, OPERATOR)
 
-    # -- what came of it --------------------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------------------------
 
     async def player_facts(self, player_id: str) -> list[events_pb2.PlayerFact]:
-        """Everything the player is told about his sessions, in order."""
+        """Returns all facts about the player's sessions, in order."""
         async with self.engine.connect() as connection:
             rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
         found = [fact for row in rows for fact in unpack(row) if fact.subject == player_subject(player_id)]
@@ -287,18 +289,36 @@ class InProcessWallet:
         return [fact for fact in facts if fact.WhichOneof("fact") != "balance_changed"]
 
     async def fact_names(self, player_id: str) -> list[str]:
-        """The same in one word each."""
-        return [_word(fact) for fact in await self.player_facts(player_id)]
+        """Returns the names of all facts about the player's sessions, in order."""
+        return [_name(fact) for fact in await self.player_facts(player_id)]
 
     async def relevant_events(self, account_id: str) -> list[relevant_events_pb2.RelevantEvent]:
-        """The relevant events of one account among the latest of all, newest first."""
+        """Returns the relevant events of one account among the latest 500, newest first."""
         request = relevant_events_pb2.ListRelevantEventsRequest(page_size=500)
-        listed = await self.relevant_service.list_relevant_events(request, OPERATOR)
+        listed = await self.relevant_event_service.list_relevant_events(request, OPERATOR)
         return [event for event in listed.events if event.account_id == account_id]
 
-    async def policy_changes(self, table_id: str, **asked: object) -> session_pb2.ListInactivityPolicyChangesResponse:
-        request = session_pb2.ListInactivityPolicyChangesRequest(table_id=table_id, **asked)  # type: ignore[arg-type]
-        return await self.sessions.list_inactivity_policy_changes(request, OPERATOR)
+    async def policy_changes(self, table_id: str, **fields: object) -> session_pb2.ListInactivityPolicyChangesResponse:
+        request = session_pb2.ListInactivityPolicyChangesRequest(table_id=table_id, **fields)  # type: ignore[arg-type]
+        return await self.session_service.list_inactivity_policy_changes(request, OPERATOR)
+
+    async def count(self, statement: str) -> int:
+        """Returns the one number that a statement selects, in a transaction of its own."""
+        async with self.engine.connect() as connection:
+            return int((await connection.execute(text(statement))).scalar_one())
+
+    async def wait_for_blocked(self, backends: int = 1) -> None:
+        """Waits until so many backends of the database wait for a lock."""
+        # Each count in a new transaction: PostgreSQL shows a transaction the same activity however often it asks.
+        while await self.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") < backends:
+            await asyncio.sleep(0)
+
+    async def violations(self) -> list[str]:
+        """Returns the audit's violations, without those of age: nothing is published, and the test's clock is old."""
+        found: list[str] = []
+        auditor = Auditor(self.engine, outbox_age_s=1e9, round_hours=1e9)
+        await auditor.run(lambda check, sentence: found.append(f"{check.name}: {sentence}"))
+        return found
 
 
 def table_ref(table_id: str, epoch: int = 1) -> types_pb2.TableRef:
@@ -309,7 +329,7 @@ def round_ref(table_id: str, round_id: str) -> types_pb2.RoundRef:
     return types_pb2.RoundRef(round_id=round_id, table=table_ref(table_id))
 
 
-def _word(fact: events_pb2.PlayerFact) -> str:
+def _name(fact: events_pb2.PlayerFact) -> str:
     if fact.WhichOneof("fact") == "session_notice":
         kind = events_pb2.SessionNoticeKind.Name(fact.session_notice.kind)
         return kind.removeprefix("SESSION_NOTICE_KIND_").lower()
@@ -323,13 +343,13 @@ async def open_wallet(
     kind: SessionClockKind = SessionClockKind.ADVANCEABLE,
     limits: RelevantEventLimits | None = None,
 ) -> AsyncIterator[InProcessWallet]:
-    """Opens the wallet on a database; leaving it and opening another one is a restart."""
+    """Runs a wallet on a database; leaving it and opening another one is a restart."""
     engine = postgresql.connect(url, "feltro-wallet", 8)
-    desk = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits())
-    await desk.session_clock.refresh()
-    lanes = asyncio.create_task(desk.group_commit.run())
+    wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits())
+    await wallet.session_clock.refresh()
+    lanes = asyncio.create_task(wallet.group_commit.run())
     try:
-        yield desk
+        yield wallet
     finally:
         lanes.cancel()
         await asyncio.gather(lanes, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""A small ledger written by hand in SQL, as the wallet would have written it: for tests of what reads it."""
+"""Writes a small ledger by SQL, like the wallet's own, for tests of code that reads it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ENTRIES = (
 
 @dataclass(frozen=True)
 class Player:
-    """A player's account with its books."""
+    """A player's account with its operator account."""
 
     no: int
     account_id: UUID
@@ -64,7 +64,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Leg:
-    """One movement."""
+    """One entry to be written."""
 
     account_no: int
     pocket: Pocket
@@ -73,7 +73,7 @@ class Leg:
 
 
 class LedgerWriter:
-    """Writes over one connection, under whatever rules the database has for its role."""
+    """Writes over one connection, with the permissions of its role."""
 
     def __init__(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
         self.connection = connection
@@ -88,8 +88,8 @@ class LedgerWriter:
             AT,
         )
         assert row is not None
-        books_no = await self._account(AccountKind.OPERATOR, mode, owner_no=row["account_no"])
-        return Player(row["account_no"], row["account_id"], books_no, mode)
+        operator_account_no = await self._account(AccountKind.OPERATOR, mode, owner_no=row["account_no"])
+        return Player(row["account_no"], row["account_id"], operator_account_no, mode)
 
     async def table(self, table_id: str, play: Play = Play.MULTI_PLAYER, mode: Mode = Mode.REAL) -> Table:
         table_no = await self._number(
@@ -132,7 +132,7 @@ class LedgerWriter:
     async def transfer(
         self, kind: TransferKind, mode: Mode, legs: Sequence[Leg], *, round_no: int | None = None, request_id: str = ""
     ) -> tuple[int, str]:
-        """One transfer with its request; gives its number and request id."""
+        """Writes one transfer with its request; returns its number and request id."""
         number, request_id = await self.next_no(), request_id or f"request-{next(self._requests)}"
         async with self.connection.transaction():
             await self.connection.execute(
@@ -188,7 +188,7 @@ class LedgerWriter:
         )
 
     async def settle(self, table: Table, round_no: int, payouts: dict[int, int]) -> int:
-        """Pays the open stakes of a round, by stake number."""
+        """Settles the open stakes of a round with payouts by stake number."""
         legs, staked = [], 0
         for stake_no, payout in payouts.items():
             stake = await self._stake(stake_no)
@@ -227,7 +227,7 @@ class LedgerWriter:
         self, kind: RelevantKind, transfer_no: int, player: Player, cents: int, staked_cents: int = 0,
         session: Session | None = None,
     ) -> None:  # fmt: skip
-        """Notes an event; the limit was what it came to."""
+        """Writes an event whose amount is exactly the limit."""
         await self.connection.execute(
             "INSERT INTO relevant_events"
             " (at, kind, transfer_no, account_no, session_no, amount_cents, staked_cents, limit_cents)"
@@ -262,7 +262,7 @@ class LedgerWriter:
             before = row["after_cents"] - leg.amount_cents
             place = (transfer_no, leg.account_no, row["version"], legs_of[leg.account_no], leg.pocket, leg.session_no)
             rows.append((*place, before, leg.amount_cents, row["after_cents"]))
-        # One statement: that is what the database balances (G1).
+        # One statement, because the database balances each statement (G1).
         await self.connection.execute(_ENTRIES, *(list(column) for column in zip(*rows, strict=True)))
 
     async def _stake(self, stake_no: int) -> asyncpg.Record:
@@ -308,25 +308,25 @@ class LedgerWriter:
 
 @dataclass(frozen=True)
 class SmallLedger:
-    """What `small_ledger` has written, by its numbers."""
+    """The numbers of the rows that `small_ledger` writes."""
 
     ana: Player
     rui: Player
     demo: Player
     roulette: Table
     poker: Table
-    # Of Ana and of Rui at the roulette, both running.
+    # Ana's and Rui's at the roulette, both running.
     at_roulette: tuple[Session, Session]
-    # Of Ana and of Rui at the poker table, both running.
+    # Ana's and Rui's at the poker table, both running.
     at_poker: tuple[Session, Session]
-    # Of Ana, at the roulette, over.
+    # Ana's earlier one at the roulette.
     ended: Session
     caves: tuple[int, int]
     settled_no: int
     void_no: int
     open_no: int
     hand_no: int
-    # Of Ana in the settled round, of Rui in the void one, of Ana in the open one.
+    # Ana's in the settled round, Rui's in the void one, Ana's in the open one.
     stakes: tuple[int, int, int]
     deposit_no: int
     settle_no: int
@@ -334,7 +334,7 @@ class SmallLedger:
 
 
 async def small_ledger(writer: LedgerWriter) -> SmallLedger:
-    """Two players and a guest; a settled, a void and an open round of roulette, one hand of poker; what was large."""
+    """Writes two players and a guest, a settled, a void and an open round, one hand, and relevant events."""
     ana, rui, demo = await writer.player("ana"), await writer.player("rui"), await writer.player("ana", Mode.DEMO)
     roulette, poker = await writer.table("roulette-1"), await writer.table("poker-1", Play.POKER)
     deposit_no = await writer.deposit(ana, 10_000)
@@ -350,14 +350,14 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
         await writer.stake(at_roulette[0], settled_no, 300),
         await writer.stake(at_roulette[1], settled_no, 200),
     )
-    taken_back = await writer.stake(at_roulette[1], settled_no, 50)
-    await writer.cancel(at_roulette[1], settled_no, taken_back, 50)
+    cancelled = await writer.stake(at_roulette[1], settled_no, 50)
+    await writer.cancel(at_roulette[1], settled_no, cancelled, 50)
     await writer.cancel(at_roulette[0], settled_no, first, 100)
     settle_no = await writer.settle(roulette, settled_no, {first: 400, second: 0})
     void_no = await writer.round("round-void", roulette)
     returned = await writer.stake(at_roulette[1], void_no, 700)
     await writer.void(roulette, void_no, [returned])
-    # One that has been open for long is one that was forgotten.
+    # Opened now: the audit reports a round that has been open for long.
     open_no = await writer.round("round-open", roulette, datetime.now(UTC))
     playing = await writer.stake(at_roulette[0], open_no, 250)
 

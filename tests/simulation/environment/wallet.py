@@ -16,8 +16,9 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
+from services.kit.timestamps import timestamp
 from services.wallet.ledger import commands
-from services.wallet.ledger.book import Book, Entry, Movement, SessionKey
+from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import inactivity, refusals
@@ -33,15 +34,16 @@ from services.wallet.model.state import (
     Round,
     RoundState,
     Session,
+    SessionKey,
     SessionState,
     Stake,
     StakeState,
     Table,
 )
-from services.wallet.server.session_service import _policy as requested_policy
 from services.wallet.server.wallet_service import WalletService
-from services.wallet.sessions.messages import session_message, timestamp
-from services.wallet.store import ledger_store
+from services.wallet.sessions.messages import session_message
+from services.wallet.sessions.policies import policy_from_message
+from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
@@ -134,11 +136,9 @@ class InMemoryWallet:
         self._set_time()
         for command in submitted:
             self._look_up(command)
-        looked = [
-            ledger_store._Looked(next(self._numbers), self.requests.get(command.request_id)) for command in submitted
-        ]
-        group = ledger_store._Group(submitted, self.book, looked=looked)
-        answers = ledger_store._decide(group)
+        lookups = [groups.Lookup(next(self._numbers), self.requests.get(command.request_id)) for command in submitted]
+        group = groups.Group(submitted, self.book, lookups=lookups)
+        answers = groups.decide_group(group)
         for request_id, digest, refused, answer, *_ in group.answered:
             self.requests[request_id] = digest, StoredAnswer(refused, answer)
         self._store()
@@ -415,7 +415,9 @@ class InMemoryWallet:
     def _apply_rules(self, request: session_pb2.ApplySpecificRulesRequest) -> session_pb2.ApplySpecificRulesResponse:
         table = self._table_of_owner(request.table)
         if request.version > table.rules_version:
-            table.policy = inactivity.validated_policy(table.play, table.regulation, requested_policy(request.policy))
+            table.policy = inactivity.validated_policy(
+                table.play, table.regulation, policy_from_message(request.policy)
+            )
             table.rules_version = request.version
         return session_pb2.ApplySpecificRulesResponse()
 

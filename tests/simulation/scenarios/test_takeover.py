@@ -12,6 +12,7 @@ from services.kit.table.journal.entries import Ending
 from services.kit.table.live.closing import HANDOVER_DRAW_TIMEOUT_S
 from services.wallet.model.state import StakeState
 from tests.simulation.environment.network import Delivery
+from tests.simulation.environment.players import Player
 from tests.simulation.scenario import (
     STARTING_CENTS,
     TABLE_ID,
@@ -111,6 +112,33 @@ def test_a_table_that_is_handed_over_finishes_its_round(*, individual: bool) -> 
         assert scenario.world.current_owners[TABLE_ID].process.name == "mesa#2"
 
     Scenario(individual=individual).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
+def test_no_table_opens_at_an_owner_that_is_handing_over() -> None:
+    """A table whose opening had begun before the handover takes no bet that its owner could not bring to an end."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        placed_stake(await ana.bet(await ana.wait_for_open_round(), {"red": 500}))
+        former = scenario.world.current_owners[TABLE_ID]
+        scenario.world.deposit("rui", STARTING_CENTS)
+        rui = Player(scenario.world, "rui", TABLE_ID)
+        scenario.set_deliveries(ListTableSessions=Delivery(answer_delay_s=2.0))
+        entering = asyncio.create_task(rui.send_enter())
+        await asyncio.sleep(1.0)
+        former.hand_over.set()
+        await entering
+        scenario.restore_network()
+        assert rui.table_id not in former.owned_tables.tables()
+        await asyncio.sleep(HANDOVER_DRAW_TIMEOUT_S + 5.0)
+        assert scenario.world.current_owners[TABLE_ID] is not former
+        assert await rui.enter()
+        round_id = await rui.wait_for_open_round()
+        placed_stake(await rui.bet(round_id, {"black": 500}))
+        assert not scenario.published("round_void", rui.table_id)
+
+    Scenario(individual=True).run(script)
 
 
 @pytest.mark.guarantee("G8")

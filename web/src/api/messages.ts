@@ -44,7 +44,7 @@ export interface Methods {
   "TableService.GetTable": [{ table_id: string }, Schemas["table.v1.GetTableResponse"]];
   "TableService.GetRules": [{ table_id: string; language: string }, Schemas["table.v1.GetRulesResponse"]];
   "TableService.EnterTable": [
-    Command<Schemas["table.v1.EnterTableRequest.Sent"]> & { table_id: string },
+    Command<Schemas["table.v1.EnterTableRequest.Request"]> & { table_id: string },
     Schemas["table.v1.EnterTableResponse"],
   ];
   "TableService.ListTableRounds": [{ table_id: string } & Page, Schemas["table.v1.ListTableRoundsResponse"]];
@@ -68,7 +68,7 @@ export interface Methods {
   ];
 
   "ComplaintService.FileComplaint": [
-    Command<Schemas["wallet.v1.FileComplaintRequest.Sent"]>,
+    Command<Schemas["wallet.v1.FileComplaintRequest.Request"]>,
     Schemas["wallet.v1.FileComplaintResponse"],
   ];
   "ComplaintService.GetComplaint": [{ reference: string }, Schemas["wallet.v1.GetComplaintResponse"]];

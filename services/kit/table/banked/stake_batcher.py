@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background, trace
+from services.kit import trace
+from services.kit.batching import Batcher, BatcherFull, BatchLimits
 from services.kit.rpc.status import refused_from
 from services.kit.table import refusals
 from services.kit.table.banked.felt import Felt, Stake
@@ -42,94 +43,78 @@ class StakeBatcher(Generic[Bets, Outcome]):
         self._felt = felt
         self._ensure_opened = ensure_opened
         self._on_placed = on_placed
-        self._on_failure = on_failure
-        self._waiting: list[tuple[Stake[Bets], asyncio.Future[StakeConfirmation[Bets]]]] = []
-        self._under_way: list[tuple[Stake[Bets], asyncio.Future[StakeConfirmation[Bets]]]] = []
-        self._task: asyncio.Task[None] | None = None
+        self._batcher: Batcher[Stake[Bets], StakeConfirmation[Bets]] = Batcher(
+            self._place,
+            BatchLimits(BATCH_STAKES_LIMIT, BATCH_BYTES_LIMIT, waiting_items=WAITING_LIMIT),
+            weight=lambda stake: len(stake.encoded_bets),
+            # It lies on the felt, whether its player still waits for the answer or not.
+            keeps_abandoned=True,
+            on_answered=self._publish,
+            on_failure=lambda _: on_failure(),
+        )
 
     def submit(self, stake: Stake[Bets]) -> asyncio.Future[StakeConfirmation[Bets]]:
         """Puts a stake on the felt and sends it; the future is the wallet's answer."""
-        if len(self._waiting) >= WAITING_LIMIT:
-            raise refusals.overloaded(WAITING_LIMIT)
         self._felt.add(stake)
         stake.traceparent = trace.traceparent()
-        answer: asyncio.Future[StakeConfirmation[Bets]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((stake, answer))
-        if self._task is None:
-            self._task = asyncio.create_task(self._send_all())
-            self._task.add_done_callback(self._ended)
-        return answer
+        try:
+            return self._batcher.submit(stake)
+        except BatcherFull:
+            self._felt.remove(stake)
+            raise refusals.overloaded(WAITING_LIMIT) from None
+        except Exception:
+            self._felt.remove(stake)
+            raise
 
     @property
     def failed(self) -> bool:
         """Whether sending has failed for good."""
-        return self._task is not None and self._task.done()
+        return self._batcher.failed
 
     async def wait_until_answered(self) -> None:
         """Returns when the wallet has answered for every stake; raises what kept it from that."""
-        while (task := self._task) is not None:
-            await background.shared_result(task)
+        await self._batcher.wait_until_answered()
 
     def abandon(self, error: Exception) -> None:
-        """Fails what is unanswered: another process owns the table now, and this one learns nothing more of it."""
-        if self._task is not None:
-            self._task.cancel()
-        for _, answer in (*self._under_way, *self._waiting):
-            if not answer.done():
-                answer.set_exception(error)
-                # The caller may be gone: then nobody retrieves it.
-                answer.exception()
-        self._waiting.clear()
+        """Fails what is unanswered: this process learns nothing more of it."""
+        self._batcher.stop(error)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            self._on_failure()
-
-    async def _send_all(self) -> None:
+    async def _place(self, stakes: Sequence[Stake[Bets]]) -> list[StakeConfirmation[Bets] | Exception]:
         await self._ensure_opened()
-        while self._waiting:
-            count = self._batch_size()
-            self._under_way, self._waiting = self._waiting[:count], self._waiting[count:]
-            orders = [self._order(stake) for stake, _ in self._under_way]
-            answers = await self._wallet.place_stakes(self._round_id, orders)
-            placed: list[Stake[Bets]] = []
-            # Most were committed together, at the same moment: one conversion serves them all.
-            moments: dict[tuple[int, int], datetime] = {}
-            for (stake, confirmation), answer in zip(self._under_way, answers, strict=True):
-                if answer.HasField("placed"):
-                    moment = answer.placed.placed_at.seconds, answer.placed.placed_at.nanos
-                    stake.placed_at = moments.get(moment)
-                    if stake.placed_at is None:
-                        stake.placed_at = moments[moment] = answer.placed.placed_at.ToDatetime(UTC)
-                    placed.append(stake)
-                    if not confirmation.done():
-                        confirmation.set_result((stake, answer.placed))
-                else:
-                    self._felt.remove(stake)
-                    if not confirmation.done():
-                        confirmation.set_exception(refused_from(answer.refused))
-                        confirmation.exception()
-            self._under_way = []
-            if placed:
-                self._on_placed(placed)
-        # A task that failed stays, so that `wait_until_answered` raises its failure and no other one begins.
-        self._task = None
+        answers = await self._wallet.place_stakes(self._round_id, [_order(stake) for stake in stakes])
+        confirmations: list[StakeConfirmation[Bets] | Exception] = []
+        # Most were committed together, at the same moment: one conversion serves them all.
+        moments: dict[tuple[int, int], datetime] = {}
+        for stake, answer in zip(stakes, answers, strict=True):
+            if answer.HasField("placed"):
+                moment = answer.placed.placed_at.seconds, answer.placed.placed_at.nanos
+                stake.placed_at = moments.get(moment)
+                if stake.placed_at is None:
+                    stake.placed_at = moments[moment] = answer.placed.placed_at.ToDatetime(UTC)
+                confirmations.append((stake, answer.placed))
+            else:
+                self._felt.remove(stake)
+                confirmations.append(refused_from(answer.refused))
+        return confirmations
 
-    def _batch_size(self) -> int:
-        """Returns how many of the waiting stakes can travel together; at least one."""
-        detail_bytes = 0
-        for place, (stake, _) in enumerate(self._waiting[:BATCH_STAKES_LIMIT]):
-            detail_bytes += len(stake.encoded_bets)
-            if place and detail_bytes > BATCH_BYTES_LIMIT:
-                return place
-        return min(len(self._waiting), BATCH_STAKES_LIMIT)
+    def _publish(
+        self, stakes: Sequence[Stake[Bets]], confirmations: Sequence[StakeConfirmation[Bets] | Exception]
+    ) -> None:
+        placed = [
+            stake
+            for stake, confirmation in zip(stakes, confirmations, strict=True)
+            if not isinstance(confirmation, Exception)
+        ]
+        if placed:
+            self._on_placed(placed)
 
-    def _order(self, stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
-        return wallet_pb2.StakeOrder(
-            request_id=stake.stake_id,
-            account_id=stake.seat.account_id,
-            session_id=stake.seat.session_id,
-            amount_cents=stake.amount_cents,
-            detail=stake.encoded_bets,
-            traceparent=stake.traceparent,
-        )
+
+def _order(stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
+    return wallet_pb2.StakeOrder(
+        request_id=stake.stake_id,
+        account_id=stake.seat.account_id,
+        session_id=stake.seat.session_id,
+        amount_cents=stake.amount_cents,
+        detail=stake.encoded_bets,
+        traceparent=stake.traceparent,
+    )

@@ -1,1 +1,1 @@
-"""Builds a table's events and snapshots and publishes them on the bus."""
+"""Builds the events and snapshots of a table, and publishes them on the bus."""

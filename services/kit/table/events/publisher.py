@@ -1,13 +1,13 @@
-"""Tells the bus what happens at tables: for each table in order, numbered without a gap, and by its owner alone.
+"""Publishes the events of tables on the bus: in order, numbered without a gap, and by the table's owner alone.
 
-Each message expects the one before it to be the last of its table in the stream, so a former owner's voice adds nothing
-(G8) and a message whose acknowledgement was lost is not doubled. What happens while one message is under way is
-gathered and leaves as the next one. Before each a moment passes: whoever is to be answered for what is told hears it
-first, and a message costs more than what it holds. Money does not wait for the bus: what cannot leave waits within a
-limit, and beyond it is replaced by a picture of the whole table (G11).
+Each message expects the one before it to be the last of its table in the stream, so a former owner's publisher adds
+nothing (G8) and a message whose acknowledgement was lost is not doubled. Events that come while one message is under
+way leave together as the next one. A moment passes before each message, because the answer to a command should arrive
+before its event, and because a message costs more than the events in it. Money does not wait for the bus: events that
+cannot leave wait within a limit, and beyond it a snapshot of the whole table replaces them (G11).
 
-Events are numbered when they leave, not when they are said. Whoever hears a `SnapshotPublished` believes it whatever
-its number: after something was dropped, or lost with its owner, numbers that had been counted on may be given again.
+Events get their numbers when they leave, not when they are published. A client takes a `SnapshotPublished` whatever its
+number: after events were dropped, or lost with their owner, numbers may be given again.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.streams import ensure_stream, is_sequence_conflict
 from services.kit.bus.subjects import EVENTS_STREAM, EVENTS_SUBJECTS, table_subject
-from services.kit.table.events import messages as appearance
+from services.kit.table.events import messages
 from services.kit.wire_format import embedded
 
-# How long, and how many messages of one table, the stream keeps for those who were away.
+# How long the stream keeps the messages of one table, and how many, for watchers who were away.
 RETENTION_S = 2 * 3600
 RETENTION_MESSAGES = 2_000
-# One message, and what may wait to become one, for one table (G11). Every event fits into one: those about a stake or a
-# seat are small, and a picture with more on its felt than this is told in parts.
+# The limits of one message, and of the events of one table that wait (G11). Every event fits into one message: those
+# about a stake or a seat are small, and a snapshot with more on its felt than this is split.
 MESSAGE_BYTES_LIMIT = 512 * 1024
 SNAPSHOT_BYTES_LIMIT = MESSAGE_BYTES_LIMIT // 2
 WAITING_EVENTS_LIMIT = 5_000
 FULL_FROM_EVENTS = WAITING_EVENTS_LIMIT // 2
-# How long what is said waits for company, and lets answers leave before it.
+# How long events wait for others to travel with them, while answers leave first.
 GATHER_FOR_S = 0.003
 ACKNOWLEDGE_TIMEOUT_S = 2.0
 RETRY_AFTER_S = 0.05
@@ -53,11 +53,11 @@ _EVENTS = 1
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_table_events_published", "Events of tables that have left for the bus")
-_DROPPED = Counter("feltro_table_events_dropped", "Events of tables that a picture of the table replaced")
+_DROPPED = Counter("feltro_table_events_dropped", "Events of tables that a snapshot of the table replaced")
 
 
 class EventStream:
-    """What the voices of one process have in common."""
+    """The stream of all tables' events, as the publishers of one process share it."""
 
     def __init__(self, bus: Nats) -> None:
         self._bus = bus
@@ -65,18 +65,18 @@ class EventStream:
         self.outage = Outage(_log, "events of tables")
 
     async def open_publisher(self, table_id: str, last_seq: int, epoch: int = 0) -> TablePublisher:
-        """The voice of a table's owner; it counts on from the stream, or from what was noted if that is more.
+        """Opens the publisher of a table's owner, which counts on from the stream, or from `last_seq` if that is more.
 
-        `epoch` is the owner's: it outdoes a voice of a lower epoch that gets a word in, and is silenced by a higher
-        one. Among equals whoever has spoken last goes on. A bus that is away delays nobody: the voice finds its place
-        when it is back.
+        `epoch` is the owner's: it prevails over a publisher of a lower epoch that gets an event in, and is stopped by a
+        higher one. Of two publishers with the same epoch the one that published last goes on. A bus that is away delays
+        nothing: the publisher finds its place in the stream when the bus is back.
         """
-        voice = TablePublisher(self, table_id, last_seq, epoch)
-        await voice.start()
-        return voice
+        publisher = TablePublisher(self, table_id, last_seq, epoch)
+        await publisher.start()
+        return publisher
 
     async def last_message(self, table_id: str) -> RawStreamMsg | None:
-        """The last message of a table that the stream holds; makes the stream if there is none."""
+        """Reads the last message of a table; makes the stream if there is none."""
         require_connection(self._bus)
         try:
             async with asyncio.timeout(ACKNOWLEDGE_TIMEOUT_S):
@@ -104,179 +104,180 @@ class EventStream:
 
 
 class TablePublisher:
-    """Says what happens at one table, as long as its owner owns it.
+    """Publishes the events of one table, as long as its owner owns it.
 
-    Change the table and say so without waiting in between: a picture may be asked for whenever the owner waits.
+    An owner changes the table and publishes the event without an await in between: a snapshot may be built whenever the
+    owner waits.
     """
 
     def __init__(self, stream: EventStream, table_id: str, last_seq: int, epoch: int) -> None:
         self.table_id = table_id
         self.stopped = False
-        """Another owner speaks for the table, or this voice has failed: it says nothing any more."""
+        """Whether it publishes nothing any more, because another owner does or because it has failed."""
         self.overflowed = False
-        """Events were dropped and nothing has replaced them yet."""
+        """Whether events were dropped, and no snapshot has replaced them yet."""
         self.on_overflow: Callable[[], events_pb2.TableEvent] | None = None
-        """Gives a `SnapshotPublished` of the table as it stands. Without it the owner has to say one when `behind`."""
-        self._bus = stream
+        """Builds a `SnapshotPublished`. Without it the owner has to publish one when `overflowed` is set."""
+        self._stream = stream
         self._subject = table_subject(table_id)
         self._epoch = epoch
         self._id = f"{epoch}-{secrets.token_hex(8)}"
         self._messages = 0
-        # The stream's sequence of this table's last message; None until it is known.
-        self._place: int | None = None
-        # The last number given: to an event that has left, or is leaving.
-        self._numbered = last_seq
+        # The sequence of this table's last message in the stream; None until it is known.
+        self._stream_sequence: int | None = None
+        # The last number that was given to an event, one under way included.
+        self._last_number = last_seq
         self._waiting: deque[events_pb2.TableEvent] = deque()
-        # The message under way, until it is acknowledged.
-        self._leaving: list[events_pb2.TableEvent] = []
+        # The events of the message under way, until it is acknowledged.
+        self._under_way: list[events_pb2.TableEvent] = []
         self._payload = b""
-        self._spoke = False
-        # Events said, and those of them that are acknowledged or dropped.
-        self._said = 0
-        self._done = 0
-        self._woken = asyncio.Event()
-        self._moved = asyncio.Event()
-        self._speaking: asyncio.Task[None] | None = None
+        self._has_published = False
+        # Events that were published, and those of them that are acknowledged or dropped.
+        self._published_count = 0
+        self._done_count = 0
+        self._wake = asyncio.Event()
+        self._progress = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def seq(self) -> int:
-        """The number that the last event said has or will have: what a picture given to someone now includes."""
-        return self._numbered + len(self._waiting)
+        """The number that the last published event has or will have: a snapshot built now includes it."""
+        return self._last_number + len(self._waiting)
 
     @property
     def full(self) -> bool:
-        """So much waits for the bus that nothing new should be begun: those who watch would not see it."""
+        """Whether so much waits for the bus that nothing new should begin: watchers would not see it."""
         return self.overflowed or len(self._waiting) > FULL_FROM_EVENTS
 
     async def start(self) -> None:
-        """For `TableBus.open`."""
+        """Starts publishing; for `EventStream.open_publisher`."""
         try:
-            await self._find_place()
+            await self._find_last_message()
         except BUS_FAILURES as failed:
-            self._bus.outage.failed(failed)
-        self._speaking = asyncio.create_task(self._speak())
-        self._speaking.add_done_callback(self._spoken)
+            self._stream.outage.failed(failed)
+        self._task = asyncio.create_task(self._publish_loop())
+        self._task.add_done_callback(self._ended)
 
     def publish(self, *events: events_pb2.TableEvent) -> None:
-        """Takes events over, in order; they are given their table and number when they leave. Never blocks."""
+        """Takes events, in order, and never blocks; they get their table and number when they leave."""
         if self.stopped:
             return
-        parts = [part for event in events for part in _in_parts(event)]
-        self._said += len(parts)
+        parts = [part for event in events for part in _split(event)]
+        self._published_count += len(parts)
         for event in parts:
-            if self._owes_picture or (self.overflowed and not event.HasField("snapshot_published")):
-                # The picture to come shows it.
+            if self._owes_snapshot or (self.overflowed and not event.HasField("snapshot_published")):
+                # The snapshot to come shows it.
                 _DROPPED.inc()
                 continue
             self.overflowed = False
             self._waiting.append(event)
             if len(self._waiting) > WAITING_EVENTS_LIMIT:
-                self._fall_behind("too many events are waiting")
+                self._overflow("too many events are waiting")
         if self.overflowed:
-            self._finish()
-        self._woken.set()
+            self._count_done()
+        self._wake.set()
 
     async def flush(self) -> None:
-        """Returns when all that was said so far is acknowledged, or the voice is silenced."""
-        wanted = self._said
-        while self._done < wanted and not self.stopped:
-            await self._moved.wait()
+        """Returns when every event so far is acknowledged, or the publisher has stopped."""
+        published_count = self._published_count
+        while self._done_count < published_count and not self.stopped:
+            await self._progress.wait()
 
     async def close(self) -> None:
-        """Ends the voice. What is not acknowledged may be lost: `flush` first."""
-        self._silence()
-        if self._speaking is not None:
-            await background.cancel_and_wait([self._speaking])
+        """Stops publishing. What is not acknowledged may be lost: `flush` first."""
+        self._stop()
+        if self._task is not None:
+            await background.cancel_and_wait([self._task])
 
-    def _silence(self) -> None:
+    def _stop(self) -> None:
         self.stopped = True
         self._waiting.clear()
-        self._leaving.clear()
-        self._move()
+        self._under_way.clear()
+        self._note_progress()
 
-    def _move(self) -> None:
-        """Wakes whoever waits in `flush`."""
-        self._moved.set()
-        self._moved = asyncio.Event()
+    def _note_progress(self) -> None:
+        """Wakes the callers of `flush`."""
+        self._progress.set()
+        self._progress = asyncio.Event()
 
-    def _finish(self) -> None:
-        """All that is neither leaving nor waiting, nor owed a picture, is done with."""
-        if not self._owes_picture and not self._leaving:
-            self._done = self._said - len(self._waiting)
-            self._move()
+    def _count_done(self) -> None:
+        """Counts as done what neither waits nor is under way, unless a snapshot is still owed."""
+        if not self._owes_snapshot and not self._under_way:
+            self._done_count = self._published_count - len(self._waiting)
+            self._note_progress()
 
     @property
-    def _owes_picture(self) -> bool:
+    def _owes_snapshot(self) -> bool:
         return self.overflowed and self.on_overflow is not None
 
-    def _fall_behind(self, why: str) -> None:
-        _log.warning("a table's events are dropped: %s", why, extra={"table_id": self.table_id})
+    def _overflow(self, reason: str) -> None:
+        _log.warning("a table's events are dropped: %s", reason, extra={"table_id": self.table_id})
         _DROPPED.inc(len(self._waiting))
         self._waiting.clear()
         self.overflowed = True
-        self._finish()
+        self._count_done()
 
-    async def _speak(self) -> None:
+    async def _publish_loop(self) -> None:
         pause = RETRY_AFTER_S
         while not self.stopped:
-            if not (self._leaving or self._waiting or self._owes_picture):
-                self._woken.clear()
-                await self._woken.wait()
+            if not (self._under_way or self._waiting or self._owes_snapshot):
+                self._wake.clear()
+                await self._wake.wait()
                 continue
-            if not self._leaving:
+            if not self._under_way:
                 await asyncio.sleep(GATHER_FOR_S)
             try:
                 await self._step()
             except BUS_FAILURES as failed:
-                self._bus.outage.failed(failed)
+                self._stream.outage.failed(failed)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, RETRY_AFTER_MAX_S)
             else:
-                self._bus.outage.recovered()
+                self._stream.outage.recovered()
                 pause = RETRY_AFTER_S
 
-    def _spoken(self, speaking: asyncio.Task[None]) -> None:
-        """It ends by itself only when silenced; if it failed, nobody may believe that it still speaks."""
-        if not speaking.cancelled() and (failed := speaking.exception()) is not None:
-            _log.error("a table's voice has failed", extra={"table_id": self.table_id}, exc_info=failed)
-            self._silence()
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Stops after a failure: nothing may believe that this publisher still works."""
+        if not task.cancelled() and (failed := task.exception()) is not None:
+            _log.error("the publisher of a table has failed", extra={"table_id": self.table_id}, exc_info=failed)
+            self._stop()
 
     async def _step(self) -> None:
-        """Comes closer to having said what waits, or raises what the bus fails with."""
-        if self._place is None:
-            await self._find_place()
+        """Finds the place in the stream or sends one message; raises what the bus fails with."""
+        if self._stream_sequence is None:
+            await self._find_last_message()
             return
-        if not self._leaving:
+        if not self._under_way:
             self._payload = self._compose()
-            if not self._leaving:
-                self._finish()
+            if not self._under_way:
+                self._count_done()
                 return
         headers = {
             Header.MSG_ID.value: f"{self._id}.{self._messages}",
-            Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(self._place),
+            Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(self._stream_sequence),
         }
         try:
-            acknowledged = await self._bus.publish(self._subject, self._payload, headers)
+            acknowledgement = await self._stream.publish(self._subject, self._payload, headers)
         except nats.js.errors.NoStreamResponseError:
-            await self._bus.ensure_stream()
+            await self._stream.ensure_stream()
             raise
         except nats.js.errors.APIError as refused:
-            if not is_sequence_conflict(refused) or not await self._look_again():
+            if not is_sequence_conflict(refused) or not await self._resolve_conflict():
                 raise
         else:
-            self._has_left(acknowledged.seq)
+            self._acknowledged(acknowledgement.seq)
 
-    def _has_left(self, place: int) -> None:
-        self._place = place
-        self._spoke = True
-        _PUBLISHED.inc(len(self._leaving))
-        self._leaving.clear()
-        self._finish()
+    def _acknowledged(self, sequence: int) -> None:
+        self._stream_sequence = sequence
+        self._has_published = True
+        _PUBLISHED.inc(len(self._under_way))
+        self._under_way.clear()
+        self._count_done()
 
     def _compose(self) -> bytes:
-        """Numbers what waits, as much as fits into one message, and encodes each event once."""
+        """Numbers the waiting events that fit into one message, and encodes each of them once."""
         if self.overflowed and self.on_overflow is not None:
-            self._waiting.extendleft(reversed(_in_parts(self.on_overflow())))
+            self._waiting.extendleft(reversed(_split(self.on_overflow())))
             self.overflowed = False
         self._messages += 1
         parts: list[bytes] = []
@@ -284,10 +285,10 @@ class TablePublisher:
         while self._waiting:
             event = self._waiting[0]
             event.table_id = self.table_id
-            event.seq = self._numbered + 1
+            event.seq = self._last_number + 1
             if event.HasField("snapshot_published"):
                 event.snapshot_published.snapshot.seq = event.seq
-            # Messages of one repeated field, put together, are one message with all of it.
+            # Encoded messages with one repeated field, put together, are one message with all its elements.
             part = embedded(_EVENTS, event.SerializeToString())
             if parts and size + len(part) > MESSAGE_BYTES_LIMIT:
                 break
@@ -295,8 +296,8 @@ class TablePublisher:
             if len(part) > MESSAGE_BYTES_LIMIT:
                 self._drop_too_large(event, len(part))
                 continue
-            self._numbered += 1
-            self._leaving.append(event)
+            self._last_number += 1
+            self._under_way.append(event)
             parts.append(part)
             size += len(part)
         return b"".join(parts)
@@ -305,56 +306,56 @@ class TablePublisher:
         _DROPPED.inc()
         _log.error("an event is larger than a message may be", extra={"table_id": self.table_id, "bytes": size})
         if not event.HasField("snapshot_published"):
-            self._fall_behind("one was too large")
+            self._overflow("one was too large")
 
-    def _take_back(self) -> None:
-        """What was leaving waits again: it has to be numbered anew."""
-        self._numbered -= len(self._leaving)
-        self._waiting.extendleft(reversed(self._leaving))
-        self._leaving.clear()
+    def _withdraw(self) -> None:
+        """Lets the events under way wait again: they have to be numbered anew."""
+        self._last_number -= len(self._under_way)
+        self._waiting.extendleft(reversed(self._under_way))
+        self._under_way.clear()
 
-    async def _look_again(self) -> bool:
-        """The table's last message is not the one expected; false if that explains nothing."""
-        last = await self._bus.last_message(self.table_id)
-        expected, self._place = self._place, _place(last)
+    async def _resolve_conflict(self) -> bool:
+        """Finds out why the table's last message is not the expected one; false if that explains nothing."""
+        last = await self._stream.last_message(self.table_id)
+        expected, self._stream_sequence = self._stream_sequence, _sequence(last)
         author = _message_id(last)
         if author == f"{self._id}.{self._messages}":
             # Only the acknowledgement was lost.
-            self._has_left(self._place)
+            self._acknowledged(self._stream_sequence)
         elif last is None or author.startswith(f"{self._id}."):
-            # The stream forgets in time, or was lost: the numbers go on all the same.
-            return self._place != expected
+            # The stream drops old messages, or was lost: the numbers go on all the same.
+            return self._stream_sequence != expected
         elif _epoch(author) >= self._epoch:
-            self._stand_down(author)
+            self._yield_to(author)
         else:
-            self._speak_over(last)
+            self._override(last)
         return True
 
-    def _speak_over(self, last: RawStreamMsg) -> None:
-        _log.warning("a former owner's voice is spoken over", extra={"table_id": self.table_id})
-        self._take_back()
-        self._numbered = max(self._numbered, _last_seq(last))
-        if self._spoke:
-            # What it said came after something of ours: only a picture puts that right.
-            self._fall_behind("a former owner has spoken in between")
+    def _override(self, last: RawStreamMsg) -> None:
+        _log.warning("events of a former owner are overridden", extra={"table_id": self.table_id})
+        self._withdraw()
+        self._last_number = max(self._last_number, _last_seq(last))
+        if self._has_published:
+            # Its events came after some of this publisher: only a snapshot corrects that.
+            self._overflow("a former owner has published in between")
 
-    def _stand_down(self, author: str) -> None:
-        _log.warning("another owner speaks for the table", extra={"table_id": self.table_id, "message_id": author})
-        self._silence()
+    def _yield_to(self, author: str) -> None:
+        _log.warning("another owner publishes for the table", extra={"table_id": self.table_id, "message_id": author})
+        self._stop()
 
-    async def _find_place(self) -> None:
-        last = await self._bus.last_message(self.table_id)
+    async def _find_last_message(self) -> None:
+        last = await self._stream.last_message(self.table_id)
         if _epoch(_message_id(last)) > self._epoch > 0:
-            self._stand_down(_message_id(last))
-        self._place = _place(last)
-        self._numbered = max(self._numbered, _last_seq(last))
+            self._yield_to(_message_id(last))
+        self._stream_sequence = _sequence(last)
+        self._last_number = max(self._last_number, _last_seq(last))
 
 
-def _in_parts(event: events_pb2.TableEvent) -> list[events_pb2.TableEvent]:
-    return appearance.split_snapshot(event, SNAPSHOT_BYTES_LIMIT) if event.HasField("snapshot_published") else [event]
+def _split(event: events_pb2.TableEvent) -> list[events_pb2.TableEvent]:
+    return messages.split_snapshot(event, SNAPSHOT_BYTES_LIMIT) if event.HasField("snapshot_published") else [event]
 
 
-def _place(message: RawStreamMsg | None) -> int:
+def _sequence(message: RawStreamMsg | None) -> int:
     return (message.seq or 0) if message is not None else 0
 
 

@@ -303,6 +303,9 @@ class OwnedTables(Generic[Bets, Outcome]):
         for session in (*sessions, *newer_sessions):
             if not self._is_foreign(session):
                 table.apply_session(session)
+        # The handover may have begun meanwhile, and waits only for the tables that were open then.
+        if self._leaving:
+            raise refusals.unavailable("The table is just moving to another process")
         task = asyncio.create_task(table.run())
         task.add_done_callback(partial(self._table_ended, self._recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)

@@ -9,9 +9,7 @@ import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
-from services.kit.batching import first_batch
 from services.kit.rpc.relay_channel import RelayChannel
-from services.kit.rpc.relay_handler import BATCH_LIMITS
 from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, pages
@@ -73,14 +71,7 @@ class GrpcWallet:
         return await self._call(self._ledger.OpenTable, request)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse:
-        """Sends as many messages as it takes: each order has its own answer, and a repeated one the first (G3)."""
-        count = first_batch(request.orders, lambda order: len(order.detail), BATCH_LIMITS)
-        if count < len(request.orders):
-            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[:count])
-            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[count:])
-            placed = await self.place_stakes(first)
-            placed.answers.extend((await self.place_stakes(rest)).answers)
-            return placed
+        """Sends the orders in one message, which the batcher of the stakes keeps small enough."""
         answer = await self._call(self._ledger.PlaceStakes, request)
         for stake in answer.answers:
             if stake.HasField("refused"):

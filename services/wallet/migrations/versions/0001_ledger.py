@@ -1,9 +1,9 @@
-"""The ledger, the sessions and the complaints.
+"""Creates the ledger, the sessions and the complaints.
 
-The database itself keeps the guarantees that it can keep: G1 (entries of a transfer sum to zero), G2 (no player
-account below zero), G3 (one answer per request id), G4 (a round ends once), and that what was written stays written.
-There are no foreign keys on the hot tables: each costs a look-up per row, and `feltro audit` checks what they would.
-There is no way down: a ledger is corrected by new entries and a schema by a new migration.
+The database enforces the guarantees that it can: G1 (entries of a transfer sum to zero), G2 (no player account below
+zero), G3 (one answer for each request id), G4 (a round ends once), and that rows of the ledger never change.
+The hot tables have no foreign keys: each costs a lookup for every row, and `feltro audit` checks the same.
+There is no downgrade: a ledger is corrected by new entries and a schema by a new migration.
 """
 
 from alembic import op
@@ -12,18 +12,18 @@ revision = "0001"
 down_revision = None
 
 _TABLES = """
--- One sequence numbers transfers and rounds. It is drawn while the accounts are locked, so that for any one account
--- a higher number is a later transfer.
+-- One sequence numbers transfers and rounds. Numbers are drawn while the accounts are locked, so that for any one
+-- account a higher number is a later transfer.
 CREATE SEQUENCE ledger_no AS bigint CACHE 1;
 
 CREATE TABLE accounts (
     account_no   bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     account_id   uuid NOT NULL UNIQUE DEFAULT uuidv7(),
-    -- 1 player, 2 the operator's books opposite one player, 3 a table's bank, 4 a cave
+    -- 1 player, 2 the operator's account for one player, 3 a table's bank, 4 a cave
     kind         smallint NOT NULL CHECK (kind BETWEEN 1 AND 4),
     mode         smallint NOT NULL CHECK (mode IN (1, 2)),
     player_id    text,
-    -- of books and caves: the player's account
+    -- of operator accounts and caves: the player's account
     owner_no     bigint,
     -- of banks and caves: the table
     table_no     bigint,
@@ -161,13 +161,13 @@ CREATE TABLE sessions (
     -- 1 player, 2 inactivity, 3 operator, 4 logout
     end_cause        smallint CHECK (end_cause BETWEEN 1 AND 4),
     last_activity_at timestamptz NOT NULL,
-    -- since when he has not bet: the start, or the end of the last round in which he had a stake
+    -- the beginning of the time without a bet: the start, or the end of the last round with a stake
     idle_since       timestamptz NOT NULL,
     missed_rounds    integer NOT NULL DEFAULT 0,
     warned_at        timestamptz,
-    -- the first round announced after the warning: the one in which he has to bet
+    -- the first round announced after the warning: the one in which the player has to bet
     warned_round_id  text,
-    -- he is invited because his cave is below the minimum (806/2015:70.a)
+    -- set while the player is invited because the cave is below the minimum (806/2015:70.a)
     cave_short_since timestamptz,
     next_step_at     timestamptz,
     CHECK ((state = 5) = (ended_at IS NOT NULL)),
@@ -184,18 +184,18 @@ CREATE TABLE outbox (
     facts     bytea NOT NULL
 );
 ALTER TABLE outbox ALTER facts SET STORAGE EXTERNAL;
--- Whose facts these are in the stream, and its last message that is known to stand for a row removed from the outbox.
--- Both are unknown until the first publisher has seen the stream.
+-- The ledger's id in the stream, and the last message of the stream whose row is removed from the outbox.
+-- Both are unknown until the first publisher has read the stream.
 CREATE TABLE outbox_cursor (one boolean PRIMARY KEY DEFAULT true CHECK (one), ledger_id uuid, stream_seq bigint);
 INSERT INTO outbox_cursor DEFAULT VALUES;
 
 CREATE TABLE session_clock (
     one        boolean PRIMARY KEY DEFAULT true CHECK (one),
-    -- how far the session clock is ahead of the machine's; moved in development only
+    -- how far the session clock is ahead of the machine's; advanced in development only
     ahead_us   bigint NOT NULL,
-    -- when inactivity was last watched, by this database's own clock
+    -- the last sweep for inactivity, by this database's own clock
     watched_at timestamptz NOT NULL DEFAULT now(),
-    -- when, by the session clock, it was watched again after an outage of ours
+    -- the first sweep after an outage of ours, by the session clock
     resumed_at timestamptz
 );
 INSERT INTO session_clock (ahead_us) VALUES (0);
@@ -225,7 +225,7 @@ CREATE TABLE complaint_steps (
     PRIMARY KEY (complaint_no, number)
 );
 
--- What operators did that moved no money (903-B/2015:6.3.6.7); what moved money is in `requests`.
+-- Operators' actions that moved no money (903-B/2015:6.3.6.7); those that moved money are in `requests`.
 CREATE TABLE operator_actions (
     action_no bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     at        timestamptz NOT NULL,
@@ -248,7 +248,7 @@ BEGIN
     RETURN NULL;
 END $$
 """
-# All entries of a transfer are written by one statement, so a statement is what has to balance.
+# One statement writes all entries of a transfer, so that every statement has to balance.
 _G1 = """
 CREATE TRIGGER entries_sum_to_zero AFTER INSERT ON entries REFERENCING NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION entries_sum_to_zero()
@@ -277,7 +277,7 @@ _ENDED = {
     "complaints": "OLD.state = 4",
 }
 
-# The service may add to the books and move balances; it may not rewrite what was written.
+# The service may add to the ledger and change balances; it may not rewrite the ledger.
 _GRANTS = """
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO feltro_wallet;
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO feltro_wallet;

@@ -1,7 +1,7 @@
-"""The operator's hand: every command that he gives at the edge, and the switch of all games.
+"""Creates the operator audit, the log of policy changes, and the switch of all games.
 
-What the wallet noted of operators until now is carried over: changes of inactivity policies have a table of their own,
-for games make them too, and the rest was commands.
+Actions recorded so far are carried over: changes of inactivity policies go to a table of their own, because games make
+them, too, and the others were commands.
 """
 
 from alembic import op
@@ -15,7 +15,7 @@ DROP TABLE operator_actions
 """
 
 _TABLES = """
--- What operators commanded (903-B/2015:6.3.6.7), written before it was passed on.
+-- Operators' commands (903-B/2015:6.3.6.7), written before they are passed on.
 CREATE TABLE operator_actions (
     action_no  bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     action_id  uuid NOT NULL UNIQUE,
@@ -25,7 +25,7 @@ CREATE TABLE operator_actions (
     method     text NOT NULL,
     -- the whole request as JSON
     request    text NOT NULL,
-    -- what names the request has in it: accounts, tables, players
+    -- the ids that the request names: accounts, tables, players
     objects    text[] NOT NULL,
     request_id text NOT NULL,
     trace_id   text NOT NULL
@@ -35,7 +35,7 @@ CREATE INDEX operator_actions_of_method ON operator_actions (method, action_no);
 CREATE INDEX operator_actions_at ON operator_actions (at);
 CREATE INDEX operator_actions_about ON operator_actions USING gin (objects);
 
--- How they ended. Of one that is not here it is not known whether anything was done.
+-- Their outcomes. Of a command without one it is unknown whether it was carried out.
 CREATE TABLE operator_action_ends (
     action_id uuid PRIMARY KEY,
     at        timestamptz NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE operator_action_ends (
     reason    text NOT NULL
 );
 
--- What a table's inactivity policy was and became, whoever changed it (903-B/2015:6.3.6.6).
+-- A table's inactivity policy before and after each change (903-B/2015:6.3.6.6).
 CREATE TABLE policy_changes (
     change_no bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     at        timestamptz NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE policy_changes (
     change    text NOT NULL
 );
 
--- The switch of all games (903-B/2015:6.3.1). The last one holds.
+-- The switch of all games (903-B/2015:6.3.1). The latest row holds.
 CREATE TABLE platform_switches (
     switch_no bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     enabled   boolean NOT NULL,
@@ -71,7 +71,7 @@ SELECT uuidv7(), at, actor, '', action, jsonb_build_object('subject', subject, '
     ARRAY[subject], '', ''
 FROM former_actions WHERE action <> 'set inactivity policy' ORDER BY action_no;
 
--- They were written down in the transaction that carried them out.
+-- They were recorded in the transaction that carried them out.
 INSERT INTO operator_action_ends (action_id, at, status, reason) SELECT action_id, at, 'OK', '' FROM operator_actions
 """
 

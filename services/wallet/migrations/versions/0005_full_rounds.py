@@ -1,6 +1,6 @@
-"""Rounds count what was placed in them, so that none comes to hold more than can be ended and read back (G4, G11).
+"""Adds the totals of placed stakes to rounds, so that none grows too large to be ended and read back (G4, G11).
 
-Of a round that has ended before there is nothing to count any more: nothing is added to it.
+Rounds that have ended keep 0: no stake is added to them.
 """
 
 from alembic import op
@@ -10,7 +10,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    # A constant default: no row is written anew, however many there are.
+    # A constant default rewrites no row, however many there are.
     op.execute(
         "ALTER TABLE rounds ADD COLUMN stakes_placed integer NOT NULL DEFAULT 0,"
         " ADD COLUMN detail_bytes bigint NOT NULL DEFAULT 0"

@@ -1,6 +1,6 @@
-"""A table knows the newest specific rules whose treatment of inactivity it was told.
+"""Adds the newest version of specific rules whose inactivity policy was applied to a table.
 
-Rules that are said again, by whoever takes the table over, do not undo what an operator has set since.
+A new owner that applies the same rules again does not undo an operator's change since then.
 """
 
 from alembic import op
@@ -10,5 +10,5 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    # A constant default: no row is written anew, however many there are.
+    # A constant default rewrites no row, however many there are.
     op.execute("ALTER TABLE tables ADD COLUMN rules_version bigint NOT NULL DEFAULT 0")

@@ -1,4 +1,4 @@
-"""The rules for players say everything about a table, the same in both languages, and nothing that is not so."""
+"""Tests of the rules that players read: complete, true of their table, and the same in both languages."""
 
 import re
 from collections import Counter
@@ -10,9 +10,9 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_pb2
+from services.kit.table.configuration.rules_template import ENGLISH, PORTUGUESE
 from services.kit.table.refusals import TableRefused
-from services.roulette.rules import text as rules_text
-from services.roulette.rules.text import ENGLISH, PORTUGUESE, render
+from services.roulette.rules.text import render, template
 
 AMERICAN_37, AMERICAN_38, FRENCH = (
     roulette_pb2.WHEEL_AMERICAN_37,
@@ -21,7 +21,7 @@ AMERICAN_37, AMERICAN_38, FRENCH = (
 )
 INDIVIDUAL, MULTI = wallet_pb2.PLAY_INDIVIDUAL, wallet_pb2.PLAY_MULTI_PLAYER
 
-# 804/2015:11 and 13, 807/2015:12 and 14: times the minimum at the most, and times the stake.
+# 804/2015:11 and 13, 807/2015:12 and 14: the maximum as a multiple of the minimum, and the prize of one unit.
 REGULATION = {
     ("Pleno", "Straight up"): (30, "35"),
     ("Cavalo", "Split"): (60, "17"),
@@ -74,7 +74,7 @@ SECTIONS = {
 }
 
 
-def table(
+def table_configuration(
     play: wallet_pb2.Play.ValueType = MULTI, mode: wallet_pb2.Mode.ValueType = wallet_pb2.MODE_REAL, **settings: object
 ) -> types_pb2.TableConfiguration:
     configuration = types_pb2.TableConfiguration(
@@ -91,19 +91,19 @@ def table(
     return configuration
 
 
-def text(
+def rules_page(
     language: str = "pt",
     configuration: types_pb2.TableConfiguration | None = None,
     rules: roulette_pb2.SpecificRules | None = None,
 ) -> str:
-    rules = rules or specific()
+    rules = rules or specific_rules()
     complete = types_pb2.TableConfiguration()
-    complete.CopyFrom(configuration or table())
+    complete.CopyFrom(configuration or table_configuration())
     complete.regulation = "807/2015" if rules.wheel == FRENCH else "804/2015"
     return render(complete, rules, language)
 
 
-def specific(
+def specific_rules(
     wheel: roulette_pb2.Wheel.ValueType = FRENCH,
     *,
     minimum_cents: int = 100,
@@ -124,38 +124,44 @@ def specific(
 
 NOBODY_INVITED = session_pb2.InactivityPolicy(invite=False)
 TABLES = [
-    (table(INDIVIDUAL), specific(AMERICAN_37)),
-    (table(MULTI), specific(AMERICAN_38, minimum_cents=20_00)),
+    (table_configuration(INDIVIDUAL), specific_rules(AMERICAN_37)),
+    (table_configuration(MULTI), specific_rules(AMERICAN_38, minimum_cents=20_00)),
     (
-        table(MULTI, cancel_forbidden=True),
-        specific(AMERICAN_38, without_doubles=True, total_maximum_cents=12_345_67),
+        table_configuration(MULTI, cancel_forbidden=True),
+        specific_rules(AMERICAN_38, without_doubles=True, total_maximum_cents=12_345_67),
     ),
-    (table(INDIVIDUAL, wallet_pb2.MODE_DEMO, result_shown_ms=0), specific(AMERICAN_38, without_doubles=True)),
-    (table(MULTI, wallet_pb2.MODE_DEMO), specific(FRENCH, call_bets=True, total_maximum_cents=1_000_00)),
-    (table(INDIVIDUAL, cancel_forbidden=True), specific(FRENCH, minimum_cents=51, call_bets=True)),
+    (
+        table_configuration(INDIVIDUAL, wallet_pb2.MODE_DEMO, result_shown_ms=0),
+        specific_rules(AMERICAN_38, without_doubles=True),
+    ),
+    (
+        table_configuration(MULTI, wallet_pb2.MODE_DEMO),
+        specific_rules(FRENCH, call_bets=True, total_maximum_cents=1_000_00),
+    ),
+    (table_configuration(INDIVIDUAL, cancel_forbidden=True), specific_rules(FRENCH, minimum_cents=51, call_bets=True)),
 ]
 
 
 def invited_by(play: wallet_pb2.Play.ValueType, **policy: int) -> types_pb2.TableConfiguration:
-    configuration = table(play)
+    configuration = table_configuration(play)
     configuration.inactivity.CopyFrom(session_pb2.InactivityPolicy(invite=True, **policy))
     return configuration
 
 
 def row(page: str, name: str) -> list[str]:
-    """The cells after a bet's name."""
+    """Returns the cells after a bet's name."""
     lines = [line for line in page.splitlines() if line.startswith((f"| {name} |", f"| {name} ("))]
     assert len(lines) == 1, (name, lines)
     return [cell.strip() for cell in lines[0].strip("|").split("|")][1:]
 
 
 def structure(page: str) -> list[list[str]]:
-    """Paragraph by paragraph, its heading, its list items or its rows of a table."""
+    """Returns the marks of headings, list items and table rows of each paragraph."""
     return [re.findall(r"^(?:#+ |[|] |[*] |\d[.] )", block, re.MULTILINE) for block in page.split("\n\n")]
 
 
 def numbers(page: str) -> Counter[str]:
-    """Every number, without the marks in which the languages differ."""
+    """Counts every number, without the marks in which the languages differ."""
     found: list[str] = re.findall(r"½|\d+(?:[.,\u00a0]\d+)*", page)
     return Counter(re.sub(r"[.,\u00a0]", "", number) for number in found)
 
@@ -168,7 +174,7 @@ def numbers(page: str) -> Counter[str]:
 def test_both_languages_have_the_same_content(
     configuration: types_pb2.TableConfiguration, rules: roulette_pb2.SpecificRules
 ) -> None:
-    pages = {language: text(language, configuration, rules) for language in SECTIONS}
+    pages = {language: rules_page(language, configuration, rules) for language in SECTIONS}
     sections = {language: re.findall(r"^## (.+)$", page, re.MULTILINE) for language, page in pages.items()}
 
     assert sections["en"] == [SECTIONS["en"][SECTIONS["pt"].index(name)] for name in sections["pt"]]
@@ -176,8 +182,8 @@ def test_both_languages_have_the_same_content(
     assert numbers(pages["pt"]) == numbers(pages["en"])
 
 
-def test_both_texts_ask_for_the_same_words_and_numbers() -> None:
-    texts = [rules_text._text(language) for language in SECTIONS]
+def test_both_texts_use_the_same_conditions_and_values() -> None:
+    texts = [template(language) for language in SECTIONS]
 
     for pattern in (r"<!-- .+ -->", r"\$(\w+)"):
         one, other = (re.findall(pattern, each) for each in texts)
@@ -186,10 +192,10 @@ def test_both_texts_ask_for_the_same_words_and_numbers() -> None:
 
 @pytest.mark.parametrize(("configuration", "rules"), TABLES)
 @pytest.mark.parametrize("language", ["pt", "en"])
-def test_nothing_is_left_to_be_filled_in(
+def test_no_placeholder_is_left(
     language: str, configuration: types_pb2.TableConfiguration, rules: roulette_pb2.SpecificRules
 ) -> None:
-    page = text(language, configuration, rules)
+    page = rules_page(language, configuration, rules)
 
     assert not re.findall(r"[${}]|<!--|-->|\n\n\n|None", page)
     assert page.startswith("# Sala Azul" if language == "pt" else "# Blue Room")
@@ -207,15 +213,15 @@ def test_nothing_is_left_to_be_filled_in(
         ("", "# Sala Azul: regras do jogo"),
     ],
 )
-def test_portuguese_comes_first(language: str, title: str) -> None:
-    assert text(language).splitlines()[0] == title
+def test_a_language_without_a_text_gets_portuguese(language: str, title: str) -> None:
+    assert rules_page(language).splitlines()[0] == title
 
 
-def test_a_table_without_an_english_name_keeps_its_own() -> None:
-    configuration = table()
+def test_a_table_without_an_english_name_shows_its_portuguese_one() -> None:
+    configuration = table_configuration()
     configuration.name.en = ""
 
-    assert text("en", configuration).startswith("# Sala Azul: rules of the game\n")
+    assert rules_page("en", configuration).startswith("# Sala Azul: rules of the game\n")
 
 
 # -- limits and prizes ----------------------------------------------------------------------------------------------
@@ -225,7 +231,10 @@ def test_a_table_without_an_english_name_keeps_its_own() -> None:
 @pytest.mark.parametrize("wheel", [AMERICAN_37, AMERICAN_38, FRENCH])
 def test_every_limit_and_every_prize_is_stated(wheel: roulette_pb2.Wheel.ValueType) -> None:
     for minimum_cents in (100, 20_00):
-        pages = [text(language, table(), specific(wheel, minimum_cents=minimum_cents)) for language in ("pt", "en")]
+        pages = [
+            rules_page(language, table_configuration(), specific_rules(wheel, minimum_cents=minimum_cents))
+            for language in ("pt", "en")
+        ]
         for names, (times, prize) in REGULATION.items():
             for page, name, language in zip(pages, names, (PORTUGUESE, ENGLISH), strict=True):
                 _, minimum, maximum, multiple = row(page, name)
@@ -235,18 +244,18 @@ def test_every_limit_and_every_prize_is_stated(wheel: roulette_pb2.Wheel.ValueTy
 
 
 @pytest.mark.rule("804/2015:25", "807/2015:27")
-def test_a_lower_maximum_of_the_table_is_the_one_stated() -> None:
-    rules = specific(maxima={roulette_pb2.KIND_STRAIGHT: 7, roulette_pb2.KIND_RED: 100})
+def test_a_lower_maximum_of_the_table_is_stated() -> None:
+    rules = specific_rules(maxima={roulette_pb2.KIND_STRAIGHT: 7, roulette_pb2.KIND_RED: 100})
 
-    page = text("pt", table(), rules)
+    page = rules_page("pt", table_configuration(), rules)
 
     assert row(page, "Pleno")[2] == "7,00 €"
     assert row(page, "Encarnado")[2] == "100,00 €"
     assert row(page, "Preto")[2] == "540,00 €"
 
 
-def test_an_odd_minimum_is_rounded_up_where_half_has_to_be_paid() -> None:
-    page = text("pt", table(), specific(minimum_cents=51))
+def test_an_odd_minimum_is_rounded_up_on_doubles() -> None:
+    page = rules_page("pt", table_configuration(), specific_rules(minimum_cents=51))
 
     assert row(page, "Pleno")[1] == "0,51 €"
     assert row(page, "Cavalo de dúzia")[1] == "0,52 €"
@@ -254,8 +263,8 @@ def test_an_odd_minimum_is_rounded_up_where_half_has_to_be_paid() -> None:
 
 @pytest.mark.rule("903-B/2015:6.1.6")
 def test_the_largest_prize_per_unit_staked_is_stated() -> None:
-    assert "35 vezes a aposta, ou seja, 35,00 € por cada 1,00 € apostado" in text("pt")
-    assert "35 times the stake, which is €35.00 for each €1.00 staked" in text("en")
+    assert "35 vezes a aposta, ou seja, 35,00 € por cada 1,00 € apostado" in rules_page("pt")
+    assert "35 times the stake, which is €35.00 for each €1.00 staked" in rules_page("en")
 
 
 @pytest.mark.rule("804/2015:25", "807/2015:27")
@@ -272,10 +281,10 @@ def test_the_largest_prize_per_unit_staked_is_stated() -> None:
         (FRENCH, "0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10, 5, 24, 16,", "97,30 %", "0"),
     ],
 )
-def test_the_wheel_and_what_it_returns(
+def test_the_wheel_and_its_theoretical_return_are_stated(
     wheel: roulette_pb2.Wheel.ValueType, order: str, returned: str, zeros: str
 ) -> None:
-    page, english = (text(language, table(), specific(wheel)) for language in ("pt", "en"))
+    page, english = (rules_page(language, table_configuration(), specific_rules(wheel)) for language in ("pt", "en"))
 
     assert order in page
     assert f"em média {returned} do que" in page
@@ -293,19 +302,21 @@ def test_the_wheel_and_what_it_returns(
     ],
 )
 def test_the_places_around_zero_are_listed(wheel: roulette_pb2.Wheel.ValueType, places: str) -> None:
-    assert any(line == places for line in text("pt", table(), specific(wheel)).splitlines())
+    assert any(line == places for line in rules_page("pt", table_configuration(), specific_rules(wheel)).splitlines())
 
 
-# -- what a table has, and what it has not --------------------------------------------------------------------------
+# -- what depends on the table --------------------------------------------------------------------------------------
 
 
-def test_each_table_is_told_from_the_others() -> None:
+def test_different_tables_have_different_texts() -> None:
     for one, other in combinations(TABLES, 2):
-        assert text("pt", *one) != text("pt", *other)
+        assert rules_page("pt", *one) != rules_page("pt", *other)
 
 
-def test_doubles_are_mentioned_only_where_they_are_offered() -> None:
-    with_doubles, without = (text("pt", table(), specific(without_doubles=left_out)) for left_out in (False, True))
+def test_doubles_are_mentioned_only_if_offered() -> None:
+    with_doubles, without = (
+        rules_page("pt", table_configuration(), specific_rules(without_doubles=excluded)) for excluded in (False, True)
+    )
 
     assert "Cavalo de dúzia" in with_doubles
     assert "número par de cêntimos" in with_doubles
@@ -314,8 +325,10 @@ def test_doubles_are_mentioned_only_where_they_are_offered() -> None:
     assert "número par de cêntimos" not in without
 
 
-def test_call_bets_are_described_only_where_they_are_offered() -> None:
-    offered, not_offered = (text("pt", table(), specific(call_bets=on)) for on in (True, False))
+def test_call_bets_are_described_only_if_offered() -> None:
+    offered, not_offered = (
+        rules_page("pt", table_configuration(), specific_rules(call_bets=on)) for on in (True, False)
+    )
 
     assert row(offered, "Vizinhos do zero")[1:] == [
         "9",
@@ -334,29 +347,33 @@ def test_call_bets_are_described_only_where_they_are_offered() -> None:
     assert "Vizinhos" not in not_offered
 
 
-def test_a_demonstration_says_that_nothing_in_it_converts() -> None:
-    demo, real = (text("pt", table(mode=mode)) for mode in (wallet_pb2.MODE_DEMO, wallet_pb2.MODE_REAL))
+def test_a_demonstration_table_states_that_credits_never_become_money() -> None:
+    demo, real = (
+        rules_page("pt", table_configuration(mode=mode)) for mode in (wallet_pb2.MODE_DEMO, wallet_pb2.MODE_REAL)
+    )
 
     assert "nunca se trocam nem se convertem em dinheiro, vales, bens ou serviços" in demo
     assert "créditos que não têm qualquer valor" in demo
     assert "emonstra" not in real
 
 
-def test_the_cap_on_all_bets_together() -> None:
-    assert "não podem passar de 1234,00 €" in text("pt", table(), specific(total_maximum_cents=1234_00))
-    assert "não podem passar" not in text("pt")
+def test_the_cap_on_all_bets_is_stated() -> None:
+    assert "não podem passar de 1234,00 €" in rules_page(
+        "pt", table_configuration(), specific_rules(total_maximum_cents=1234_00)
+    )
+    assert "não podem passar" not in rules_page("pt")
 
 
-def test_whether_bets_can_be_taken_back() -> None:
-    assert "pode retirar as suas" in text("pt")
-    forbidden = text("pt", table(cancel_forbidden=True))
+def test_the_text_states_whether_bets_can_be_cancelled() -> None:
+    assert "pode retirar as suas" in rules_page("pt")
+    forbidden = rules_page("pt", table_configuration(cancel_forbidden=True))
     assert "pode retirar as suas" not in forbidden
     assert "já não se pode retirar" in forbidden
 
 
 @pytest.mark.rule("804/2015:25", "807/2015:27")
-def test_how_a_round_goes_with_one_player_and_with_several() -> None:
-    several, alone = text("pt", table(MULTI)), text("pt", table(INDIVIDUAL))
+def test_the_course_of_a_round_is_described_for_one_player_and_for_several() -> None:
+    several, alone = rules_page("pt", table_configuration(MULTI)), rules_page("pt", table_configuration(INDIVIDUAL))
 
     assert "Tem 25 segundos para apostar, o mesmo tempo para todos" in several
     assert "até 40 pessoas" in several
@@ -366,7 +383,7 @@ def test_how_a_round_goes_with_one_player_and_with_several() -> None:
     for page in (several, alone):
         assert "A jogada seguinte abre 3,5 segundos depois de sorteado o número." in page
         assert "pelo menos 3,5 segundos desde o pagamento" in page
-    assert "A jogada seguinte abre logo" in text("pt", table(result_shown_ms=0))
+    assert "A jogada seguinte abre logo" in rules_page("pt", table_configuration(result_shown_ms=0))
 
 
 @pytest.mark.rule("804/2015:25", "807/2015:27")
@@ -386,9 +403,9 @@ def test_how_a_round_goes_with_one_player_and_with_several() -> None:
         "o texto português prevalece",
     ],
 )
-def test_every_table_says(sentence: str) -> None:
+def test_every_text_contains(sentence: str) -> None:
     for configuration, rules in TABLES:
-        assert sentence in " ".join(text("pt", configuration, rules).split())
+        assert sentence in " ".join(rules_page("pt", configuration, rules).split())
 
 
 @pytest.mark.rule("804/2015:25", "807/2015:27")
@@ -400,8 +417,8 @@ def test_every_table_says(sentence: str) -> None:
         (FRENCH, "**Quando sai o 0**, só ganham as apostas que contêm o 0."),
     ],
 )
-def test_what_zero_does(wheel: roulette_pb2.Wheel.ValueType, sentence: str) -> None:
-    page = " ".join(text("pt", table(), specific(wheel)).split())
+def test_the_text_states_what_wins_on_zero(wheel: roulette_pb2.Wheel.ValueType, sentence: str) -> None:
+    page = " ".join(rules_page("pt", table_configuration(), specific_rules(wheel)).split())
 
     assert f"{sentence} Todas as outras perdem por inteiro" in page
 
@@ -413,19 +430,22 @@ def test_what_zero_does(wheel: roulette_pb2.Wheel.ValueType, sentence: str) -> N
 @pytest.mark.parametrize(
     ("configuration", "expected"),
     [
-        (table(INDIVIDUAL), ["mais de 3 minutos sem apostar", "20 segundos depois avisamos", "no prazo de 1 minuto"]),
+        (
+            table_configuration(INDIVIDUAL),
+            ["mais de 3 minutos sem apostar", "20 segundos depois avisamos", "no prazo de 1 minuto"],
+        ),
         (
             invited_by(INDIVIDUAL, idle_seconds=301, warn_after_seconds=1, end_after_seconds=90),
             ["mais de 301 segundos sem apostar", "1 segundo depois avisamos", "no prazo de 90 segundos"],
         ),
-        (table(MULTI), ["em mais de 5 jogadas seguidas", "antes da jogada seguinte"]),
+        (table_configuration(MULTI), ["em mais de 5 jogadas seguidas", "antes da jogada seguinte"]),
         (invited_by(MULTI, missed_rounds=9), ["em mais de 9 jogadas seguidas", "antes da jogada seguinte"]),
     ],
 )
-def test_invitation_and_warning_have_the_numbers_of_the_table(
+def test_invitation_and_warning_follow_the_policy_of_the_table(
     configuration: types_pb2.TableConfiguration, expected: list[str]
 ) -> None:
-    page = text("pt", configuration)
+    page = rules_page("pt", configuration)
 
     for words in expected:
         assert words in page
@@ -433,51 +453,19 @@ def test_invitation_and_warning_have_the_numbers_of_the_table(
 
 
 @pytest.mark.parametrize("play", [INDIVIDUAL, MULTI])
-def test_a_table_that_invites_nobody_says_so(play: wallet_pb2.Play.ValueType) -> None:
-    configuration = table(play)
+def test_a_table_that_invites_nobody_states_it(play: wallet_pb2.Play.ValueType) -> None:
+    configuration = table_configuration(play)
     configuration.inactivity.CopyFrom(NOBODY_INVITED)
 
-    page = text("pt", configuration)
+    page = rules_page("pt", configuration)
 
     assert "não se termina nenhuma sessão por falta de apostas" in page
     assert "convidamo-lo" not in page
 
 
-# -- how numbers are written ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("cents", "portuguese", "english"),
-    [
-        (5, "0,05 €", "€0.05"),
-        (100, "1,00 €", "€1.00"),
-        (1_234_56, "1234,56 €", "€1,234.56"),
-        (12_345_67, "12\u00a0345,67 €", "€12,345.67"),
-        (1_000_000_00, "1\u00a0000\u00a0000,00 €", "€1,000,000.00"),
-    ],
-)
-def test_money(cents: int, portuguese: str, english: str) -> None:
-    assert (PORTUGUESE.euros(cents), ENGLISH.euros(cents)) == (portuguese, english)
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "portuguese", "english"),
-    [
-        (1_000, "1 segundo", "1 second"),
-        (3_500, "3,5 segundos", "3.5 seconds"),
-        (25_000, "25 segundos", "25 seconds"),
-        (60_000, "1 minuto", "1 minute"),
-        (90_000, "90 segundos", "90 seconds"),
-        (600_000, "10 minutos", "10 minutes"),
-    ],
-)
-def test_durations(milliseconds: int, portuguese: str, english: str) -> None:
-    assert (PORTUGUESE.duration(milliseconds), ENGLISH.duration(milliseconds)) == (portuguese, english)
-
-
-# -- what is refused ------------------------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------------------------
 
 
 def test_rules_outside_the_regulation_have_no_text() -> None:
     with pytest.raises(TableRefused, match="807/2015:8"):
-        text("pt", table(), specific(AMERICAN_37, call_bets=True))
+        rules_page("pt", table_configuration(), specific_rules(AMERICAN_37, call_bets=True))

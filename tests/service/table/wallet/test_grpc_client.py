@@ -1,4 +1,4 @@
-"""What a game service makes of a wallet that does not answer the command itself."""
+"""A game service whose own token the wallet refuses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from services.kit.table.wallet.grpc_client import GrpcWallet
 from stack.issuer import DevelopmentIssuer
 
 
-class Desk:
-    """A SessionService that nobody reaches."""
+class UnreachedSessionService:
+    """A SessionService that no call reaches."""
 
     descriptor = session_pb2.DESCRIPTOR.services_by_name["SessionService"]
 
@@ -31,11 +31,17 @@ class Desk:
 
 @pytest.mark.guarantee("G12")
 @pytest.mark.parametrize("minutes", [-10.0, 60.0], ids=["expired", "of another scope"])
-async def test_the_service_s_own_token_refused_is_no_answer_to_the_player(tmp_path: Path, minutes: float) -> None:
-    """A round is asked to be paid until a token is taken; the player is not told to log in."""
+async def test_g12_a_refused_service_token_is_no_refusal_of_the_player(tmp_path: Path, minutes: float) -> None:
+    """Payments are repeated until the token is accepted; the player is not asked to log in."""
     issuer = DevelopmentIssuer(tmp_path / "issuer")
     token = issuer.token(["game" if minutes < 0 else "nothing"], "roulette", minutes)
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [Desk()], "wallet.feltro", lambda _: None)
+    server = GrpcServer(
+        "127.0.0.1:0",
+        TokenVerifier(issuer.jwks, "feltro"),
+        [UnreachedSessionService()],
+        "wallet.feltro",
+        lambda _: None,
+    )
     await server.start()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         wallet = GrpcWallet(channel, lambda: (("authorization", f"Bearer {token}"),))

@@ -1,4 +1,4 @@
-"""What a game service asks the wallet again, what it does not, and what it never asks for in one piece."""
+"""Calls to the wallet that are repeated, that are not, and that are split."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, cast
 from uuid import uuid4
 
 import grpc
@@ -14,43 +15,47 @@ import pytest
 import pytest_asyncio
 from google.protobuf.message import Message
 
-from feltro.wallet.v1 import types_pb2, wallet_pb2
+from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import StatusRefused
+from services.kit.table.banked.felt import Felt, Stake
+from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.fencing import StaleOwner
+from services.kit.table.seat import Seat
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet
+from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from stack.issuer import DevelopmentIssuer
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
 
 
-async def nothing(_request: Message, _caller: Caller) -> Answer:
+async def unexpected(_request: Message, _caller: Caller) -> Answer:
     raise AssertionError("not called here")
 
 
-class Desk:
-    """A WalletService of which a test says what it answers."""
+class FakeWalletService:
+    """A WalletService whose answers a test chooses."""
 
     descriptor = wallet_pb2.DESCRIPTOR.services_by_name["WalletService"]
 
     def __init__(self) -> None:
         self.failure: Exception | None = None
-        self.asked = 0
+        self.call_count = 0
         self.orders: list[list[str]] = []
-        self.refuse_from = 0
+        self.failing_after = 0
 
     def __getattr__(self, _method: str) -> Callable[[Message, Caller], Awaitable[Answer]]:
-        return nothing
+        return unexpected
 
     async def get_round(self, request: wallet_pb2.GetRoundRequest, caller: Caller) -> Message:
         del caller
-        self.asked += 1
+        self.call_count += 1
         if self.failure is not None:
             raise self.failure
         return wallet_pb2.GetRoundResponse(round=wallet_pb2.Round(void_reason="a" * int(request.round_id)))
@@ -58,141 +63,172 @@ class Desk:
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest, caller: Caller) -> Message:
         del caller
         self.orders.append([order.request_id for order in request.orders])
-        if self.failure is not None and len(self.orders) > self.refuse_from:
+        if self.failure is not None and len(self.orders) > self.failing_after:
             raise self.failure
         placed = (wallet_pb2.PlacedStake(stake_id=order.request_id) for order in request.orders)
-        return wallet_pb2.PlaceStakesResponse(answers=[wallet_pb2.StakeAnswer(placed=one) for one in placed])
+        return wallet_pb2.PlaceStakesResponse(answers=[wallet_pb2.StakeAnswer(placed=each) for each in placed])
 
 
 @pytest_asyncio.fixture
-async def desk() -> Desk:
-    return Desk()
+async def service() -> FakeWalletService:
+    return FakeWalletService()
 
 
 @pytest_asyncio.fixture
-async def wallet(desk: Desk, tmp_path: Path) -> AsyncIterator[GrpcWallet]:
+async def wallet(service: FakeWalletService, tmp_path: Path) -> AsyncIterator[GrpcWallet]:
     issuer = DevelopmentIssuer(tmp_path / "issuer")
     issuer.prepare()
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
+    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [service], "wallet.feltro", lambda _: None)
     await server.start()
-    async with at(f"127.0.0.1:{server.port}", issuer.token(["game"], "roulette")) as made:
-        yield made
+    async with connected_wallet(f"127.0.0.1:{server.port}", issuer.token(["game"], "roulette")) as wallet:
+        yield wallet
     await server.stop(0)
 
 
 @asynccontextmanager
-async def at(address: str, token: str) -> AsyncIterator[GrpcWallet]:
+async def connected_wallet(address: str, token: str) -> AsyncIterator[GrpcWallet]:
     channel = RelayChannel(address)
     yield GrpcWallet(channel, lambda: (("authorization", f"Bearer {token}"),))
     await channel.close()
 
 
-def of_another(refused: Refused) -> Refused:
+def with_another_domain(refused: Refused) -> Refused:
     refused.domain = "gateway.feltro"
     return refused
 
 
-SILENCES = {
-    "its database is away": StatusRefused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "Again."),
-    "it has too much to do": StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again."),
-    "the way to it has too much to do": of_another(
+UNANSWERED = {
+    "its database cannot be reached": StatusRefused("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE, "Again."),
+    "it is overloaded": StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again."),
+    "a proxy is overloaded": with_another_domain(
         StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Again.")
     ),
-    "nothing was heard": StatusRefused("", grpc.StatusCode.UNAVAILABLE, "socket closed"),
-    "nothing was heard in time": StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded"),
-    "the call was given up": StatusRefused("", grpc.StatusCode.CANCELLED, "the server stops"),
+    "the connection broke": StatusRefused("", grpc.StatusCode.UNAVAILABLE, "socket closed"),
+    "the deadline passed": StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded"),
+    "the call was cancelled": StatusRefused("", grpc.StatusCode.CANCELLED, "the server stops"),
 }
 FAULTS = {
-    "it has failed": RuntimeError("a fault of the wallet's"),
+    "it fails": RuntimeError("a fault of the wallet's"),
     "the answer is too large": StatusRefused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, "Less."),
     "gRPC itself refuses": StatusRefused("", grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"),
     "it does not know the method": StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, "There is no such method."),
-    "it is no wallet": of_another(StatusRefused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "None.")),
+    "another service answers": with_another_domain(StatusRefused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "None.")),
 }
 
 
-@pytest.mark.parametrize("why", SILENCES)
-async def test_a_silence_is_called_one(wallet: GrpcWallet, desk: Desk, why: str) -> None:
-    desk.failure = SILENCES[why]
+@pytest.mark.parametrize("case", UNANSWERED)
+async def test_a_call_without_an_answer_is_unanswered(
+    wallet: GrpcWallet, service: FakeWalletService, case: str
+) -> None:
+    service.failure = UNANSWERED[case]
     with pytest.raises(WalletUnanswered):
         await wallet.get_round(ROUND)
 
 
-async def test_a_wallet_that_is_away_is_silent() -> None:
-    with socket.socket() as taken:
-        # Nobody listens there.
-        taken.bind(("127.0.0.1", 0))
-        async with at(f"127.0.0.1:{taken.getsockname()[1]}", "a token") as away:
+async def test_a_wallet_that_cannot_be_reached_is_unanswered() -> None:
+    with socket.socket() as unused:
+        # Bound, and nothing listens.
+        unused.bind(("127.0.0.1", 0))
+        async with connected_wallet(f"127.0.0.1:{unused.getsockname()[1]}", "a token") as wallet:
             with pytest.raises(WalletUnanswered):
-                await away.get_round(ROUND)
+                await wallet.get_round(ROUND)
 
 
-@pytest.mark.parametrize("why", FAULTS)
+@pytest.mark.parametrize("case", FAULTS)
 @pytest.mark.guarantee("G11")
-async def test_a_fault_may_pass_and_is_not_asked_for_ever(wallet: GrpcWallet, desk: Desk, why: str) -> None:
-    desk.failure = FAULTS[why]
+async def test_g11_a_fault_is_repeated_a_limited_number_of_times(
+    wallet: GrpcWallet, service: FakeWalletService, case: str
+) -> None:
+    service.failure = FAULTS[case]
     with pytest.raises(WalletFailed):
         await TableWallet(wallet, "t", 1).get_round("r")
-    assert desk.asked == FAULTS_LIMIT
+    assert service.call_count == FAULTS_LIMIT
 
 
-async def test_a_round_that_is_too_large_is_not_asked_for_ever(wallet: GrpcWallet, desk: Desk) -> None:
+async def test_a_round_that_is_too_large_is_requested_a_limited_number_of_times(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
     with pytest.raises(WalletFailed, match="ask for less at once"):
         await TableWallet(wallet, "t", 1).get_round(str(CALL_BYTES_LIMIT))
-    assert desk.asked == FAULTS_LIMIT
+    assert service.call_count == FAULTS_LIMIT
 
 
-async def test_a_refusal_and_a_fence_stay_what_they_are(wallet: GrpcWallet, desk: Desk) -> None:
-    desk.failure = StatusRefused(
+async def test_refusals_and_stale_epochs_are_passed_on(wallet: GrpcWallet, service: FakeWalletService) -> None:
+    service.failure = StatusRefused(
         "ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "There is no such round.", {"round_id": "r"}
     )
     with pytest.raises(Refused) as refused:
         await wallet.get_round(ROUND)
     assert (refused.value.reason, refused.value.facts) == ("ROUND_UNKNOWN", {"round_id": "r"})
-    desk.failure = StatusRefused("STALE_EPOCH", grpc.StatusCode.ABORTED, "Another owner holds the table.")
+    service.failure = StatusRefused("STALE_EPOCH", grpc.StatusCode.ABORTED, "Another owner holds the table.")
     with pytest.raises(StaleOwner):
         await wallet.get_round(ROUND)
 
 
-def stakes(number: int, detail_bytes: int) -> wallet_pb2.PlaceStakesRequest:
-    orders = (
-        wallet_pb2.StakeOrder(
-            request_id=f"french-solo-0123456789abcdef.1234:{index}",
-            account_id=str(uuid4()),
-            session_id=str(uuid4()),
-            amount_cents=100,
-            detail=bytes(detail_bytes),
+class UnlimitedRules:
+    """Rules whose bets are amounts, and under which everything may be bet."""
+
+    def add(self, on_felt: int | None, added: int) -> int:
+        return (on_felt or 0) + added
+
+
+def submit_stakes(
+    wallet: GrpcWallet, number: int, detail_bytes: int
+) -> asyncio.Future[list[tuple[Stake[int], wallet_pb2.PlacedStake]]]:
+    """Puts stakes on a felt all at once, and sends them with the batcher of its round."""
+
+    async def ensure_opened() -> None:
+        """The round is open."""
+
+    felt: Felt[int, int] = Felt(cast("Any", UnlimitedRules()))
+    batcher = StakeBatcher(TableWallet(wallet, "t", 1), "r", felt, ensure_opened, lambda _: None, lambda: None)
+    return asyncio.gather(
+        *(
+            batcher.submit(
+                Stake(
+                    f"french-solo-0123456789abcdef.1234:{index}",
+                    str(uuid4()),
+                    Seat(index + 1, f"player{index}", str(uuid4()), str(uuid4())),
+                    100,
+                    bytes(detail_bytes),
+                    100,
+                )
+            )
+            for index in range(number)
         )
-        for index in range(number)
     )
-    table = types_pb2.TableRef(table_id="t", epoch=1)
-    return wallet_pb2.PlaceStakesRequest(round=types_pb2.RoundRef(round_id="r", table=table), orders=orders)
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_stakes_that_are_too_large_together_go_in_parts(wallet: GrpcWallet, desk: Desk) -> None:
-    """As many as go together, each with as much about it as the wallet takes: more than any request may have."""
-    request = stakes(1_000, 4_096)
-    assert len(request.SerializeToString()) > CALL_BYTES_LIMIT
-    answer = await wallet.place_stakes(request)
-    ids = [order.request_id for order in request.orders]
-    assert [one.placed.stake_id for one in answer.answers] == ids
-    assert [request_id for together in desk.orders for request_id in together] == ids
-    assert len(desk.orders) > 1
+async def test_g11_stakes_that_are_too_large_for_one_call_are_split(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
+    """A thousand stakes with the largest details are more than a call may hold."""
+    # Each has the two ids of account and session, and more than thirty characters of its own id.
+    assert 1_000 * (STAKE_DETAIL_BYTES_LIMIT + 2 * 36 + 30) > CALL_BYTES_LIMIT
+    placed = await submit_stakes(wallet, 1_000, STAKE_DETAIL_BYTES_LIMIT)
+    ids = [stake.stake_id for stake, _ in placed]
+    assert [confirmation.stake_id for _, confirmation in placed] == ids
+    assert [request_id for call in service.orders for request_id in call] == ids
+    assert len(service.orders) > 1
 
 
-async def test_stakes_that_fit_go_together(wallet: GrpcWallet, desk: Desk) -> None:
-    await wallet.place_stakes(stakes(1_000, 500))
-    assert len(desk.orders) == 1
+async def test_stakes_that_fit_share_one_call(wallet: GrpcWallet, service: FakeWalletService) -> None:
+    await submit_stakes(wallet, 1_000, 500)
+    assert len(service.orders) == 1
 
 
-async def test_a_silence_in_the_middle_is_one_about_all_of_them(wallet: GrpcWallet, desk: Desk) -> None:
-    """They are all said again: those that the wallet has heard it knows (G3)."""
-    desk.failure, desk.refuse_from = SILENCES["its database is away"], 1
-    with pytest.raises(WalletUnanswered):
-        await wallet.place_stakes(stakes(1_000, 4_096))
-    assert len(desk.orders) == 2
-    desk.failure = None
-    placing = TableWallet(wallet, "t", 1).place_stakes("r", stakes(1_000, 4_096).orders)
+@pytest.mark.guarantee("G3")
+async def test_g3_a_batch_without_an_answer_is_repeated_as_it_was(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
+    """The wallet answers the stakes that it has already as before."""
+    service.failure, service.failing_after = UNANSWERED["its database cannot be reached"], 1
+    placing = submit_stakes(wallet, 1_000, STAKE_DETAIL_BYTES_LIMIT)
     async with asyncio.timeout(60.0):
+        while len(service.orders) < 3:
+            await asyncio.sleep(0.01)
+        service.failure = None
         assert len(await placing) == 1_000
+    assert service.orders[0] != service.orders[1] == service.orders[2]
+    assert len({request_id for call in service.orders for request_id in call}) == 1_000

@@ -1,4 +1,4 @@
-"""`feltro audit`: a clean ledger passes, and whatever is broken in it by force is named."""
+"""`feltro audit`: a clean ledger passes, and every fault that is forced into it is named."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from services.wallet.audit import auditor
+from services.wallet.audit.auditor import Auditor, Finding
 from services.wallet.audit.checks import CHECKS, Check
+from services.wallet.audit.command import command
+from services.wallet.audit.watch import AuditWatch
 from tests.service.wallet.ledger_writer import AT, LedgerWriter, SmallLedger, small_ledger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from stack.servers.postgres import EmbeddedPostgres
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
 
 @asynccontextmanager
@@ -36,7 +39,7 @@ async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record
         await connection.close()
 
 
-async def _write(url: str) -> SmallLedger:
+async def _write_ledger(url: str) -> SmallLedger:
     async with connected(url) as connection:
         ledger = await small_ledger(LedgerWriter(connection))
         await connection.execute(
@@ -53,23 +56,23 @@ async def _write(url: str) -> SmallLedger:
 
 @pytest.fixture
 def ledger(wallet_database: WalletDatabase) -> SmallLedger:
-    """A small ledger without a fault, written as the service's own role."""
-    return asyncio.run(_write(wallet_database.url))
+    """A small ledger without a fault, written in the service's own role."""
+    return asyncio.run(_write_ledger(wallet_database.url))
 
 
 async def _force(url: str, statements: str) -> None:
     async with connected(url) as connection:
-        # What no role of ours may do: the rules of the database are asleep.
+        # Triggers and foreign keys are off, which no role of the wallet may do.
         await connection.execute(f"SET session_replication_role = replica; {statements}")
 
 
-def _more_free(ledger: SmallLedger) -> str:
-    """A fault that two checks see: a balance that no entry explains, and money out of nothing."""
+def _raise_free_balance(ledger: SmallLedger) -> str:
+    """A fault that two checks find: a balance that no entry explains, and money out of nothing."""
     return f"UPDATE accounts SET free_cents = free_cents + 1 WHERE account_no = {ledger.ana.no}"  # noqa: S608
 
 
 def _audit(database: WalletDatabase, *options: str) -> int:
-    return auditor.command(["--database-url", database.url, *options])
+    return command(["--database-url", database.url, *options])
 
 
 def test_a_clean_ledger_passes(
@@ -88,16 +91,16 @@ def test_an_empty_ledger_passes(wallet_database: WalletDatabase) -> None:
 
 
 class Fault(NamedTuple):
-    """What is done to a clean ledger, which check has to see it, and what it has to say."""
+    """A change to a clean ledger, the check that has to find it, and what the check has to say."""
 
     name: str
     statements: str
     check: str
-    says: str
+    sentence: str
 
 
-# `{…}` are fields of the small ledger. Each fault is one that only one thing in the code, or a hand in the database,
-# can bring about; the words are those a person needs to find it.
+# `{…}` are fields of the small ledger. Each fault comes from one mistake in the code, or from a change by hand; the
+# sentence holds what a person needs to find it.
 FAULTS = [
     Fault(
         "an entry too much",
@@ -213,8 +216,8 @@ FAULTS = [
         "a deposit that is called a withdrawal",
         "UPDATE transfers SET kind = 2 WHERE transfer_no = {deposit_no}",
         "transfers-move",
-        "Transfer {deposit_no} (request request-1), a withdrawal: it moved player +, books -,"
-        " but a withdrawal moves player -, books +.",
+        "Transfer {deposit_no} (request request-1), a withdrawal: it moved player +, operator -,"
+        " but a withdrawal moves player -, operator +.",
     ),
     Fault(
         "a transfer nobody asked for",
@@ -442,13 +445,13 @@ FAULTS = [
 ]
 
 
-PROVEN_BY = {check.name: check.guarantee for check in CHECKS}
+GUARANTEES = {check.name: check.guarantee for check in CHECKS}
 
 
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(fault, marks=pytest.mark.guarantee(PROVEN_BY[fault.check]), id=fault.name.replace(" ", "-"))
+        pytest.param(fault, marks=pytest.mark.guarantee(GUARANTEES[fault.check]), id=fault.name.replace(" ", "-"))
         for fault in FAULTS
     ],
 )
@@ -459,27 +462,27 @@ def test_a_fault_is_named(
     ledger: SmallLedger,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    named = {field: getattr(ledger, field) for field in SmallLedger.__dataclass_fields__}
-    as_superuser = postgres.url("postgres", wallet_database.name)
-    asyncio.run(_force(as_superuser, fault.statements.format(**named)))
+    values = {field: getattr(ledger, field) for field in SmallLedger.__dataclass_fields__}
+    superuser_url = postgres.url("postgres", wallet_database.name)
+    asyncio.run(_force(superuser_url, fault.statements.format(**values)))
 
     assert _audit(wallet_database, "--json") == 1
 
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = [line["violation"] for line in lines if line.get("check") == fault.check and "violation" in line]
-    assert any(fault.says.format(**named) in violation for violation in found), found
+    assert any(fault.sentence.format(**values) in violation for violation in found), found
     verdict = next(line for line in lines if line.get("check") == fault.check and "claim" in line)
     assert verdict["violations"] == len(found)
 
 
-def test_every_check_has_a_fault_that_it_finds() -> None:
+def test_every_check_finds_a_fault() -> None:
     assert {fault.check for fault in FAULTS} == {check.name for check in CHECKS}
 
 
-def test_a_person_reads_the_verdict_last(
+def test_the_verdict_is_the_last_line(
     wallet_database: WalletDatabase, ledger: SmallLedger, postgres: EmbeddedPostgres, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asyncio.run(_force(postgres.url("postgres", wallet_database.name), _more_free(ledger)))
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), _raise_free_balance(ledger)))
     assert _audit(wallet_database) == 1
     lines = capsys.readouterr().out.splitlines()
     assert "FAILS G1  balances: each balance is the sum of its entries, each version their last  (1 violations)" in (
@@ -488,107 +491,107 @@ def test_a_person_reads_the_verdict_last(
     assert lines[-1].startswith(f"{len(CHECKS)} checks, 2 violations")
 
 
-def test_the_outbox_may_be_given_more_time(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
+def test_an_option_gives_the_outbox_more_time(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
     waiting = "INSERT INTO outbox (at, facts) VALUES (now() - interval '2 minutes', '')"
     asyncio.run(_force(postgres.url("postgres", wallet_database.name), waiting))
     assert _audit(wallet_database) == 1
     assert _audit(wallet_database, "--outbox-age", "600") == 0
 
 
-def test_rounds_may_be_given_more_time(
+def test_an_option_gives_rounds_more_time(
     wallet_database: WalletDatabase, ledger: SmallLedger, postgres: EmbeddedPostgres
 ) -> None:
-    """Where players may be idle for hours, and of a restored backup, whose rounds stopped when it was made."""
-    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
-    asyncio.run(_force(postgres.url("postgres", wallet_database.name), older))
+    """For tables where players may idle for hours, and for a restored backup, whose rounds stopped at its time."""
+    age_round = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    asyncio.run(_force(postgres.url("postgres", wallet_database.name), age_round))
     assert _audit(wallet_database) == 1
     assert _audit(wallet_database, "--round-hours", "24.9") == 1
     assert _audit(wallet_database, "--round-hours", "25.1") == 0
 
 
-def test_what_cannot_be_checked_is_neither_right_nor_wrong(
+def test_a_database_that_cannot_be_checked_gets_a_status_of_its_own(
     wallet_database: WalletDatabase, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     absent = wallet_database.url.rsplit("/", 1)[0] + "/no_such_database"
-    assert auditor.command(["--database-url", absent]) == 2
+    assert command(["--database-url", absent]) == 2
     assert "the ledger could not be checked" in capsys.readouterr().err
     for wrong in ("nonsense", "postgresql://feltro:hunter2/name", "postgresql://feltro@host:hunter2/name"):
-        assert auditor.command(["--database-url", wrong]) == 2
-        said = capsys.readouterr().err
-        assert "no address of a database" in said
-        assert "hunter2" not in said
+        assert command(["--database-url", wrong]) == 2
+        output = capsys.readouterr().err
+        assert "no address of a database" in output
+        assert "hunter2" not in output
     monkeypatch.delenv("FELTRO_WALLET_DATABASE_URL", raising=False)
-    assert auditor.command([]) == 2
+    assert command([]) == 2
     assert "FELTRO_WALLET_DATABASE_URL is not set" in capsys.readouterr().err
 
 
-def test_the_command_is_there_and_reads_the_environment(wallet_database: WalletDatabase, ledger: SmallLedger) -> None:
+def test_feltro_audit_reads_the_environment(wallet_database: WalletDatabase, ledger: SmallLedger) -> None:
     assert ledger.deposit_no
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "services.kit.command", "audit"],
         env={**os.environ, "FELTRO_WALLET_DATABASE_URL": wallet_database.url},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert f"{len(CHECKS)} checks, 0 violations" in done.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert f"{len(CHECKS)} checks, 0 violations" in completed.stdout
 
 
-async def test_the_checks_see_one_moment(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
-    """What is written after the first check is seen by none: so the checks hold while money moves."""
-    ledger = await _write(wallet_database.url)
-    as_superuser = postgres.url("postgres", wallet_database.name)
+async def test_all_checks_read_one_snapshot(wallet_database: WalletDatabase, postgres: EmbeddedPostgres) -> None:
+    """No check sees what is written after the first one, so the checks hold while money moves."""
+    ledger = await _write_ledger(wallet_database.url)
+    superuser_url = postgres.url("postgres", wallet_database.name)
     finished: list[str] = []
 
-    def write_meanwhile(finding: auditor.Finding) -> None:
+    def write_after_first_check(finding: Finding) -> None:
         if not finished:
             # Committed before the callback returns, so before the second check begins.
-            with ThreadPoolExecutor(1) as elsewhere:
-                elsewhere.submit(asyncio.run, _force(as_superuser, _more_free(ledger))).result()
+            with ThreadPoolExecutor(1) as executor:
+                executor.submit(asyncio.run, _force(superuser_url, _raise_free_balance(ledger))).result()
         finished.append(finding.check.name)
 
-    engine = auditor._connect(wallet_database.url)
-    during = await auditor.Auditor(engine).run(_fail, write_meanwhile)
-    told: list[str] = []
-    await auditor.Auditor(engine).run(lambda _, sentence: told.append(sentence))
+    engine = auditor.connect(wallet_database.url)
+    during = await Auditor(engine).run(_fail, write_after_first_check)
+    violations: list[str] = []
+    await Auditor(engine).run(lambda _, sentence: violations.append(sentence))
     await engine.dispose()
     assert [finding.violations for finding in during] == [0] * len(CHECKS)
     assert finished == [check.name for check in CHECKS]
-    assert len(told) == 2
+    assert len(violations) == 2
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=[check.name for check in CHECKS])
-async def test_no_check_takes_the_square_of_the_time(
+async def test_no_check_takes_quadratic_time(
     check: Check, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
 ) -> None:
-    """Whatever the statistics say: here, that every table is as good as empty."""
+    """Also when the statistics of all tables are far behind."""
     await _force(
         postgres.url("postgres", wallet_database.name),
         "UPDATE pg_class SET reltuples = 1, relpages = 1 WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
     )
-    engine = auditor._connect(wallet_database.url)
+    engine = auditor.connect(wallet_database.url)
     async with engine.begin() as connection:
-        for statement in auditor._MANNERS:
+        for statement in auditor.SESSION_SETTINGS:
             await connection.execute(statement)
         explain = text(f"EXPLAIN {check.statement}")
-        given = auditor.Auditor(engine)._given(check)
-        plan = "\n".join([line for (line,) in await connection.execute(explain, given)])
+        parameters = Auditor(engine).parameters(check)
+        plan = "\n".join([line for (line,) in await connection.execute(explain, parameters)])
     await engine.dispose()
     assert "Nested Loop" not in plan, plan
     assert "SubPlan" not in plan, plan
 
 
-async def test_the_watch_logs_and_measures_what_it_finds(
+async def test_the_watch_logs_and_counts_violations(
     wallet_database: WalletDatabase, postgres: EmbeddedPostgres, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ledger = await _write(wallet_database.url)
-    await _force(postgres.url("postgres", wallet_database.name), _more_free(ledger))
-    engine = auditor._connect(wallet_database.url)
+    ledger = await _write_ledger(wallet_database.url)
+    await _force(postgres.url("postgres", wallet_database.name), _raise_free_balance(ledger))
+    engine = auditor.connect(wallet_database.url)
     before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
-    watch = auditor.AuditWatch(wallet_database.url, interval_s=3600)
-    with caplog.at_level("INFO", logger="services.wallet.audit.auditor"):
-        await watch.audit_once(auditor.Auditor(engine))
+    watch = AuditWatch(wallet_database.url, interval_s=3600)
+    with caplog.at_level("INFO", logger="services.wallet.audit.watch"):
+        await watch.audit_once(Auditor(engine))
     await engine.dispose()
     found = [record.__dict__["violation"] for record in caplog.records if record.levelname == "ERROR"]
     assert len(found) == 2
@@ -601,29 +604,29 @@ async def test_the_watch_logs_and_measures_what_it_finds(
 
 
 @pytest.mark.parametrize(("round_hours", "violations"), [(24.9, 1), (25.1, 0)])
-async def test_the_watch_waits_for_rounds_as_long_as_it_is_told(
+async def test_the_watch_reports_open_rounds_after_the_configured_hours(
     round_hours: float, violations: int, wallet_database: WalletDatabase, postgres: EmbeddedPostgres
 ) -> None:
-    ledger = await _write(wallet_database.url)
-    older = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
-    await _force(postgres.url("postgres", wallet_database.name), older)
+    ledger = await _write_ledger(wallet_database.url)
+    age_round = f"UPDATE rounds SET opened_at = now() - interval '25 hours' WHERE round_no = {ledger.open_no}"  # noqa: S608
+    await _force(postgres.url("postgres", wallet_database.name), age_round)
     before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
-    watching = asyncio.create_task(auditor.AuditWatch(wallet_database.url, 0.1, round_hours).run())
+    watch = asyncio.create_task(AuditWatch(wallet_database.url, 0.1, round_hours).run())
     async with asyncio.timeout(60):
         while REGISTRY.get_sample_value("feltro_audit_last_success_seconds") == before:
             await asyncio.sleep(0.01)
-    watching.cancel()
-    await asyncio.wait([watching])
+    watch.cancel()
+    await asyncio.wait([watch])
     assert REGISTRY.get_sample_value("feltro_audit_violations", {"check": "rounds-end"}) == violations
 
 
-async def test_one_replica_audits_at_a_time(wallet_database: WalletDatabase) -> None:
-    engine = auditor._connect(wallet_database.url)
+async def test_only_one_replica_audits_at_a_time(wallet_database: WalletDatabase) -> None:
+    engine = auditor.connect(wallet_database.url)
     async with connected(wallet_database.url) as other:
         async with other.transaction():
             await other.execute("SELECT pg_advisory_xact_lock($1)", auditor.AUDIT_LOCK_KEY)
-            assert await auditor.Auditor(engine).run_exclusively(_fail) is None
-        findings = await auditor.Auditor(engine).run_exclusively(_fail)
+            assert await Auditor(engine).run_exclusively(_fail) is None
+        findings = await Auditor(engine).run_exclusively(_fail)
     await engine.dispose()
     assert findings is not None
     assert len(findings) == len(CHECKS)
@@ -633,9 +636,9 @@ async def test_the_watch_survives_a_database_that_is_away(
     wallet_database: WalletDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     absent = wallet_database.url.rsplit("/", 1)[0] + "/no_such_database"
-    engine = auditor._connect(absent)
+    engine = auditor.connect(absent)
     before = REGISTRY.get_sample_value("feltro_audit_last_success_seconds")
-    await auditor.AuditWatch(absent, interval_s=3600).audit_once(auditor.Auditor(engine))
+    await AuditWatch(absent, interval_s=3600).audit_once(Auditor(engine))
     await engine.dispose()
     assert "the audit could not check the ledger" in caplog.text
     assert REGISTRY.get_sample_value("feltro_audit_last_success_seconds") == before

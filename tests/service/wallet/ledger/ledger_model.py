@@ -1,7 +1,7 @@
-"""What the wallet promises, said a second time and as simply as possible: a model in memory to hold the real one to.
+"""A model of the ledger in memory, as simple as possible, to compare the real wallet with.
 
-It knows no database, no groups and no concurrency. Commands that were sent together are explained if there is an order
-in which the model, taking them one by one, gives every one of them the answer that the wallet gave (`explain`).
+It has no database, no groups and no concurrency. Answers to commands that were sent together are explained if there is
+an order in which the model, command by command, gives each the answer that the wallet gave (`states_that_explain`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-# Reasons that speak of the sender or the moment: the wallet does not keep them as the command's answer.
+# Reasons about the sender or the moment, which the wallet does not store as the command's answer.
 NOT_STORED = frozenset({"INVALID", "STALE_EPOCH", "REQUEST_REUSED"})
 
 ACTIVE, ENDING, ENDED = "ACTIVE", "ENDING", "ENDED"
@@ -20,7 +20,7 @@ Facts = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command was told: the reason of its refusal or nothing, and the facts that came with it."""
+    """The answer to a command: the reason of its refusal, or none, and its facts."""
 
     facts: Facts
     refused: str = ""
@@ -80,7 +80,7 @@ class Stake:
 
 @dataclass
 class LedgerState:
-    """Everything the model knows. Its values never change; the dictionaries do."""
+    """The whole state of the model, of immutable values in dictionaries."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -88,9 +88,9 @@ class LedgerState:
     rounds: dict[str, Round] = field(default_factory=dict)
     stakes: dict[str, Stake] = field(default_factory=dict)
     caves: dict[tuple[str, str], int] = field(default_factory=dict)
-    # request id: what was asked under it, and what was answered
+    # The command and the answer of each request id.
     answered: dict[str, tuple[IdempotentCommand, Answer]] = field(default_factory=dict)
-    # The id that the wallet has chosen for the session being started: the one thing the model cannot foresee.
+    # The id that the wallet chose for the session being started, which the model cannot foresee.
     new_session: str = ""
 
     def copy(self) -> LedgerState:
@@ -105,8 +105,13 @@ class LedgerState:
         )
 
     def post(self, account: str, *, free: int = 0, locked: int = 0) -> Facts:
-        purse = self.accounts[account]
-        moved = replace(purse, free=purse.free + free, locked=purse.locked + locked, version=purse.version + 1)
+        account_row = self.accounts[account]
+        moved = replace(
+            account_row,
+            free=account_row.free + free,
+            locked=account_row.locked + locked,
+            version=account_row.version + 1,
+        )
         assert moved.free >= 0, "the model would let a player fall below zero"
         assert moved.locked >= 0, "the model would let a player fall below zero"
         self.accounts[account] = moved
@@ -116,48 +121,48 @@ class LedgerState:
         return {stake: bet for stake, bet in self.stakes.items() if bet.round_id == round_id and bet.open_cents}
 
     def in_play(self, session: str) -> bool:
-        sitting = self.sessions[session]
-        return bool(self.caves.get((sitting.account, sitting.table))) or any(
+        session_row = self.sessions[session]
+        return bool(self.caves.get((session_row.account, session_row.table))) or any(
             bet.open_cents and bet.session == session for bet in self.stakes.values()
         )
 
     def running(self, account: str, table: str) -> str | None:
-        for session, sitting in self.sessions.items():
-            if (sitting.account, sitting.table) == (account, table) and sitting.state != ENDED:
+        for session, session_row in self.sessions.items():
+            if (session_row.account, session_row.table) == (account, table) and session_row.state != ENDED:
                 return session
         return None
 
     def end_waiting_sessions(self) -> None:
-        """A session that is ending ends with what it has in play."""
-        for session, sitting in self.sessions.items():
-            if sitting.state == ENDING and not self.in_play(session):
-                self.sessions[session] = replace(sitting, state=ENDED)
+        """Ends the ending sessions that have nothing in play."""
+        for session, session_row in self.sessions.items():
+            if session_row.state == ENDING and not self.in_play(session):
+                self.sessions[session] = replace(session_row, state=ENDED)
 
 
 @dataclass(frozen=True)
 class Command:
-    """One call. `objections` are all reasons to refuse it; with none of them `carry_out` says what it is told."""
+    """One call: `refusals` returns all reasons to refuse it; without any `execute` returns the facts of its answer."""
 
     @property
     def valid(self) -> bool:
-        """Whether it means anything at all; if not, it is refused at the door."""
+        """Whether its fields are valid; otherwise it is refused before anything else."""
         return True
 
-    def raise_epoch(self, world: LedgerState) -> None:
-        """What the mere arrival of the command does."""
+    def raise_epoch(self, ledger: LedgerState) -> None:
+        """Raises the epoch of the command's table, which a refused command does, too."""
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         raise NotImplementedError
 
-    def execute(self, world: LedgerState) -> Facts:
+    def execute(self, ledger: LedgerState) -> Facts:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class RepeatableCommand(Command):
-    """A command with nothing against it, that does the same however often it is sent."""
+    """A command that is never refused and does the same however often it is sent."""
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         return {}
 
 
@@ -169,7 +174,7 @@ class IdempotentCommand(Command):
 
     @property
     def content(self) -> IdempotentCommand:
-        """What makes it the same command when it is sent again."""
+        """The content that a repeated command must have (G3)."""
         return replace(self, request_id="")
 
 
@@ -178,11 +183,11 @@ class Deposit(IdempotentCommand):
     account: str
     cents: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        return {"ACCOUNT_BLOCKED": {}} if world.accounts[self.account].blocked else {}
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        return {"ACCOUNT_BLOCKED": {}} if ledger.accounts[self.account].blocked else {}
 
-    def execute(self, world: LedgerState) -> Facts:
-        return world.post(self.account, free=self.cents)
+    def execute(self, ledger: LedgerState) -> Facts:
+        return ledger.post(self.account, free=self.cents)
 
 
 @dataclass(frozen=True)
@@ -190,18 +195,20 @@ class Withdraw(IdempotentCommand):
     account: str
     cents: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        purse = world.accounts[self.account]
-        # Credits are never paid out, be there enough of them or not.
-        return {"MODE_MISMATCH": {"account_mode": "DEMO"}} if purse.demo else _too_poor(purse, self.cents)
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        account_row = ledger.accounts[self.account]
+        # Demonstration credits are never paid out, however many there are.
+        return (
+            {"MODE_MISMATCH": {"account_mode": "DEMO"}} if account_row.demo else _unless_funded(account_row, self.cents)
+        )
 
-    def execute(self, world: LedgerState) -> Facts:
-        return world.post(self.account, free=-self.cents)
+    def execute(self, ledger: LedgerState) -> Facts:
+        return ledger.post(self.account, free=-self.cents)
 
 
 @dataclass(frozen=True)
 class TableCommand(IdempotentCommand):
-    """A command of a table's owner. The epoch is his authority and no part of the content."""
+    """A command of a table's owner; the epoch is authority and no part of the content."""
 
     table: str
     epoch: int
@@ -210,41 +217,41 @@ class TableCommand(IdempotentCommand):
     def content(self) -> IdempotentCommand:
         return replace(self, request_id="", epoch=0)
 
-    def raise_epoch(self, world: LedgerState) -> None:
-        felt = world.tables[self.table]
-        if self.epoch > felt.epoch:
-            world.tables[self.table] = replace(felt, epoch=self.epoch)
+    def raise_epoch(self, ledger: LedgerState) -> None:
+        table_row = ledger.tables[self.table]
+        if self.epoch > table_row.epoch:
+            ledger.tables[self.table] = replace(table_row, epoch=self.epoch)
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        current = world.tables[self.table].epoch
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        current = ledger.tables[self.table].epoch
         return {"STALE_EPOCH": {"current_epoch": current}} if self.epoch < current else {}
 
-    def unless_banked(self, world: LedgerState) -> dict[str, Facts]:
-        return {"WRONG_PLAY": {}} if world.tables[self.table].poker else {}
+    def unless_banked(self, ledger: LedgerState) -> dict[str, Facts]:
+        return {"WRONG_PLAY": {}} if ledger.tables[self.table].poker else {}
 
-    def unless_poker(self, world: LedgerState) -> dict[str, Facts]:
-        return {} if world.tables[self.table].poker else {"WRONG_PLAY": {}}
+    def unless_poker(self, ledger: LedgerState) -> dict[str, Facts]:
+        return {} if ledger.tables[self.table].poker else {"WRONG_PLAY": {}}
 
-    def unless_round_open(self, world: LedgerState, round_id: str) -> dict[str, Facts]:
-        game = world.rounds.get(round_id)
-        if game is None:
+    def unless_round_open(self, ledger: LedgerState, round_id: str) -> dict[str, Facts]:
+        round_row = ledger.rounds.get(round_id)
+        if round_row is None:
             return {}
-        if game.table != self.table:
+        if round_row.table != self.table:
             return {"ROUND_MISMATCH": {}}
-        return {} if game.state == OPEN else {"ROUND_ENDED": {"state": game.state}}
+        return {} if round_row.state == OPEN else {"ROUND_ENDED": {"state": round_row.state}}
 
-    def unless_player_may_bet(self, world: LedgerState, account: str, session: str) -> dict[str, Facts]:
-        """He may bet here, in this session."""
-        purse, sitting = world.accounts[account], world.sessions[session]
+    def unless_player_may_bet(self, ledger: LedgerState, account: str, session: str) -> dict[str, Facts]:
+        """Returns the reasons why the player may not bet here in this session."""
+        account_row, session_row = ledger.accounts[account], ledger.sessions[session]
         found: dict[str, Facts] = {}
-        if purse.demo != world.tables[self.table].demo:
+        if account_row.demo != ledger.tables[self.table].demo:
             found["MODE_MISMATCH"] = {}
-        if purse.blocked:
+        if account_row.blocked:
             found["ACCOUNT_BLOCKED"] = {}
-        if (sitting.account, sitting.table) != (account, self.table):
+        if (session_row.account, session_row.table) != (account, self.table):
             found["SESSION_MISMATCH"] = {}
-        elif sitting.state != ACTIVE:
-            found["SESSION_ENDED"] = {"state": sitting.state}
+        elif session_row.state != ACTIVE:
+            found["SESSION_ENDED"] = {"state": session_row.state}
         return found
 
 
@@ -255,45 +262,45 @@ class PlaceStake(TableCommand):
     session: str
     cents: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         return {
-            **super().refusals(world),
-            **self.unless_banked(world),
-            **self.unless_round_open(world, self.round_id),
-            **self.unless_player_may_bet(world, self.account, self.session),
-            **_too_poor(world.accounts[self.account], self.cents),
+            **super().refusals(ledger),
+            **self.unless_banked(ledger),
+            **self.unless_round_open(ledger, self.round_id),
+            **self.unless_player_may_bet(ledger, self.account, self.session),
+            **_unless_funded(ledger.accounts[self.account], self.cents),
         }
 
-    def execute(self, world: LedgerState) -> Facts:
-        world.rounds.setdefault(self.round_id, Round(self.table))
-        world.stakes[self.request_id] = Stake(self.round_id, self.account, self.session, self.cents)
-        return world.post(self.account, free=-self.cents, locked=self.cents)
+    def execute(self, ledger: LedgerState) -> Facts:
+        ledger.rounds.setdefault(self.round_id, Round(self.table))
+        ledger.stakes[self.request_id] = Stake(self.round_id, self.account, self.session, self.cents)
+        return ledger.post(self.account, free=-self.cents, locked=self.cents)
 
 
 @dataclass(frozen=True)
 class CancelStake(TableCommand):
     round_id: str
     stake: str
-    # 0 stands for all of it.
+    # 0 stands for all.
     cents: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        found = {**super().refusals(world), **self.unless_round_open(world, self.round_id)}
-        if self.round_id not in world.rounds:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        found = {**super().refusals(ledger), **self.unless_round_open(ledger, self.round_id)}
+        if self.round_id not in ledger.rounds:
             found["ROUND_UNKNOWN"] = {}
-        bet = world.stakes.get(self.stake)
+        bet = ledger.stakes.get(self.stake)
         if bet is None or bet.round_id != self.round_id or not bet.open_cents:
             found["STAKE_UNKNOWN"] = {}
         elif self.cents > bet.open_cents:
             found["CANCEL_EXCEEDS_STAKE"] = {"open_cents": bet.open_cents}
         return found
 
-    def execute(self, world: LedgerState) -> Facts:
-        bet = world.stakes[self.stake]
+    def execute(self, ledger: LedgerState) -> Facts:
+        bet = ledger.stakes[self.stake]
         cents = self.cents or bet.open_cents
         left = bet.open_cents - cents
-        world.stakes[self.stake] = replace(bet, open_cents=left)
-        return {**world.post(bet.account, free=cents, locked=-cents), "open": left}
+        ledger.stakes[self.stake] = replace(bet, open_cents=left)
+        return {**ledger.post(bet.account, free=cents, locked=-cents), "open": left}
 
 
 @dataclass(frozen=True)
@@ -301,26 +308,30 @@ class SettleRound(TableCommand):
     round_id: str
     payouts: tuple[tuple[str, int], ...]
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        found = {**super().refusals(world), **self.unless_banked(world), **self.unless_round_open(world, self.round_id)}
-        if dict(self.payouts).keys() != world.open_stakes(self.round_id).keys():
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        found = {
+            **super().refusals(ledger),
+            **self.unless_banked(ledger),
+            **self.unless_round_open(ledger, self.round_id),
+        }
+        if dict(self.payouts).keys() != ledger.open_stakes(self.round_id).keys():
             found["STAKES_MISMATCH"] = {}
         return found
 
-    def execute(self, world: LedgerState) -> Facts:
-        return _end_round(world, self, self.round_id, SETTLED, dict(self.payouts))
+    def execute(self, ledger: LedgerState) -> Facts:
+        return _end_round(ledger, self, self.round_id, SETTLED, dict(self.payouts))
 
 
 @dataclass(frozen=True)
 class VoidRound(TableCommand):
     round_id: str
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        return {**super().refusals(world), **self.unless_round_open(world, self.round_id)}
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        return {**super().refusals(ledger), **self.unless_round_open(ledger, self.round_id)}
 
-    def execute(self, world: LedgerState) -> Facts:
-        returned = {stake: bet.open_cents for stake, bet in world.open_stakes(self.round_id).items()}
-        return _end_round(world, self, self.round_id, VOID, returned)
+    def execute(self, ledger: LedgerState) -> Facts:
+        returned = {stake: bet.open_cents for stake, bet in ledger.open_stakes(self.round_id).items()}
+        return _end_round(ledger, self, self.round_id, VOID, returned)
 
 
 @dataclass(frozen=True)
@@ -330,49 +341,49 @@ class BuyIn(TableCommand):
     cents: int
     commission: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         return {
-            **super().refusals(world),
-            **self.unless_poker(world),
-            **self.unless_player_may_bet(world, self.account, self.session),
-            **_too_poor(world.accounts[self.account], self.cents + self.commission),
+            **super().refusals(ledger),
+            **self.unless_poker(ledger),
+            **self.unless_player_may_bet(ledger, self.account, self.session),
+            **_unless_funded(ledger.accounts[self.account], self.cents + self.commission),
         }
 
-    def execute(self, world: LedgerState) -> Facts:
+    def execute(self, ledger: LedgerState) -> Facts:
         place = self.account, self.table
-        world.caves[place] = world.caves.get(place, 0) + self.cents
-        return {**world.post(self.account, free=-self.cents - self.commission), "cave": world.caves[place]}
+        ledger.caves[place] = ledger.caves.get(place, 0) + self.cents
+        return {**ledger.post(self.account, free=-self.cents - self.commission), "cave": ledger.caves[place]}
 
 
 @dataclass(frozen=True)
 class CashOut(TableCommand):
     account: str
     session: str
-    # 0 stands for all of it.
+    # 0 stands for all.
     cents: int
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        found = {**super().refusals(world), **self.unless_poker(world)}
-        sitting, held = world.sessions[self.session], world.caves.get((self.account, self.table), 0)
-        if (sitting.account, sitting.table) != (self.account, self.table):
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        found = {**super().refusals(ledger), **self.unless_poker(ledger)}
+        session_row, held = ledger.sessions[self.session], ledger.caves.get((self.account, self.table), 0)
+        if (session_row.account, session_row.table) != (self.account, self.table):
             found["SESSION_MISMATCH"] = {}
         if self.cents > held:
             found["CAVE_INSUFFICIENT"] = {"cave_cents": held}
         return found
 
-    def execute(self, world: LedgerState) -> Facts:
+    def execute(self, ledger: LedgerState) -> Facts:
         place = self.account, self.table
-        held = world.caves.get(place, 0)
+        held = ledger.caves.get(place, 0)
         cents = self.cents or held
-        world.caves[place] = held - cents
-        told = world.post(self.account, free=cents) if cents else world.accounts[self.account].facts
-        waiting = world.sessions[self.session].state == ENDING and not world.in_play(self.session)
-        return {**told, "cave": held - cents, "session_ended": waiting}
+        ledger.caves[place] = held - cents
+        facts = ledger.post(self.account, free=cents) if cents else ledger.accounts[self.account].facts
+        waiting = ledger.sessions[self.session].state == ENDING and not ledger.in_play(self.session)
+        return {**facts, "cave": held - cents, "session_ended": waiting}
 
 
 @dataclass(frozen=True)
 class SeatResult:
-    """What a hand meant to one seat."""
+    """The stake and the winnings of one seat in a hand."""
 
     account: str
     session: str
@@ -388,29 +399,33 @@ class TransferHand(TableCommand):
 
     @property
     def valid(self) -> bool:
-        """A seat that put no chips in has no part in the hand: its cave may be empty and its session over."""
+        """Whether every seat has a stake: one without has no part in the hand."""
         return all(seat.staked for seat in self.seats)
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
-        found = {**super().refusals(world), **self.unless_poker(world), **self.unless_round_open(world, self.round_id)}
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        found = {
+            **super().refusals(ledger),
+            **self.unless_poker(ledger),
+            **self.unless_round_open(ledger, self.round_id),
+        }
         if sum(seat.staked - seat.won for seat in self.seats) != self.commission:
             found["NOT_BALANCED"] = {}
         for seat in self.seats:
-            sitting = world.sessions[seat.session]
-            if (sitting.account, sitting.table) != (seat.account, self.table):
+            session_row = ledger.sessions[seat.session]
+            if (session_row.account, session_row.table) != (seat.account, self.table):
                 found["SESSION_MISMATCH"] = {}
-            elif sitting.state == ENDED:
+            elif session_row.state == ENDED:
                 found["SESSION_ENDED"] = {"state": ENDED}
-            if seat.staked > world.caves.get((seat.account, self.table), 0):
+            if seat.staked > ledger.caves.get((seat.account, self.table), 0):
                 found["CAVE_INSUFFICIENT"] = {}
         return found
 
-    def execute(self, world: LedgerState) -> Facts:
-        world.rounds[self.round_id] = Round(self.table, SETTLED)
+    def execute(self, ledger: LedgerState) -> Facts:
+        ledger.rounds[self.round_id] = Round(self.table, SETTLED)
         for seat in self.seats:
             place = seat.account, self.table
-            world.caves[place] = world.caves.get(place, 0) - seat.staked + seat.won
-        return {seat.account: world.caves[seat.account, self.table] for seat in self.seats}
+            ledger.caves[place] = ledger.caves.get(place, 0) - seat.staked + seat.won
+        return {seat.account: ledger.caves[seat.account, self.table] for seat in self.seats}
 
 
 @dataclass(frozen=True)
@@ -418,33 +433,33 @@ class StartSession(IdempotentCommand):
     account: str
     table: str
 
-    def refusals(self, world: LedgerState) -> dict[str, Facts]:
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         found: dict[str, Facts] = {}
-        if world.accounts[self.account].demo != world.tables[self.table].demo:
+        if ledger.accounts[self.account].demo != ledger.tables[self.table].demo:
             found["MODE_MISMATCH"] = {}
-        if world.accounts[self.account].blocked:
+        if ledger.accounts[self.account].blocked:
             found["ACCOUNT_BLOCKED"] = {}
-        running = world.running(self.account, self.table)
+        running = ledger.running(self.account, self.table)
         if running is not None:
             found["SESSION_RUNNING"] = {"session_id": running}
         return found
 
-    def execute(self, world: LedgerState) -> Facts:
-        assert world.new_session not in world.sessions, "the id of a session was given out twice"
-        world.sessions[world.new_session] = Session(self.account, self.table)
-        return {"session": world.new_session}
+    def execute(self, ledger: LedgerState) -> Facts:
+        assert ledger.new_session not in ledger.sessions, "two sessions have the same id"
+        ledger.sessions[ledger.new_session] = Session(self.account, self.table)
+        return {"session": ledger.new_session}
 
 
 @dataclass(frozen=True)
 class EndSession(RepeatableCommand):
     session: str
 
-    def execute(self, world: LedgerState) -> Facts:
-        sitting = world.sessions[self.session]
-        if sitting.state == ACTIVE:
-            sitting = replace(sitting, state=ENDING if world.in_play(self.session) else ENDED)
-            world.sessions[self.session] = sitting
-        return {"state": sitting.state}
+    def execute(self, ledger: LedgerState) -> Facts:
+        session_row = ledger.sessions[self.session]
+        if session_row.state == ACTIVE:
+            session_row = replace(session_row, state=ENDING if ledger.in_play(self.session) else ENDED)
+            ledger.sessions[self.session] = session_row
+        return {"state": session_row.state}
 
 
 @dataclass(frozen=True)
@@ -452,31 +467,37 @@ class SetBlocked(RepeatableCommand):
     account: str
     blocked: bool
 
-    def execute(self, world: LedgerState) -> Facts:
-        world.accounts[self.account] = replace(world.accounts[self.account], blocked=self.blocked)
+    def execute(self, ledger: LedgerState) -> Facts:
+        ledger.accounts[self.account] = replace(ledger.accounts[self.account], blocked=self.blocked)
         return {}
 
 
-def _too_poor(purse: Account, cents: int) -> dict[str, Facts]:
-    if purse.free >= cents:
+def _unless_funded(account_row: Account, cents: int) -> dict[str, Facts]:
+    if account_row.free >= cents:
         return {}
-    return {"INSUFFICIENT_FUNDS": {"free_cents": purse.free, "locked_cents": purse.locked, "needed_cents": cents}}
+    return {
+        "INSUFFICIENT_FUNDS": {
+            "free_cents": account_row.free,
+            "locked_cents": account_row.locked,
+            "needed_cents": cents,
+        }
+    }
 
 
 def _end_round(
-    world: LedgerState, command: TableCommand, round_id: str, state: str, payouts: Mapping[str, int]
+    ledger: LedgerState, command: TableCommand, round_id: str, state: str, payouts: Mapping[str, int]
 ) -> Facts:
-    """Gives every account of a round what it gets, in one transfer each."""
+    """Pays every account of a round, by one transfer each."""
     staked: dict[str, int] = {}
     paid: dict[str, int] = {}
     for stake, cents in payouts.items():
-        bet = world.stakes[stake]
+        bet = ledger.stakes[stake]
         staked[bet.account] = staked.get(bet.account, 0) + bet.open_cents
         paid[bet.account] = paid.get(bet.account, 0) + cents
-        world.stakes[stake] = replace(bet, open_cents=0)
-    world.rounds[round_id] = Round(command.table, state)
+        ledger.stakes[stake] = replace(bet, open_cents=0)
+    ledger.rounds[round_id] = Round(command.table, state)
     return {
-        account: {"staked": cents, "paid": paid[account], **world.post(account, free=paid[account], locked=-cents)}
+        account: {"staked": cents, "paid": paid[account], **ledger.post(account, free=paid[account], locked=-cents)}
         for account, cents in staked.items()
     }
 
@@ -484,49 +505,50 @@ def _end_round(
 AnsweredCommand = tuple[Command, Answer]
 
 
-def states_that_explain(worlds: Iterable[LedgerState], told: Sequence[AnsweredCommand]) -> list[LedgerState]:
-    """The worlds that may be after commands sent together; none if no order explains the answers."""
-    reached = {frozenset(range(len(told))): list(worlds)}
-    for _ in told:
+def states_that_explain(ledgers: Iterable[LedgerState], answered: Sequence[AnsweredCommand]) -> list[LedgerState]:
+    """Returns the possible states after commands that were sent together; none if no order explains the answers."""
+    # By the commands that are left, the states that the others may have led to.
+    reached = {frozenset(range(len(answered))): list(ledgers)}
+    for _ in answered:
         further: dict[frozenset[int], list[LedgerState]] = {}
-        for left, here in reached.items():
+        for left, states in reached.items():
             for number in left:
-                there = further.setdefault(left - {number}, [])
-                for world in here:
-                    after = _after(world, *told[number])
-                    if after is not None and after not in there:
-                        there.append(after)
+                next_states = further.setdefault(left - {number}, [])
+                for ledger in states:
+                    after = _after(ledger, *answered[number])
+                    if after is not None and after not in next_states:
+                        next_states.append(after)
         reached = further
-    return [world for here in reached.values() for world in here]
+    return [ledger for states in reached.values() for ledger in states]
 
 
-def _after(world: LedgerState, command: Command, answer: Answer) -> LedgerState | None:
-    """The world after a command that was told this; None if it would have been told something else."""
+def _after(ledger: LedgerState, command: Command, answer: Answer) -> LedgerState | None:
+    """Returns the state after a command that got this answer; None if the model would give another."""
     if not command.valid:
-        return world if answer.refused == "INVALID" else None
-    world = world.copy()
-    command.raise_epoch(world)
-    if isinstance(command, IdempotentCommand) and command.request_id in world.answered:
-        content, first = world.answered[command.request_id]
+        return ledger if answer.refused == "INVALID" else None
+    ledger = ledger.copy()
+    command.raise_epoch(ledger)
+    if isinstance(command, IdempotentCommand) and command.request_id in ledger.answered:
+        content, first = ledger.answered[command.request_id]
         expected = first if content == command.content else Answer({}, "REQUEST_REUSED")
-        return world if _agrees(expected, answer) else None
-    world.new_session = str(answer.facts.get("session", ""))
-    objections = command.refusals(world)
+        return ledger if _agrees(expected, answer) else None
+    ledger.new_session = str(answer.facts.get("session", ""))
+    refusals = command.refusals(ledger)
     if answer.refused:
-        said = objections.get(answer.refused)
-        if said is None or not _agrees(Answer(said, answer.refused), answer):
+        facts = refusals.get(answer.refused)
+        if facts is None or not _agrees(Answer(facts, answer.refused), answer):
             return None
-    elif objections or not _agrees(Answer(command.execute(world)), answer):
+    elif refusals or not _agrees(Answer(command.execute(ledger)), answer):
         return None
-    world.new_session = ""
+    ledger.new_session = ""
     if isinstance(command, IdempotentCommand) and answer.refused not in NOT_STORED:
-        world.answered[command.request_id] = command.content, answer
-    world.end_waiting_sessions()
-    return world
+        ledger.answered[command.request_id] = command.content, answer
+    ledger.end_waiting_sessions()
+    return ledger
 
 
 def _agrees(expected: Answer, answer: Answer) -> bool:
-    """The same verdict, and no fact that the model knows is another."""
+    """Returns whether an answer has the expected refusal or none, and all expected facts."""
     if expected.refused != answer.refused:
         return False
     if answer.refused:

@@ -1,4 +1,4 @@
-"""Speaks the model's commands to a real wallet over gRPC, and puts what it says into the model's answers."""
+"""Sends the model's commands to a real wallet over gRPC, and turns its responses into the model's answers."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ MessageT = TypeVar("MessageT", bound=Message)
 EncodedCall = tuple[str, Message, Callable[[bytes], Facts]]
 
 
-# A wallet that was killed is back in about a second; whoever asks it waits for that, and not for a back-off.
+# A killed wallet is back in about a second: callers wait for that, and not for a back-off.
 _CHANNEL = [
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 100),
 ]
-_ANSWERED_WITHIN_S = 60.0
+_ANSWER_TIMEOUT_S = 60.0
 
 
 class Unanswered(Exception):
-    """The wallet went away before it answered: whether it did what it was asked is not known."""
+    """The wallet was gone before it answered: whether it carried out the command is unknown."""
 
 
 class Replica:
@@ -59,34 +59,34 @@ class Replica:
     @classmethod
     @asynccontextmanager
     async def connect(cls, process: WalletProcess) -> AsyncIterator[Replica]:
-        """Speaks to a process for as long as the context lasts."""
+        """Connects to a process for the length of the context."""
         async with grpc.aio.insecure_channel(process.address, options=_CHANNEL) as channel:
             yield cls(channel, WalletClient(channel, process.issuer))
 
     async def send(self, command: Command) -> tuple[Answer, bytes]:
-        """The answer, and the bytes it came in."""
+        """Sends a command; returns the answer and its bytes."""
         method, request, read = encode_call(command)
         metadata = self.client.game if isinstance(command, TableCommand) else self.client.operator
-        # Neither written nor read by generated code: the bytes are what is asked for (G3).
+        # Not read by generated code, because the test compares the bytes (G3).
         call: grpc.aio.UnaryUnaryMultiCallable[Message, bytes] = self._channel.unary_unary(
             f"/feltro.wallet.v1.{method}", request_serializer=_bytes
         )
         try:
-            told = await call(request, metadata=metadata, wait_for_ready=True, timeout=_ANSWERED_WITHIN_S)
+            response = await call(request, metadata=metadata, wait_for_ready=True, timeout=_ANSWER_TIMEOUT_S)
         except grpc.aio.AioRpcError as refused:
             _verify_answered(refused)
-            reason, said = refusal_facts(refused)
+            reason, facts = refusal_facts(refused)
             details = [value for key, value in refused.trailing_metadata() or () if key == STATUS_DETAILS_KEY]
-            return Answer(said, reason), b"".join(detail for detail in details if isinstance(detail, bytes))
-        return Answer(read(told)), told
+            return Answer(facts, reason), b"".join(detail for detail in details if isinstance(detail, bytes))
+        return Answer(read(response)), response
 
     async def send_many(self, orders: Sequence[PlaceStake]) -> list[tuple[Answer, bytes]]:
-        """Stakes of one round in one call, each with its own answer."""
+        """Sends stakes of one round in one call; returns the answer of each, and its bytes."""
         round_ = _round(orders[0], orders[0].round_id)
         request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[_order(order) for order in orders])
         try:
             response = await self.client.wallet.PlaceStakes(
-                request, metadata=self.client.game, wait_for_ready=True, timeout=_ANSWERED_WITHIN_S
+                request, metadata=self.client.game, wait_for_ready=True, timeout=_ANSWER_TIMEOUT_S
             )
         except grpc.aio.AioRpcError as refused:
             _verify_answered(refused)
@@ -102,7 +102,7 @@ def _verify_answered(refused: grpc.aio.AioRpcError) -> None:
 
 
 def encode_call(command: Command) -> EncodedCall:
-    """The method, the request, and how its response is read."""
+    """Returns the method, the request, and the function that reads its response."""
     if isinstance(command, TableCommand):
         return _at_table(command)
     match command:
@@ -122,7 +122,7 @@ def encode_call(command: Command) -> EncodedCall:
         case EndSession(session):
             end = session_pb2.EndSessionRequest(session_id=session, cause=session_pb2.END_CAUSE_PLAYER)
             return "SessionService/EndSession", end, _read(session_pb2.EndSessionResponse, _ended)
-    raise TypeError(f"nobody has said how {command} is spoken")
+    raise TypeError(f"there is no call for {command}")
 
 
 def _at_table(command: TableCommand) -> EncodedCall:
@@ -130,7 +130,7 @@ def _at_table(command: TableCommand) -> EncodedCall:
     match command:
         case PlaceStake():
             place = wallet_pb2.PlaceStakeRequest(round=_round(command, command.round_id), order=_order(command))
-            return name, place, _read(wallet_pb2.PlaceStakeResponse, lambda told: _balance(told.placed.balance))
+            return name, place, _read(wallet_pb2.PlaceStakeResponse, lambda response: _balance(response.placed.balance))
         case CancelStake(request_id, _, _, round_id, stake, cents):
             cancel = wallet_pb2.CancelStakeRequest(
                 request_id=request_id, round=_round(command, round_id), stake_id=stake, amount_cents=cents
@@ -179,7 +179,7 @@ def _at_poker(command: TableCommand, name: str) -> EncodedCall:
                 request_id=request_id, round=_round(command, round_id), seats=results, commission_cents=commission
             )
             return name, hand, _read(wallet_pb2.TransferHandResponse, _hand)
-    raise TypeError(f"nobody has said how {command} is spoken")
+    raise TypeError(f"there is no call for {command}")
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -210,51 +210,51 @@ def _bytes(message: Message) -> bytes:
 # -- responses ---------------------------------------------------------------------------------------------------------
 
 
-def _read(response: type[MessageT], say: Callable[[MessageT], Facts]) -> Callable[[bytes], Facts]:
-    return lambda told: say(response.FromString(told))
+def _read(response: type[MessageT], facts_of: Callable[[MessageT], Facts]) -> Callable[[bytes], Facts]:
+    return lambda encoded: facts_of(response.FromString(encoded))
 
 
-def _nothing(told: bytes) -> Facts:
-    return {"unexpected": told} if told else {}
+def _nothing(encoded: bytes) -> Facts:
+    return {"unexpected": encoded} if encoded else {}
 
 
 def _balance(balance: types_pb2.Balance) -> dict[str, object]:
     return {"free": balance.free_cents, "locked": balance.locked_cents, "version": balance.version}
 
 
-def _balance_of(told: wallet_pb2.DepositResponse | wallet_pb2.WithdrawResponse) -> Facts:
-    return _balance(told.balance)
+def _balance_of(response: wallet_pb2.DepositResponse | wallet_pb2.WithdrawResponse) -> Facts:
+    return _balance(response.balance)
 
 
-def _cancelled(told: wallet_pb2.CancelStakeResponse) -> Facts:
-    return {**_balance(told.balance), "open": told.open_cents}
+def _cancelled(response: wallet_pb2.CancelStakeResponse) -> Facts:
+    return {**_balance(response.balance), "open": response.open_cents}
 
 
-def _results(told: wallet_pb2.SettleRoundResponse | wallet_pb2.VoidRoundResponse) -> Facts:
+def _results(response: wallet_pb2.SettleRoundResponse | wallet_pb2.VoidRoundResponse) -> Facts:
     return {
         result.account_id: {"staked": result.staked_cents, "paid": result.payout_cents, **_balance(result.balance)}
-        for result in told.results
+        for result in response.results
     }
 
 
-def _bought_in(told: wallet_pb2.BuyInResponse) -> Facts:
-    return {**_balance(told.balance), "cave": told.cave_cents}
+def _bought_in(response: wallet_pb2.BuyInResponse) -> Facts:
+    return {**_balance(response.balance), "cave": response.cave_cents}
 
 
-def _cashed_out(told: wallet_pb2.CashOutResponse) -> Facts:
-    return {**_balance(told.balance), "cave": told.cave_cents, "session_ended": told.session_ended}
+def _cashed_out(response: wallet_pb2.CashOutResponse) -> Facts:
+    return {**_balance(response.balance), "cave": response.cave_cents, "session_ended": response.session_ended}
 
 
-def _hand(told: wallet_pb2.TransferHandResponse) -> Facts:
-    return {cave.account_id: cave.cave_cents for cave in told.caves}
+def _hand(response: wallet_pb2.TransferHandResponse) -> Facts:
+    return {cave.account_id: cave.cave_cents for cave in response.caves}
 
 
-def _started(told: session_pb2.StartSessionResponse) -> Facts:
-    return {"session": told.session.session_id}
+def _started(response: session_pb2.StartSessionResponse) -> Facts:
+    return {"session": response.session.session_id}
 
 
-def _ended(told: session_pb2.EndSessionResponse) -> Facts:
-    return {"state": session_pb2.SessionState.Name(told.session.state).removeprefix("SESSION_STATE_")}
+def _ended(response: session_pb2.EndSessionResponse) -> Facts:
+    return {"state": session_pb2.SessionState.Name(response.session.state).removeprefix("SESSION_STATE_")}
 
 
 def _one_of_many(answer: wallet_pb2.StakeAnswer) -> tuple[Answer, bytes]:

@@ -1,4 +1,4 @@
-"""The real wallet, two replicas on a real PostgreSQL, driven at random by many callers at once, against a model."""
+"""Two real replicas of the wallet, driven at random by many callers at once, give the answers of a simple model."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ from tests.service.wallet.ledger.ledger_model import (
 from tests.service.wallet.ledger.model_over_grpc import Replica
 
 if TYPE_CHECKING:
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
-# FELTRO_TEST_EFFORT=10 looks ten times as long.
+# FELTRO_TEST_EFFORT=10 runs ten times as many examples.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
 EXAMPLES, STEPS, AT_ONCE = 30 * EFFORT, 14, 5
 
 SETTINGS = settings(
     max_examples=EXAMPLES,
     stateful_step_count=STEPS,
-    # Callers at the same moment do not do the same twice: a smaller example need not fail.
+    # Concurrent callers do not repeat themselves: a smaller example need not fail.
     phases=[Phase.generate],
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -66,52 +66,56 @@ SETTINGS = settings(
 ResultT = TypeVar("ResultT")
 
 
-class Stand:
-    """What all examples share: two replicas, an auditor, and the event loop they are spoken to in."""
+class ReplicaPair:
+    """The two replicas that all examples share, an auditor, and the event loop of their clients."""
 
     def __init__(self, runner: asyncio.Runner, replicas: list[Replica], auditor: Auditor) -> None:
         self._runner = runner
-        self._turn = itertools.cycle(replicas)
+        self._replicas_in_turn = itertools.cycle(replicas)
         self._auditor = auditor
         self.names = itertools.count(1)
-        self.bytes_told: dict[tuple[str, IdempotentCommand], bytes] = {}
-        # The first thing that was wrong. Hypothesis runs an example that failed again, and callers at the same moment
-        # need not fail twice: what it would report then is that the test is flaky.
-        self.wrong = ""
+        self.answer_bytes: dict[tuple[str, IdempotentCommand], bytes] = {}
+        # The first failure. Hypothesis repeats a failed example, and concurrent callers need not fail twice: it would
+        # only report a flaky test.
+        self.failure = ""
 
     def run(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
         return self._runner.run(work)
 
-    def insist(self, holds: object, sentence: Callable[[], str]) -> None:
-        """Fails the test unless it holds, once and for all."""
+    def check(self, holds: object, sentence: Callable[[], str]) -> None:
+        """Fails the test for good unless the condition holds."""
         if not holds:
-            self.wrong = self.wrong or sentence()
-            raise AssertionError(self.wrong)
+            self.failure = self.failure or sentence()
+            raise AssertionError(self.failure)
 
     @property
     def replica(self) -> Replica:
-        """Now this one, now the other."""
-        return next(self._turn)
+        """The two replicas in turn."""
+        return next(self._replicas_in_turn)
 
     async def send(self, commands: list[Command], together: list[PlaceStake]) -> list[AnsweredCommand]:
-        """Everything at once; the orders of `together` in one call."""
+        """Sends all commands at once, and the orders of `together` in one call."""
         many = [self.replica.send_many(together)] if together else []
         alone = [self.replica.send(command) for command in commands]
         answers, *of_many = await asyncio.gather(asyncio.gather(*alone), *many)
-        told: list[AnsweredCommand] = []
-        for command, (answer, said) in zip([*commands, *together], itertools.chain(answers, *of_many), strict=True):
-            self._remember(command, answer, said)
-            told.append((command, answer))
-        return told
+        answered: list[AnsweredCommand] = []
+        for command, (answer, answer_bytes) in zip(
+            [*commands, *together], itertools.chain(answers, *of_many), strict=True
+        ):
+            self._verify_repeated(command, answer, answer_bytes)
+            answered.append((command, answer))
+        return answered
 
-    def _remember(self, command: Command, answer: Answer, said: bytes) -> None:
+    def _verify_repeated(self, command: Command, answer: Answer, answer_bytes: bytes) -> None:
         if isinstance(command, IdempotentCommand) and answer.refused not in {
             "STALE_EPOCH",
             "REQUEST_REUSED",
             "INVALID",
         }:
-            first = self.bytes_told.setdefault((command.request_id, command.content), said)
-            self.insist(first == said, lambda: f"G3: {command} was not answered with the bytes of the first time")
+            first = self.answer_bytes.setdefault((command.request_id, command.content), answer_bytes)
+            self.check(
+                first == answer_bytes, lambda: f"G3: {command} was not answered with the bytes of the first time"
+            )
 
     async def violations(self) -> list[str]:
         found: list[str] = []
@@ -120,8 +124,8 @@ class Stand:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A table of this example."""
+class TableKind:
+    """A table of one example."""
 
     table: str
     mode: types_pb2.Mode.ValueType
@@ -129,104 +133,104 @@ class Place:
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """Each step sends a few commands at once, and looks for an order of them that explains all answers."""
+    """Sends a few commands at once in each step, and searches an order of them that explains all answers."""
 
-    stand: Stand
+    replicas: ReplicaPair
 
     def __init__(self) -> None:
         super().__init__()
-        # All worlds that the answers so far leave possible: nearly always one.
-        self.worlds: list[LedgerState] = []
+        # All states that the answers so far allow: nearly always one.
+        self.ledgers: list[LedgerState] = []
         self.sent: list[Command] = []
         self.history: list[list[AnsweredCommand]] = []
-        self.name = f"x{next(self.stand.names)}"
+        self.name = f"x{next(self.replicas.names)}"
         self._numbers = itertools.count(1)
 
     @property
-    def world(self) -> LedgerState:
-        return self.worlds[0]
+    def ledger(self) -> LedgerState:
+        return self.ledgers[0]
 
     @initialize()
-    def open_the_house(self) -> None:
+    def open_tables_and_sessions(self) -> None:
         places = [
-            Place(f"{self.name}-roulette", REAL, types_pb2.PLAY_MULTI_PLAYER),
-            Place(f"{self.name}-baccarat", REAL, types_pb2.PLAY_INDIVIDUAL),
-            Place(f"{self.name}-practice", DEMO, types_pb2.PLAY_MULTI_PLAYER),
-            Place(f"{self.name}-poker", REAL, types_pb2.PLAY_POKER),
+            TableKind(f"{self.name}-roulette", REAL, types_pb2.PLAY_MULTI_PLAYER),
+            TableKind(f"{self.name}-baccarat", REAL, types_pb2.PLAY_INDIVIDUAL),
+            TableKind(f"{self.name}-practice", DEMO, types_pb2.PLAY_MULTI_PLAYER),
+            TableKind(f"{self.name}-poker", REAL, types_pb2.PLAY_POKER),
         ]
-        self.worlds = [self.stand.run(self._furnish(places))]
-        real = [account for account, purse in self.world.accounts.items() if not purse.demo]
-        self._at_once([Deposit(self._request_id(), account, 1_000) for account in self.world.accounts], [])
-        self._at_once(
+        self.ledgers = [self.replicas.run(self._open(places))]
+        real = [account for account, account_row in self.ledger.accounts.items() if not account_row.demo]
+        self._send_at_once([Deposit(self._request_id(), account, 1_000) for account in self.ledger.accounts], [])
+        self._send_at_once(
             [
                 StartSession(self._request_id(), account, place.table)
                 for place in places
-                for account in self.world.accounts
-                if self.world.accounts[account].demo == (place.mode == DEMO)
+                for account in self.ledger.accounts
+                if self.ledger.accounts[account].demo == (place.mode == DEMO)
             ],
             [],
         )
         poker = places[-1].table
-        sessions = [(account, self.world.running(account, poker)) for account in real]
-        self._at_once(
+        sessions = [(account, self.ledger.running(account, poker)) for account in real]
+        self._send_at_once(
             [BuyIn(self._request_id(), poker, 1, account, session, 300, 3) for account, session in sessions if session],
             [],
         )
 
-    async def _furnish(self, places: list[Place]) -> LedgerState:
-        world = LedgerState()
-        client = self.stand.replica.client
+    async def _open(self, places: list[TableKind]) -> LedgerState:
+        ledger = LedgerState()
+        client = self.replicas.replica.client
         for place in places:
             await client.open_table(place.table, mode=place.mode, play=place.play)
-            world.tables[place.table] = Table(demo=place.mode == DEMO, poker=place.play == types_pb2.PLAY_POKER)
+            ledger.tables[place.table] = Table(demo=place.mode == DEMO, poker=place.play == types_pb2.PLAY_POKER)
         for player, mode in (("ana", REAL), ("rui", REAL), ("eva", REAL), ("ana", DEMO)):
             name = f"{self.name}-{player}"
-            world.accounts[await client.open_account(name, mode=mode)] = Account(name, demo=mode == DEMO)
-        return world
+            ledger.accounts[await client.open_account(name, mode=mode)] = Account(name, demo=mode == DEMO)
+        return ledger
 
     @rule(seed=st.integers(0, 2**64 - 1))
-    def callers_at_once(self, seed: int) -> None:
-        # One draw a step: what there is to choose from depends on who was faster, which Hypothesis could not bear.
+    def send_commands_at_once(self, seed: int) -> None:
+        # One draw for each step: the choices depend on which caller was faster, and Hypothesis requires determinism.
         dice = Random(seed)
         commands = [self._command(dice) for _ in range(dice.randint(1, AT_ONCE))]
         together = self._orders(dice) if dice.randint(0, 4) == 0 else []
         if dice.randint(0, 3) == 0:
-            # The same thing twice at the same moment: an impatient caller, or a retry that overtakes.
+            # The same command twice at once: an impatient caller, or a retry that overtakes.
             commands.append(commands[0])
-        self._at_once(commands, together)
+        self._send_at_once(commands, together)
 
-    def _at_once(self, commands: list[Command], together: list[PlaceStake]) -> None:
-        told = self.stand.run(self.stand.send(commands, together))
-        self.history += [told]
-        after = states_that_explain(self.worlds, told)
-        self.stand.insist(after, lambda: f"no order of the last commands explains their answers:\n{self._story()}")
-        self.worlds = after
-        self.sent += [command for command, _ in told]
+    def _send_at_once(self, commands: list[Command], together: list[PlaceStake]) -> None:
+        answered = self.replicas.run(self.replicas.send(commands, together))
+        self.history += [answered]
+        after = states_that_explain(self.ledgers, answered)
+        self.replicas.check(after, lambda: f"no order of the last commands explains their answers:\n{self._report()}")
+        self.ledgers = after
+        self.sent += [command for command, _ in answered]
 
-    def _story(self) -> str:
-        """All that was asked and told, step by step, and the world before the last step."""
-        steps = ["\n".join(f"  {command} -> {answer}" for command, answer in told) for told in self.history]
-        return "\n--\n".join(steps) + f"\n== {self.world}"
+    def _report(self) -> str:
+        """Returns all commands and answers, step by step, and the state before the last step."""
+        steps = ["\n".join(f"  {command} -> {answer}" for command, answer in answered) for answered in self.history]
+        return "\n--\n".join(steps) + f"\n== {self.ledger}"
 
-    # -- what is always true ------------------------------------------------------------------------------------------
+    # -- invariants ---------------------------------------------------------------------------------------------------
 
     @invariant()
     def the_audit_holds(self) -> None:
-        violations = self.stand.run(self.stand.violations())
-        self.stand.insist(not violations, lambda: f"the audit found {violations} after:\n{self._story()}")
+        violations = self.replicas.run(self.replicas.violations())
+        self.replicas.check(not violations, lambda: f"the audit found {violations} after:\n{self._report()}")
 
     @invariant()
-    def the_wallet_shows_what_the_model_has(self) -> None:
-        if not self.worlds:
+    def the_wallet_has_the_balances_of_the_model(self) -> None:
+        if not self.ledgers:
             return
-        shown = self.stand.run(self._show())
-        possible = [world for world in self.worlds if _shows(world) == shown]
-        self.stand.insist(possible, lambda: f"the wallet shows {shown} after:\n{self._story()}")
-        self.worlds = possible
+        shown = self.replicas.run(self._read_wallet())
+        possible = [ledger for ledger in self.ledgers if _balances(ledger) == shown]
+        self.replicas.check(possible, lambda: f"the wallet has {shown} after:\n{self._report()}")
+        self.ledgers = possible
 
-    async def _show(self) -> dict[str, object]:
-        client = self.stand.replica.client
-        requests = [wallet_pb2.GetBalanceRequest(account_id=account) for account in self.world.accounts]
+    async def _read_wallet(self) -> dict[str, object]:
+        client = self.replicas.replica.client
+        requests = [wallet_pb2.GetBalanceRequest(account_id=account) for account in self.ledger.accounts]
         found = await asyncio.gather(*(client.wallet.GetBalance(r, metadata=client.operator) for r in requests))
         return {
             one.balance.account_id: (
@@ -237,12 +241,12 @@ class LedgerMachine(RuleBasedStateMachine):
         }
 
     def teardown(self) -> None:
-        if self.worlds:
-            self.stand.run(self._compare_rounds())
+        if self.ledgers:
+            self.replicas.run(self._compare_rounds())
 
     async def _compare_rounds(self) -> None:
-        client, world = self.stand.replica.client, self.world
-        for round_id, game in world.rounds.items():
+        client, ledger = self.replicas.replica.client, self.ledger
+        for round_id, round_row in ledger.rounds.items():
             request = wallet_pb2.GetRoundRequest(round_id=round_id)
             shown = (await client.wallet.GetRound(request, metadata=client.operator)).round
             state = types_pb2.RoundState.Name(shown.state).removeprefix("ROUND_STATE_")
@@ -251,13 +255,13 @@ class LedgerMachine(RuleBasedStateMachine):
                 for stake in shown.stakes
                 if stake.state == types_pb2.STAKE_STATE_OPEN
             }
-            expected = {stake: bet.open_cents for stake, bet in world.open_stakes(round_id).items()}
-            self.stand.insist(
-                (state, left) == (game.state, expected),
+            expected = {stake: bet.open_cents for stake, bet in ledger.open_stakes(round_id).items()}
+            self.replicas.check(
+                (state, left) == (round_row.state, expected),
                 lambda: f"round {round_id} is {state} with {left} in play",  # noqa: B023
             )
 
-    # -- what to ask next ---------------------------------------------------------------------------------------------
+    # -- random commands ----------------------------------------------------------------------------------------------
 
     def _request_id(self) -> str:
         return f"{self.name}-{next(self._numbers)}"
@@ -282,43 +286,43 @@ class LedgerMachine(RuleBasedStateMachine):
         return kinds[dice.choice(weighted)][1](dice)
 
     def _table(self, dice: Random, *, poker: bool) -> tuple[str, int]:
-        """A table, nearly always of the right kind, and an epoch: nearly always its owner's."""
-        right = [table for table, felt in self.world.tables.items() if felt.poker == poker]
-        table = dice.choice(right * 5 + list(self.world.tables))
+        """Returns a table, nearly always of the right kind, and an epoch, nearly always the owner's."""
+        right = [table for table, table_row in self.ledger.tables.items() if table_row.poker == poker]
+        table = dice.choice(right * 5 + list(self.ledger.tables))
         return table, self._epoch(dice, table)
 
     def _epoch(self, dice: Random, table: str) -> int:
         step = dice.choice([0] * 12 + [-1, 1])
-        return max(1, self.world.tables[table].epoch + step)
+        return max(1, self.ledger.tables[table].epoch + step)
 
     def _round(self, dice: Random, table: str) -> str:
-        """An open round of the table, its next one, an ended one, or another table's."""
-        games = self.world.rounds
-        here = [round_id for round_id, game in games.items() if game.table == table]
-        opened = [round_id for round_id in here if games[round_id].state == OPEN]
-        elsewhere = [round_id for round_id, game in games.items() if game.table != table]
-        # Callers at the same moment mean the same next round.
-        fresh = [f"{table}-round-{len(here)}"]
-        return str(dice.choice(opened * 4 + fresh * 2 + here[-1:] + elsewhere[-1:]))
+        """Returns an open round of the table, its next one, an ended one, or another table's."""
+        rounds = self.ledger.rounds
+        of_table = [round_id for round_id, round_row in rounds.items() if round_row.table == table]
+        opened = [round_id for round_id in of_table if rounds[round_id].state == OPEN]
+        elsewhere = [round_id for round_id, round_row in rounds.items() if round_row.table != table]
+        # Concurrent callers mean the same next round.
+        fresh = [f"{table}-round-{len(of_table)}"]
+        return str(dice.choice(opened * 4 + fresh * 2 + of_table[-1:] + elsewhere[-1:]))
 
     def _seat(self, dice: Random, table: str) -> tuple[str, str]:
-        """An account and a session: mostly its running one at the table, else any."""
+        """Returns an account and a session: mostly its running one at the table, otherwise any."""
         at_table = [
-            (sitting.account, session)
-            for session, sitting in self.world.sessions.items()
-            if sitting.table == table and self.world.running(sitting.account, table) == session
+            (session_row.account, session)
+            for session, session_row in self.ledger.sessions.items()
+            if session_row.table == table and self.ledger.running(session_row.account, table) == session
         ]
-        anybody = dice.choice(list(self.world.accounts)), dice.choice(list(self.world.sessions))
+        anybody = dice.choice(list(self.ledger.accounts)), dice.choice(list(self.ledger.sessions))
         return dice.choice(at_table * 6 + [anybody])
 
     def _cents(self, dice: Random, held: int) -> int:
-        """Mostly within what is held, so that a few of them together are not."""
+        """Returns an amount mostly within what is held, so that a few of them together are not."""
         return dice.randint(1, max(1, held)) if dice.randint(0, 9) else held + 1
 
     def _stake(self, dice: Random) -> PlaceStake:
         table, epoch = self._table(dice, poker=False)
         account, session = self._seat(dice, table)
-        cents = self._cents(dice, self.world.accounts[account].free)
+        cents = self._cents(dice, self.ledger.accounts[account].free)
         return PlaceStake(self._request_id(), table, epoch, self._round(dice, table), account, session, cents)
 
     def _orders(self, dice: Random) -> list[PlaceStake]:
@@ -326,17 +330,17 @@ class LedgerMachine(RuleBasedStateMachine):
         orders = [first]
         for _ in range(dice.randint(1, 3)):
             account, session = self._seat(dice, first.table)
-            cents = self._cents(dice, self.world.accounts[account].free)
+            cents = self._cents(dice, self.ledger.accounts[account].free)
             orders.append(replace(first, request_id=self._request_id(), account=account, session=session, cents=cents))
         return orders
 
     def _cancel(self, dice: Random) -> Command:
-        placed = list(self.world.stakes.items())
+        placed = list(self.ledger.stakes.items())
         if not placed:
             return self._stake(dice)
         in_play = [stake for stake in placed if stake[1].open_cents]
         stake, bet = dice.choice(in_play * 5 + placed[-2:])
-        table = self.world.rounds[bet.round_id].table
+        table = self.ledger.rounds[bet.round_id].table
         epoch = self._epoch(dice, table)
         round_id = bet.round_id if dice.randint(0, 9) else self._round(dice, table)
         cents = dice.choice([0, self._cents(dice, bet.open_cents)])
@@ -345,12 +349,12 @@ class LedgerMachine(RuleBasedStateMachine):
     def _settle(self, dice: Random) -> SettleRound:
         table, epoch = self._table(dice, poker=False)
         round_id = self._round(dice, table)
-        bets = self.world.open_stakes(round_id)
+        bets = self.ledger.open_stakes(round_id)
         payouts = [(stake, bet.open_cents * dice.choice([0, 0, 1, 2, 36])) for stake, bet in bets.items()]
-        wrong = dice.choice([None] * 8 + ["missing", "unexpected"])
-        if wrong == "missing":
+        mistake = dice.choice([None] * 8 + ["missing", "unexpected"])
+        if mistake == "missing":
             payouts = payouts[1:]
-        elif wrong == "unexpected":
+        elif mistake == "unexpected":
             payouts.append(("no-such-stake", 5))
         return SettleRound(self._request_id(), table, epoch, round_id, tuple(payouts))
 
@@ -361,13 +365,13 @@ class LedgerMachine(RuleBasedStateMachine):
     def _buy_in(self, dice: Random) -> BuyIn:
         table, epoch = self._table(dice, poker=True)
         account, session = self._seat(dice, table)
-        cents = self._cents(dice, self.world.accounts[account].free)
+        cents = self._cents(dice, self.ledger.accounts[account].free)
         return BuyIn(self._request_id(), table, epoch, account, session, cents, dice.randint(0, 3))
 
     def _cash_out(self, dice: Random) -> CashOut:
         table, epoch = self._table(dice, poker=True)
         account, session = self._seat(dice, table)
-        held = self.world.caves.get((account, table), 0)
+        held = self.ledger.caves.get((account, table), 0)
         cents = dice.choice([0, self._cents(dice, held)])
         return CashOut(self._request_id(), table, epoch, account, session, cents)
 
@@ -376,8 +380,8 @@ class LedgerMachine(RuleBasedStateMachine):
         seats: dict[str, SeatResult] = {}
         for _ in range(dice.randint(1, 3)):
             account, session = self._seat(dice, table)
-            held = self.world.caves.get((account, table), 0)
-            # A cave above what it holds is tried now and then; a seat that put nothing in as well.
+            held = self.ledger.caves.get((account, table), 0)
+            # Sometimes more than the cave holds, sometimes nothing.
             seats[account] = SeatResult(account, session, dice.randint(0, held + dice.randint(0, 1)), 0)
         pot = sum(seat.staked for seat in seats.values())
         commission = dice.randint(0, min(pot, 5))
@@ -392,55 +396,55 @@ class LedgerMachine(RuleBasedStateMachine):
         return TransferHand(self._request_id(), table, epoch, round_id, tuple(seats.values()), taken)
 
     def _cash(self, dice: Random) -> Command:
-        account = dice.choice(list(self.world.accounts))
-        cents = self._cents(dice, self.world.accounts[account].free)
+        account = dice.choice(list(self.ledger.accounts))
+        cents = self._cents(dice, self.ledger.accounts[account].free)
         kind = dice.choice([Deposit, Withdraw])
         command: Command = kind(self._request_id(), account, cents)
         return command
 
     def _block(self, dice: Random) -> Command:
-        """Blocks somebody, or lifts a block: a house of blocked players shows nothing."""
-        blocked = [account for account, purse in self.world.accounts.items() if purse.blocked]
+        """Blocks an account, or unblocks the blocked one: if all were blocked nothing would be tested."""
+        blocked = [account for account, account_row in self.ledger.accounts.items() if account_row.blocked]
         if blocked:
             return SetBlocked(dice.choice(blocked), blocked=False)
-        return SetBlocked(dice.choice(list(self.world.accounts)), blocked=True)
+        return SetBlocked(dice.choice(list(self.ledger.accounts)), blocked=True)
 
     def _start(self, dice: Random) -> StartSession:
-        account = dice.choice(list(self.world.accounts))
-        table = dice.choice(list(self.world.tables))
+        account = dice.choice(list(self.ledger.accounts))
+        table = dice.choice(list(self.ledger.tables))
         return StartSession(self._request_id(), account, table)
 
     def _end(self, dice: Random) -> EndSession:
-        return EndSession(dice.choice(list(self.world.sessions)))
+        return EndSession(dice.choice(list(self.ledger.sessions)))
 
     def _repeat(self, dice: Random) -> Command:
-        """Something that was sent before, perhaps by the table's next owner."""
+        """Returns a command that was sent before, perhaps with the epoch of the table's next owner."""
         again = dice.choice(self.sent[-20:])
         if isinstance(again, TableCommand) and dice.randint(0, 3) == 0:
-            return replace(again, epoch=self.world.tables[again.table].epoch)
+            return replace(again, epoch=self.ledger.tables[again.table].epoch)
         assert isinstance(again, Command)
         return again
 
     def _reuse(self, dice: Random) -> Command:
-        """Something new under a request id that was used before."""
+        """Returns a new command under a request id that was used before."""
         used = [command.request_id for command in self.sent[-20:] if isinstance(command, IdempotentCommand)]
         fresh = dice.choice([self._stake, self._cash, self._void, self._start])(dice)
         assert isinstance(fresh, IdempotentCommand)
         return replace(fresh, request_id=dice.choice(used))
 
 
-def _shows(world: LedgerState) -> dict[str, object]:
+def _balances(ledger: LedgerState) -> dict[str, object]:
     return {
         account: (
-            (purse.free, purse.locked, purse.version, purse.blocked),
-            {table: cents for (owner, table), cents in world.caves.items() if owner == account and cents},
+            (account_row.free, account_row.locked, account_row.version, account_row.blocked),
+            {table: cents for (owner, table), cents in ledger.caves.items() if owner == account and cents},
         )
-        for account, purse in world.accounts.items()
+        for account, account_row in ledger.accounts.items()
     }
 
 
 @contextmanager
-def _stand(processes: list[WalletProcess], database_url: str) -> Iterator[Stand]:
+def _replica_pair(processes: list[WalletProcess], database_url: str) -> Iterator[ReplicaPair]:
     for process in processes:
         process.start()
     with asyncio.Runner() as runner:
@@ -457,7 +461,7 @@ def _stand(processes: list[WalletProcess], database_url: str) -> Iterator[Stand]
             await engine.dispose()
 
         try:
-            yield Stand(runner, runner.run(open_all()), Auditor(engine))
+            yield ReplicaPair(runner, runner.run(open_all()), Auditor(engine))
         finally:
             runner.run(close_all())
 
@@ -471,16 +475,16 @@ def _stand(processes: list[WalletProcess], database_url: str) -> Iterator[Stand]
 def test_the_wallet_and_the_model_agree(wallet_process: WalletProcess, wallet_database: WalletDatabase) -> None:
     other = WalletProcess(wallet_process.database_url, wallet_process.nats_url, wallet_process.home)
     try:
-        with _stand([wallet_process, other], wallet_database.url) as stand:
+        with _replica_pair([wallet_process, other], wallet_database.url) as replicas:
 
             class Machine(LedgerMachine):
                 pass
 
-            Machine.stand = stand
+            Machine.replicas = replicas
             try:
                 run_state_machine_as_test(Machine, settings=SETTINGS)
             finally:
-                if stand.wrong:
-                    pytest.fail(stand.wrong, pytrace=False)
+                if replicas.failure:
+                    pytest.fail(replicas.failure, pytrace=False)
     finally:
         other.kill()

@@ -1,4 +1,4 @@
-"""Banked rounds through the wallet's gRPC: stakes, settlements, voids, and every way to be refused."""
+"""Banked rounds over gRPC: stakes, settlements, voids, and every refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def round_at(table: types_pb2.TableRef, round_id: str = "") -> types_pb2.RoundRe
 
 
 async def settle(
-    wallet: WalletClient,
+    wallet_client: WalletClient,
     round_: types_pb2.RoundRef,
     payouts: dict[str, int],
     request_id: str = "",
@@ -36,52 +36,54 @@ async def settle(
         outcome=b"17 black",
         report=report,
     )
-    return await wallet.wallet.SettleRound(request, metadata=wallet.game)
+    return await wallet_client.wallet.SettleRound(request, metadata=wallet_client.game)
 
 
-async def void(wallet: WalletClient, round_: types_pb2.RoundRef, request_id: str = "") -> wallet_pb2.VoidRoundResponse:
+async def void(
+    wallet_client: WalletClient, round_: types_pb2.RoundRef, request_id: str = ""
+) -> wallet_pb2.VoidRoundResponse:
     request = wallet_pb2.VoidRoundRequest(
         request_id=request_id or str(uuid4()), round=round_, reason="the wheel broke down"
     )
-    return await wallet.wallet.VoidRound(request, metadata=wallet.game)
+    return await wallet_client.wallet.VoidRound(request, metadata=wallet_client.game)
 
 
 async def cancel(
-    wallet: WalletClient, round_: types_pb2.RoundRef, stake_id: str, cents: int = 0, request_id: str = ""
+    wallet_client: WalletClient, round_: types_pb2.RoundRef, stake_id: str, cents: int = 0, request_id: str = ""
 ) -> wallet_pb2.CancelStakeResponse:
     request = wallet_pb2.CancelStakeRequest(
         request_id=request_id or str(uuid4()), round=round_, stake_id=stake_id, amount_cents=cents
     )
-    return await wallet.wallet.CancelStake(request, metadata=wallet.game)
+    return await wallet_client.wallet.CancelStake(request, metadata=wallet_client.game)
 
 
-async def round_of(wallet: WalletClient, round_id: str) -> wallet_pb2.Round:
+async def round_of(wallet_client: WalletClient, round_id: str) -> wallet_pb2.Round:
     request = wallet_pb2.GetRoundRequest(round_id=round_id)
-    return (await wallet.wallet.GetRound(request, metadata=wallet.operator)).round
+    return (await wallet_client.wallet.GetRound(request, metadata=wallet_client.operator)).round
 
 
 @pytest.mark.guarantee("G1")
 @pytest.mark.rule("804/2015:13")
-async def test_a_won_stake_comes_back_with_its_prize_and_the_bank_pays(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 10_000)
+async def test_a_won_stake_is_returned_with_its_prize_and_the_bank_pays(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 10_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 100)
+    placed = await wallet_client.place(ana, round_, 100)
     assert (placed.balance.free_cents, placed.balance.locked_cents) == (9_900, 100)
 
-    settled = await settle(wallet, round_, {placed.stake_id: 3_600})
+    settled = await settle(wallet_client, round_, {placed.stake_id: 3_600})
 
     (result,) = settled.results
     assert (result.staked_cents, result.payout_cents) == (100, 3_600)
     assert (result.balance.free_cents, result.balance.locked_cents) == (13_500, 0)
-    found = await round_of(wallet, round_.round_id)
+    found = await round_of(wallet_client, round_.round_id)
     assert found.state == types_pb2.ROUND_STATE_SETTLED
     assert found.outcome == b"17 black"
     (stake,) = found.stakes
     assert (stake.placed_cents, stake.payout_cents, stake.state) == (100, 3_600, types_pb2.STAKE_STATE_SETTLED)
     assert stake.detail == b"red"
-    moved = await wallet.wallet.ListTransactions(
-        wallet_pb2.ListTransactionsRequest(round_id=round_.round_id), metadata=wallet.operator
+    moved = await wallet_client.wallet.ListTransactions(
+        wallet_pb2.ListTransactionsRequest(round_id=round_.round_id), metadata=wallet_client.operator
     )
     assert sum(entry.amount_cents for line in moved.transactions for entry in line.entries) == 0
     (bank,) = (line for line in moved.transactions if not line.account_id)
@@ -89,15 +91,15 @@ async def test_a_won_stake_comes_back_with_its_prize_and_the_bank_pays(wallet: W
 
 
 @pytest.mark.rule("903-B/2015:A1")
-async def test_every_movement_carries_balance_before_movement_and_balance_after(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_every_movement_carries_balance_before_movement_and_balance_after(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 400)
-    await settle(wallet, round_, {placed.stake_id: 0})
+    placed = await wallet_client.place(ana, round_, 400)
+    await settle(wallet_client, round_, {placed.stake_id: 0})
 
-    answer = await wallet.wallet.ListTransactions(
-        wallet_pb2.ListTransactionsRequest(account_id=ana.account_id), metadata=wallet.operator
+    answer = await wallet_client.wallet.ListTransactions(
+        wallet_pb2.ListTransactionsRequest(account_id=ana.account_id), metadata=wallet_client.operator
     )
 
     lost, staked, deposit = answer.transactions
@@ -115,220 +117,222 @@ async def test_every_movement_carries_balance_before_movement_and_balance_after(
 
 @pytest.mark.guarantee("G2")
 @pytest.mark.rule("903-B/2015:5.4.3")
-async def test_a_stake_beyond_the_free_balance_is_refused_with_the_balance(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_a_stake_beyond_the_free_balance_is_refused_with_the_balance(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    await wallet.place(ana, round_, 600)
+    await wallet_client.place(ana, round_, 600)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, round_, 401)
+        await wallet_client.place(ana, round_, 401)
     assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert refusal_facts(refused.value) == (
         "INSUFFICIENT_FUNDS",
         {"account_id": ana.account_id, "free_cents": "400", "locked_cents": "600", "needed_cents": "401"},
     )
-    assert (await wallet.balance(ana.account_id)).free_cents == 400
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 400
 
 
 @pytest.mark.guarantee("G3")
 @pytest.mark.rule("903-B/2015:6.1.1")
-async def test_g3_a_repeated_command_acts_once_and_is_answered_byte_for_byte(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g3_a_repeated_command_acts_once_and_gets_the_same_bytes(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    first = await wallet.place(ana, round_, 100, "s-1")
-    await wallet.place(ana, round_, 200, "s-2")
-    copies = await asyncio.gather(*(wallet.place(ana, round_, 100, "s-1") for _ in range(20)))
+    first = await wallet_client.place(ana, round_, 100, "s-1")
+    await wallet_client.place(ana, round_, 200, "s-2")
+    copies = await asyncio.gather(*(wallet_client.place(ana, round_, 100, "s-1") for _ in range(20)))
     assert {copy.SerializeToString(deterministic=True) for copy in copies} == {
         first.SerializeToString(deterministic=True)
     }
-    assert (await wallet.balance(ana.account_id)).free_cents == 700
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 700
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, round_, 101, "s-1")
+        await wallet_client.place(ana, round_, 101, "s-1")
     assert refusal_reason(refused.value) == "REQUEST_REUSED"
 
-    settled = await settle(wallet, round_, {"s-1": 0, "s-2": 500}, "end")
-    again = await settle(wallet, round_, {"s-1": 0, "s-2": 500}, "end")
+    settled = await settle(wallet_client, round_, {"s-1": 0, "s-2": 500}, "end")
+    again = await settle(wallet_client, round_, {"s-1": 0, "s-2": 500}, "end")
     assert settled.SerializeToString(deterministic=True) == again.SerializeToString(deterministic=True)
-    assert (await wallet.balance(ana.account_id)).free_cents == 1_200
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_200
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_refusal_is_an_answer_and_stays_one(wallet: WalletClient) -> None:
-    """A late copy of a refused stake must not land after a deposit: its sender was told that it had not."""
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 50)
+async def test_g3_a_refusal_is_stored_like_any_answer(wallet_client: WalletClient) -> None:
+    """A late copy of a refused stake must not be placed after a deposit: the caller has seen the refusal."""
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 50)
     round_ = round_at(table)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, round_, 100, "s-1")
+        await wallet_client.place(ana, round_, 100, "s-1")
     deposit = wallet_pb2.DepositRequest(request_id="d-1", account_id=ana.account_id, amount_cents=1_000)
-    await wallet.wallet.Deposit(deposit, metadata=wallet.operator)
+    await wallet_client.wallet.Deposit(deposit, metadata=wallet_client.operator)
     with pytest.raises(grpc.aio.AioRpcError) as again:
-        await wallet.place(ana, round_, 100, "s-1")
+        await wallet_client.place(ana, round_, 100, "s-1")
     assert refusal_facts(again.value) == refusal_facts(refused.value)
-    assert (await wallet.place(ana, round_, 100, "s-2")).balance.free_cents == 950
+    assert (await wallet_client.place(ana, round_, 100, "s-2")).balance.free_cents == 950
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_stake_may_be_repeated_alone_or_among_others(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g3_a_repeated_stake_gets_its_answer_alone_and_in_a_group(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    first = await wallet.place(ana, round_, 100, "s-1")
+    first = await wallet_client.place(ana, round_, 100, "s-1")
     order = wallet_pb2.StakeOrder(
         request_id="s-1", account_id=ana.account_id, session_id=ana.session_id, amount_cents=100, detail=b"red"
     )
-    # In another trace it is the same.
+    # The same request in another trace.
     traced = wallet_pb2.StakeOrder(traceparent=f"00-{'1' * 32}-{'2' * 16}-01")
     traced.MergeFrom(order)
     request = wallet_pb2.PlaceStakesRequest(round=round_, orders=[order, order, traced])
-    answers = (await wallet.wallet.PlaceStakes(request, metadata=wallet.game)).answers
+    answers = (await wallet_client.wallet.PlaceStakes(request, metadata=wallet_client.game)).answers
     assert [answer.placed for answer in answers] == [first, first, first]
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_round_ends_once(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g4_a_round_ends_once(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 100)
-    await settle(wallet, round_, {placed.stake_id: 200})
-    for late in (settle(wallet, round_, {placed.stake_id: 300}), void(wallet, round_)):
+    placed = await wallet_client.place(ana, round_, 100)
+    await settle(wallet_client, round_, {placed.stake_id: 200})
+    for late in (settle(wallet_client, round_, {placed.stake_id: 300}), void(wallet_client, round_)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await late
         assert refusal_facts(refused.value) == ("ROUND_ENDED", {"round_id": round_.round_id, "state": "SETTLED"})
-    for late_stake in (wallet.place(ana, round_, 100), cancel(wallet, round_, placed.stake_id)):
+    for late_stake in (wallet_client.place(ana, round_, 100), cancel(wallet_client, round_, placed.stake_id)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await late_stake
         assert refusal_reason(refused.value) == "ROUND_ENDED"
-    assert (await wallet.balance(ana.account_id)).free_cents == 1_100
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_100
 
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.rule("804/2015:21")
-async def test_g4_a_void_round_gives_every_stake_back_once(wallet: WalletClient) -> None:
+async def test_g4_a_void_round_returns_every_stake_once(wallet_client: WalletClient) -> None:
     """Vector A7: stakes 500, 700 and 300."""
-    table = await wallet.open_table("t1")
-    seats = await wallet.sit_down_all(["ana", "rui", "eva"], "t1", 1_000)
+    table = await wallet_client.open_table("t1")
+    seats = await wallet_client.sit_down_all(["ana", "rui", "eva"], "t1", 1_000)
     round_ = round_at(table)
     for seat, cents in zip(seats, (500, 700, 300), strict=True):
-        await wallet.place(seat, round_, cents)
-    answer = await void(wallet, round_, "void")
+        await wallet_client.place(seat, round_, cents)
+    answer = await void(wallet_client, round_, "void")
     assert sorted(result.payout_cents for result in answer.results) == [300, 500, 700]
-    assert await void(wallet, round_, "void") == answer
+    assert await void(wallet_client, round_, "void") == answer
     for seat in seats:
-        balance = await wallet.balance(seat.account_id)
+        balance = await wallet_client.balance(seat.account_id)
         assert (balance.free_cents, balance.locked_cents) == (1_000, 0)
-    found = await round_of(wallet, round_.round_id)
+    found = await round_of(wallet_client, round_.round_id)
     assert found.state == types_pb2.ROUND_STATE_VOID
     assert found.void_reason == "the wheel broke down"
     assert {stake.state for stake in found.stakes} == {types_pb2.STAKE_STATE_RETURNED}
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_stake_that_comes_after_a_void_that_was_seen_first_never_lands(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g4_a_stake_that_arrives_after_the_void_of_an_unknown_round_is_refused(
+    wallet_client: WalletClient,
+) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table, "never-opened")
-    await void(wallet, round_)
+    await void(wallet_client, round_)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, round_, 100)
+        await wallet_client.place(ana, round_, 100)
     assert refusal_facts(refused.value) == ("ROUND_ENDED", {"round_id": "never-opened", "state": "VOID"})
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_a_stale_owner_can_change_nothing(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1", epoch=1)
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g8_a_stale_owner_changes_nothing(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1", epoch=1)
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 100)
+    placed = await wallet_client.place(ana, round_, 100)
     taken_over = types_pb2.RoundRef(round_id=round_.round_id, table=types_pb2.TableRef(table_id="t1", epoch=2))
-    await wallet.place(ana, taken_over, 100)
+    await wallet_client.place(ana, taken_over, 100)
     for stale in (
-        wallet.place(ana, round_, 100, "stale"),
-        cancel(wallet, round_, placed.stake_id),
-        settle(wallet, round_, {placed.stake_id: 0}),
-        void(wallet, round_),
+        wallet_client.place(ana, round_, 100, "stale"),
+        cancel(wallet_client, round_, placed.stake_id),
+        settle(wallet_client, round_, {placed.stake_id: 0}),
+        void(wallet_client, round_),
     ):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await stale
         assert refused.value.code() is grpc.StatusCode.ABORTED
         assert refusal_facts(refused.value) == ("STALE_EPOCH", {"table_id": "t1", "epoch": "1", "current_epoch": "2"})
-    # It speaks of the sender, not of the stake: the new owner may send the same request.
-    assert (await wallet.place(ana, taken_over, 100, "stale")).balance.locked_cents == 300
+    # The reason is about the sender, not the stake: the new owner may send the same request.
+    assert (await wallet_client.place(ana, taken_over, 100, "stale")).balance.locked_cents == 300
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_the_next_owner_may_repeat_what_the_last_one_asked_for(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1", epoch=1)
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g8_the_next_owner_may_repeat_a_command_of_the_last_one(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1", epoch=1)
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 100)
-    settled = await settle(wallet, round_, {placed.stake_id: 200}, "settle")
+    placed = await wallet_client.place(ana, round_, 100)
+    settled = await settle(wallet_client, round_, {placed.stake_id: 200}, "settle")
     round_.table.epoch = 7
-    assert await settle(wallet, round_, {placed.stake_id: 200}, "settle") == settled
+    assert await settle(wallet_client, round_, {placed.stake_id: 200}, "settle") == settled
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await settle(wallet, round_at(types_pb2.TableRef(table_id="t1", epoch=6)), {})
-    # The repeated command has done nothing, but it has shown who owns the table now.
+        await settle(wallet_client, round_at(types_pb2.TableRef(table_id="t1", epoch=6)), {})
+    # The repeated command has moved nothing, but it has raised the epoch.
     assert refusal_facts(refused.value)[1]["current_epoch"] == "7"
 
 
-async def test_a_settlement_has_to_name_every_open_stake_once(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_a_settlement_must_name_every_open_stake_once(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    await wallet.place(ana, round_, 100, "s-1")
-    await wallet.place(ana, round_, 100, "s-2")
+    await wallet_client.place(ana, round_, 100, "s-1")
+    await wallet_client.place(ana, round_, 100, "s-2")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await settle(wallet, round_, {"s-1": 0, "s-9": 500})
+        await settle(wallet_client, round_, {"s-1": 0, "s-9": 500})
     assert refusal_facts(refused.value) == (
         "STAKES_MISMATCH",
         {"round_id": round_.round_id, "missing": "s-2", "unexpected": "s-9"},
     )
-    assert (await round_of(wallet, round_.round_id)).state == types_pb2.ROUND_STATE_OPEN
+    assert (await round_of(wallet_client, round_.round_id)).state == types_pb2.ROUND_STATE_OPEN
 
 
-async def test_a_stake_may_be_taken_back_in_part_and_as_a_whole(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_a_stake_is_cancelled_in_part_and_in_full(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 500)
-    part = await cancel(wallet, round_, placed.stake_id, 200)
+    placed = await wallet_client.place(ana, round_, 500)
+    part = await cancel(wallet_client, round_, placed.stake_id, 200)
     assert (part.open_cents, part.balance.free_cents, part.balance.locked_cents) == (300, 700, 300)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await cancel(wallet, round_, placed.stake_id, 301)
+        await cancel(wallet_client, round_, placed.stake_id, 301)
     assert refusal_facts(refused.value)[1]["open_cents"] == "300"
-    rest = await cancel(wallet, round_, placed.stake_id)
+    rest = await cancel(wallet_client, round_, placed.stake_id)
     assert (rest.open_cents, rest.balance.free_cents) == (0, 1_000)
     with pytest.raises(grpc.aio.AioRpcError) as gone:
-        await cancel(wallet, round_, placed.stake_id)
+        await cancel(wallet_client, round_, placed.stake_id)
     assert refusal_reason(gone.value) in {"STAKE_UNKNOWN", "CANCEL_EXCEEDS_STAKE"}
-    await settle(wallet, round_, {})
+    await settle(wallet_client, round_, {})
 
 
 @pytest.mark.rule("804/2015:31")
-async def test_real_and_demonstration_money_never_meet(wallet: WalletClient) -> None:
-    table = await wallet.open_table("real")
-    demo_table = await wallet.open_table("demo", mode=DEMO)
-    real = await wallet.sit_down("ana", "real", 1_000)
-    demo = await wallet.sit_down("ana", "demo", 1_000, DEMO)
+async def test_real_and_demonstration_money_never_meet(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("real")
+    demo_table = await wallet_client.open_table("demo", mode=DEMO)
+    real = await wallet_client.sit_down("ana", "real", 1_000)
+    demo = await wallet_client.sit_down("ana", "demo", 1_000, DEMO)
     assert real.account_id != demo.account_id
     for seat, other_table in ((real, demo_table), (demo, table)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await wallet.place(seat, round_at(other_table), 100)
+            await wallet_client.place(seat, round_at(other_table), 100)
         assert refusal_reason(refused.value) == "MODE_MISMATCH"
         request = session_pb2.StartSessionRequest(
             request_id=str(uuid4()), account_id=seat.account_id, table_id=other_table.table_id
         )
         with pytest.raises(grpc.aio.AioRpcError) as no_session:
-            await wallet.sessions.StartSession(request, metadata=wallet.operator)
+            await wallet_client.sessions.StartSession(request, metadata=wallet_client.operator)
         assert refusal_reason(no_session.value) == "MODE_MISMATCH"
 
 
-async def test_one_refused_order_does_not_fail_its_neighbours(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
-    poor = await wallet.sit_down("rui", "t1", 10)
+async def test_a_refused_order_does_not_fail_the_others_of_its_call(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    poor = await wallet_client.sit_down("rui", "t1", 10)
 
     def order(seat: Seat, cents: int, request_id: str = "") -> wallet_pb2.StakeOrder:
         return wallet_pb2.StakeOrder(
@@ -351,12 +355,12 @@ async def test_one_refused_order_does_not_fail_its_neighbours(wallet: WalletClie
         order(poor, 10),
     ]
     request = wallet_pb2.PlaceStakesRequest(round=round_at(table), orders=orders)
-    answers = (await wallet.wallet.PlaceStakes(request, metadata=wallet.game)).answers
-    said = [
+    answers = (await wallet_client.wallet.PlaceStakes(request, metadata=wallet_client.game)).answers
+    results = [
         "placed" if answer.HasField("placed") else (error_info(answer.refused) or pytest.fail("no reason")).reason
         for answer in answers
     ]
-    assert said == [
+    assert results == [
         "placed",
         "INSUFFICIENT_FUNDS",
         "INVALID",
@@ -368,82 +372,86 @@ async def test_one_refused_order_does_not_fail_its_neighbours(wallet: WalletClie
     ]
 
 
-async def test_a_blocked_account_stakes_no_more_but_is_paid(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_a_blocked_account_cannot_stake_but_is_paid(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = await wallet.place(ana, round_, 100)
+    placed = await wallet_client.place(ana, round_, 100)
     block = wallet_pb2.BlockAccountRequest(account_id=ana.account_id, reason="self-exclusion")
-    await wallet.wallet.BlockAccount(block, metadata=wallet.operator)
+    await wallet_client.wallet.BlockAccount(block, metadata=wallet_client.operator)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, round_, 100)
+        await wallet_client.place(ana, round_, 100)
     assert refusal_reason(refused.value) == "ACCOUNT_BLOCKED"
-    await settle(wallet, round_, {placed.stake_id: 3_600})
-    assert (await wallet.balance(ana.account_id)).free_cents == 4_500
+    await settle(wallet_client, round_, {placed.stake_id: 3_600})
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 4_500
     withdraw = wallet_pb2.WithdrawRequest(request_id="w-1", account_id=ana.account_id, amount_cents=4_500)
-    await wallet.wallet.Withdraw(withdraw, metadata=wallet.operator)
+    await wallet_client.wallet.Withdraw(withdraw, metadata=wallet_client.operator)
     unblock = wallet_pb2.UnblockAccountRequest(account_id=ana.account_id, reason="asked for")
-    await wallet.wallet.UnblockAccount(unblock, metadata=wallet.operator)
+    await wallet_client.wallet.UnblockAccount(unblock, metadata=wallet_client.operator)
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_settling_and_refunding_are_never_refused_for_an_expired_token(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_g12_settlement_and_void_are_never_refused_for_an_expired_token(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     paid, refunded = round_at(table), round_at(table)
-    placed = await wallet.place(ana, paid, 100)
-    await wallet.place(ana, refunded, 100)
-    wallet.game = wallet.bearer("game", "games", minutes=-10)
+    placed = await wallet_client.place(ana, paid, 100)
+    await wallet_client.place(ana, refunded, 100)
+    wallet_client.game = wallet_client.bearer("game", "games", minutes=-10)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await wallet.place(ana, paid, 100)
+        await wallet_client.place(ana, paid, 100)
     assert refusal_reason(refused.value) == "TOKEN_EXPIRED"
-    await settle(wallet, paid, {placed.stake_id: 200})
-    await void(wallet, refunded)
-    assert (await wallet.balance(ana.account_id)).free_cents == 1_100
+    await settle(wallet_client, paid, {placed.stake_id: 200})
+    await void(wallet_client, refunded)
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_100
 
 
-async def test_who_may_call_what(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
-    rui = await wallet.sit_down("rui", "t1", 1_000)
+async def test_each_method_accepts_only_its_scopes(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    rui = await wallet_client.sit_down("rui", "t1", 1_000)
     round_ = round_at(table)
-    await wallet.place(ana, round_, 100)
-    await wallet.place(rui, round_, 100)
-    as_ana = wallet.bearer("player", "ana")
-    mine = await wallet.wallet.GetRound(wallet_pb2.GetRoundRequest(round_id=round_.round_id), metadata=as_ana)
+    await wallet_client.place(ana, round_, 100)
+    await wallet_client.place(rui, round_, 100)
+    as_ana = wallet_client.bearer("player", "ana")
+    mine = await wallet_client.wallet.GetRound(wallet_pb2.GetRoundRequest(round_id=round_.round_id), metadata=as_ana)
     assert {stake.account_id for stake in mine.round.stakes} == {ana.account_id}
     for call in (
-        wallet.wallet.GetBalance(wallet_pb2.GetBalanceRequest(account_id=rui.account_id), metadata=as_ana),
-        wallet.wallet.ListTransactions(wallet_pb2.ListTransactionsRequest(account_id=rui.account_id), metadata=as_ana),
-        wallet.wallet.ListTransactions(wallet_pb2.ListTransactionsRequest(session_id=rui.session_id), metadata=as_ana),
-        wallet.wallet.ListOpenRounds(wallet_pb2.ListOpenRoundsRequest(table_id="t1"), metadata=as_ana),
+        wallet_client.wallet.GetBalance(wallet_pb2.GetBalanceRequest(account_id=rui.account_id), metadata=as_ana),
+        wallet_client.wallet.ListTransactions(
+            wallet_pb2.ListTransactionsRequest(account_id=rui.account_id), metadata=as_ana
+        ),
+        wallet_client.wallet.ListTransactions(
+            wallet_pb2.ListTransactionsRequest(session_id=rui.session_id), metadata=as_ana
+        ),
+        wallet_client.wallet.ListOpenRounds(wallet_pb2.ListOpenRoundsRequest(table_id="t1"), metadata=as_ana),
     ):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await call
         assert refusal_reason(refused.value) == "NOT_YOURS"
     deposit = wallet_pb2.DepositRequest(request_id="d", account_id=ana.account_id, amount_cents=100)
-    for metadata, expected in ((as_ana, "SCOPE_MISSING"), (wallet.game, "SCOPE_MISSING"), ((), "TOKEN_INVALID")):
+    for metadata, expected in ((as_ana, "SCOPE_MISSING"), (wallet_client.game, "SCOPE_MISSING"), ((), "TOKEN_INVALID")):
         with pytest.raises(grpc.aio.AioRpcError) as no_scope:
-            await wallet.wallet.Deposit(deposit, metadata=metadata)
+            await wallet_client.wallet.Deposit(deposit, metadata=metadata)
         assert refusal_reason(no_scope.value) == expected
 
 
 @pytest.mark.rule("903-B/2015:6.3.2")
-async def test_incomplete_rounds_are_shown_with_their_locked_stakes(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_open_rounds_are_listed_with_their_locked_stakes(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     first, second = round_at(table), round_at(table)
-    placed = await wallet.place(ana, first, 100)
-    await wallet.place(ana, second, 200)
-    await settle(wallet, first, {placed.stake_id: 0})
+    placed = await wallet_client.place(ana, first, 100)
+    await wallet_client.place(ana, second, 200)
+    await settle(wallet_client, first, {placed.stake_id: 0})
     for wanted in (
         wallet_pb2.ListOpenRoundsRequest(account_id=ana.account_id),
         wallet_pb2.ListOpenRoundsRequest(table_id="t1"),
     ):
-        (left,) = (await wallet.wallet.ListOpenRounds(wanted, metadata=wallet.operator)).rounds
+        (left,) = (await wallet_client.wallet.ListOpenRounds(wanted, metadata=wallet_client.operator)).rounds
         assert left.round_id == second.round_id
         assert [stake.placed_cents for stake in left.stakes] == [200]
-    assert (await wallet.balance(ana.account_id)).locked_cents == 200
+    assert (await wallet_client.balance(ana.account_id)).locked_cents == 200
     request = wallet_pb2.OpenTableRequest(
         table=types_pb2.TableRef(table_id="t1", epoch=2),
         game="roulette",
@@ -451,21 +459,21 @@ async def test_incomplete_rounds_are_shown_with_their_locked_stakes(wallet: Wall
         mode=types_pb2.MODE_REAL,
         play=types_pb2.PLAY_MULTI_PLAYER,
     )
-    opened = await wallet.wallet.OpenTable(request, metadata=wallet.game)
+    opened = await wallet_client.wallet.OpenTable(request, metadata=wallet_client.game)
     assert opened.open_round_ids == [second.round_id]
 
 
-async def test_transactions_are_paged_newest_first(wallet: WalletClient) -> None:
-    table = await wallet.open_table("t1")
-    ana = await wallet.sit_down("ana", "t1", 1_000)
+async def test_transactions_are_paged_newest_first(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
-    placed = [await wallet.place(ana, round_, 10) for _ in range(7)]
+    placed = [await wallet_client.place(ana, round_, 10) for _ in range(7)]
     seen: list[int] = []
     token = ""
     while True:
-        page = await wallet.wallet.ListTransactions(
+        page = await wallet_client.wallet.ListTransactions(
             wallet_pb2.ListTransactionsRequest(session_id=ana.session_id, page_size=3, page_token=token),
-            metadata=wallet.bearer("player", "ana"),
+            metadata=wallet_client.bearer("player", "ana"),
         )
         seen += [line.transfer_id for line in page.transactions]
         token = page.next_page_token

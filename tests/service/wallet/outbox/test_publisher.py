@@ -1,4 +1,4 @@
-"""The outbox and a real JetStream: every fact once, in order, whoever dies in between."""
+"""The outbox and a real JetStream: every fact is published once and in order, wherever a publisher dies."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from services.kit.database.postgresql import DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox import publisher as outbox
 from services.wallet.outbox.publisher import OutboxPublisher
-from tests.conftest import WalletDatabase
-from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat, open_wallet
+from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat
 
-WITHIN_S = 60.0
+TIMEOUT_S = 60.0
 
 
 class Killed(Exception):
-    """Stands for the end of a publisher's process."""
+    """Stands for the death of a publisher's process."""
 
 
 @pytest_asyncio.fixture
@@ -36,29 +35,23 @@ async def bus(nats_url: str, clean_stream: None) -> AsyncIterator[Nats]:
     await connection.close()
 
 
-@pytest_asyncio.fixture
-async def desk(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    async with open_wallet(wallet_database.url) as opened:
-        yield opened
-
-
-async def play(desk: InProcessWallet, rounds: int = 5, players: int = 3) -> list[Seat]:
-    """Some rounds, each with a stake of everybody; every stake comes back doubled."""
-    table_id = await desk.open_table(f"t-{id(desk)}-{rounds}", MULTI_PLAYER)
-    seats = [await desk.sit_down(f"p{player}-{rounds}", table_id) for player in range(players)]
+async def play(wallet: InProcessWallet, rounds: int = 5, players: int = 3) -> list[Seat]:
+    """Plays some rounds, each with a stake of every player, which is paid double."""
+    table_id = await wallet.open_table(f"t-{id(wallet)}-{rounds}", MULTI_PLAYER)
+    seats = [await wallet.sit_down(f"p{player}-{rounds}", table_id) for player in range(players)]
     for number in range(rounds):
         round_id = f"{table_id}-{number}"
-        stakes = await asyncio.gather(*(desk.place(seat, round_id, 100) for seat in seats))
-        await desk.settle(table_id, round_id, dict.fromkeys(stakes, 200))
+        stakes = await asyncio.gather(*(wallet.place(seat, round_id, 100) for seat in seats))
+        await wallet.settle(table_id, round_id, dict.fromkeys(stakes, 200))
     return seats
 
 
-async def publish_all(desk: InProcessWallet, publisher: OutboxPublisher) -> None:
-    """Lets a publisher run until nothing is left."""
+async def publish_all(wallet: InProcessWallet, publisher: OutboxPublisher) -> None:
+    """Runs a publisher until the outbox is empty."""
     running = asyncio.create_task(publisher.run())
     try:
-        async with asyncio.timeout(WITHIN_S):
-            while await waiting(desk):
+        async with asyncio.timeout(TIMEOUT_S):
+            while await unpublished(wallet):
                 publisher.wake()
                 await asyncio.sleep(0)
     finally:
@@ -66,73 +59,74 @@ async def publish_all(desk: InProcessWallet, publisher: OutboxPublisher) -> None
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def publish_and_die(desk: InProcessWallet, bus: Nats) -> None:
-    """A publisher that is killed when its first batch is in the stream, and before it notes that."""
+async def publish_and_die(wallet: InProcessWallet, bus: Nats) -> None:
+    """Runs a publisher that dies after its first batch is in the stream and before it removes the rows."""
     send = OutboxPublisher._send
 
-    async def send_and_die(publisher: OutboxPublisher, messages: list[tuple[str, facts.Fact]], place: object) -> None:
-        await send(publisher, messages, place)  # type: ignore[arg-type]
+    async def send_and_die(
+        publisher: OutboxPublisher, messages: list[tuple[str, facts.Fact]], position: object
+    ) -> None:
+        await send(publisher, messages, position)  # type: ignore[arg-type]
         raise Killed
 
-    with pytest.MonkeyPatch.context() as dying:
-        dying.setattr(OutboxPublisher, "_send", send_and_die)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OutboxPublisher, "_send", send_and_die)
         with pytest.raises(Killed):
-            await OutboxPublisher(desk.engine, bus).run()
+            await OutboxPublisher(wallet.engine, bus).run()
 
 
-async def waiting(desk: InProcessWallet) -> int:
-    async with desk.engine.connect() as connection:
-        return int((await connection.execute(text("SELECT count(*) FROM outbox"))).scalar_one())
+async def unpublished(wallet: InProcessWallet) -> int:
+    return await wallet.count("SELECT count(*) FROM outbox")
 
 
 async def stream(bus: Nats) -> list[tuple[str, str, bytes]]:
-    """Message id, subject and payload of everything in the stream, in its order."""
-    jetstream = bus.jetstream(timeout=WITHIN_S)
+    """Returns message id, subject and payload of all messages in the stream, in its order."""
+    jetstream = bus.jetstream(timeout=TIMEOUT_S)
     last = (await jetstream.stream_info(facts.STREAM)).state.last_seq
     messages = [await jetstream.get_msg(facts.STREAM, number) for number in range(1, last + 1)]
     return [((m.headers or {})["Nats-Msg-Id"], m.subject or "", m.data or b"") for m in messages]
 
 
-async def ledger_movements(desk: InProcessWallet) -> dict[str, list[tuple[int, int]]]:
-    """Version and transfer of every movement of every player's account, from the ledger itself."""
+async def ledger_movements(wallet: InProcessWallet) -> dict[str, list[tuple[int, int]]]:
+    """Returns version and transfer of every movement of every player's account, from the ledger itself."""
     statement = """
         SELECT DISTINCT account_id::text, entries.version, transfer_no
         FROM entries JOIN accounts USING (account_no) WHERE kind = 1 ORDER BY 1, 2
     """
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    async with desk.engine.connect() as connection:
+    async with wallet.engine.connect() as connection:
         for account_id, version, transfer_no in await connection.execute(text(statement)):
             found[account_id].append((version, transfer_no))
     return found
 
 
-def told_movements(messages: list[tuple[str, str, bytes]]) -> dict[str, list[int]]:
-    """The transfers that every player's account was told of, in the order of the stream."""
-    told: dict[str, list[int]] = defaultdict(list)
+def published_movements(messages: list[tuple[str, str, bytes]]) -> dict[str, list[int]]:
+    """Returns the published transfers of every player's account, in the order of the stream."""
+    published: dict[str, list[int]] = defaultdict(list)
     for _, subject, payload in messages:
         if subject.startswith("feltro.player."):
             fact = events_pb2.PlayerFact.FromString(payload)
             if fact.HasField("balance_changed"):
                 for transaction in fact.balance_changed.transactions:
-                    told[fact.balance_changed.balance.account_id].append(transaction.transfer_id)
-    return told
+                    published[fact.balance_changed.balance.account_id].append(transaction.transfer_id)
+    return published
 
 
-async def expect_everything_once(desk: InProcessWallet, bus: Nats) -> None:
+async def verify_all_published_once(wallet: InProcessWallet, bus: Nats) -> None:
     messages = await stream(bus)
     ids = [message_id for message_id, _, _ in messages]
     assert len(set(ids)) == len(ids)
-    ledger = await ledger_movements(desk)
-    assert told_movements(messages) == {
+    ledger = await ledger_movements(wallet)
+    assert published_movements(messages) == {
         account_id: [transfer_no for _, transfer_no in movements] for account_id, movements in ledger.items()
     }
 
 
 @pytest.mark.guarantee("G5")
-async def test_g5_every_movement_is_told_once_and_in_order(desk: InProcessWallet, bus: Nats) -> None:
-    seats = await play(desk)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
-    await expect_everything_once(desk, bus)
+async def test_g5_every_movement_is_published_once_and_in_order(wallet: InProcessWallet, bus: Nats) -> None:
+    seats = await play(wallet)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    await verify_all_published_once(wallet, bus)
     messages = await stream(bus)
     versions: list[int] = []
     for _, subject, payload in messages:
@@ -156,11 +150,11 @@ async def test_g5_every_movement_is_told_once_and_in_order(desk: InProcessWallet
 
 
 @pytest.mark.guarantee("G5")
-async def test_g5_killed_after_publishing_and_before_noting_it_sends_nothing_twice(
-    desk: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch
+async def test_g5_a_publisher_that_dies_before_it_removes_the_rows_publishes_nothing_twice(
+    wallet: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await play(desk)
-    await publish_and_die(desk, bus)
+    await play(wallet)
+    await publish_and_die(wallet, bus)
     published = len(await stream(bus))
     assert published > 0
     sent: list[str] = []
@@ -172,42 +166,42 @@ async def test_g5_killed_after_publishing_and_before_noting_it_sends_nothing_twi
         await publish(self, subject, *args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Nats, "publish", count)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
-    # It is not the stream's memory for message ids that saves us: they were not sent again.
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    # They are not sent again at all: the stream's memory of message ids is not needed.
     assert sent == []
     assert len(await stream(bus)) == published
-    await expect_everything_once(desk, bus)
+    await verify_all_published_once(wallet, bus)
 
 
 @pytest.mark.guarantee("G5")
-async def test_g5_killed_after_publishing_into_a_stream_that_was_lost_it_sends_nothing_twice(
-    desk: InProcessWallet, bus: Nats
+async def test_g5_a_publisher_that_dies_on_a_recreated_stream_publishes_nothing_twice(
+    wallet: InProcessWallet, bus: Nats
 ) -> None:
-    await play(desk)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+    await play(wallet)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
     await bus.jetstream().delete_stream(facts.STREAM)
-    account_id = await desk.open_account("eva", 1_000)
+    account_id = await wallet.open_account("eva", 1_000)
 
-    await publish_and_die(desk, bus)
+    await publish_and_die(wallet, bus)
     published = await stream(bus)
-    # So late that the stream has forgotten which ids it has had.
+    # So late that the stream no longer remembers message ids.
     await bus.jetstream().update_stream(name=facts.STREAM, subjects=facts.SUBJECTS, duplicate_window=0.1)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
 
     assert await stream(bus) == published
-    assert list(told_movements(published)) == [account_id]
+    assert list(published_movements(published)) == [account_id]
 
 
 @pytest.mark.guarantee("G5")
-@pytest.mark.parametrize("alive_for", [0, 1, 2, 7, 20])
-async def test_g5_killed_in_the_middle_of_a_chain_the_next_publisher_goes_on_there(
-    desk: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch, alive_for: int
+@pytest.mark.parametrize("sent_before", [0, 1, 2, 7, 20])
+async def test_g5_after_a_death_in_the_middle_of_a_chain_the_next_publisher_continues_there(
+    wallet: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch, sent_before: int
 ) -> None:
-    await play(desk)
+    await play(wallet)
     publish = Nats.publish
-    left = alive_for
+    left = sent_before
 
-    async def die_in_between(self: Nats, subject: str, *args: object, **kwargs: object) -> None:
+    async def publish_or_die(self: Nats, subject: str, *args: object, **kwargs: object) -> None:
         nonlocal left
         if subject.startswith("feltro."):
             if left == 0:
@@ -215,80 +209,80 @@ async def test_g5_killed_in_the_middle_of_a_chain_the_next_publisher_goes_on_the
             left -= 1
         await publish(self, subject, *args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Nats, "publish", die_in_between)
+    monkeypatch.setattr(Nats, "publish", publish_or_die)
     with pytest.raises(Killed):
-        await OutboxPublisher(desk.engine, bus).run()
+        await OutboxPublisher(wallet.engine, bus).run()
     monkeypatch.setattr(Nats, "publish", publish)
-    # What was sent without waiting for an acknowledgement reaches the stream in its own time.
-    async with asyncio.timeout(WITHIN_S):
-        while len(await stream(bus)) < alive_for:
+    # Messages sent without waiting for an acknowledgement reach the stream later.
+    async with asyncio.timeout(TIMEOUT_S):
+        while len(await stream(bus)) < sent_before:
             await bus.flush()
-    assert len(await stream(bus)) == alive_for
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
-    await expect_everything_once(desk, bus)
+    assert len(await stream(bus)) == sent_before
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    await verify_all_published_once(wallet, bus)
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_a_publisher_believed_dead_adds_nothing(desk: InProcessWallet, bus: Nats) -> None:
-    await play(desk, rounds=1)
-    zombie = OutboxPublisher(desk.engine, bus)
-    connection = await DirectConnection.open(desk.engine)
-    place = await zombie._find_place(connection)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+async def test_g8_a_publisher_that_is_believed_dead_adds_nothing(wallet: InProcessWallet, bus: Nats) -> None:
+    await play(wallet, rounds=1)
+    zombie = OutboxPublisher(wallet.engine, bus)
+    connection = await DirectConnection.open(wallet.engine)
+    position = await zombie._find_position(connection)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
     before = await stream(bus)
     late = [
         ("late.1.0", facts.Fact("feltro.wallet.rounds.t", b"")),
         ("late.1.1", facts.Fact("feltro.wallet.rounds.t", b"")),
     ]
     with pytest.raises(nats.js.errors.APIError):
-        await zombie._send(late, place)
+        await zombie._send(late, position)
     assert await stream(bus) == before
     await connection.discard()
 
 
-async def test_two_replicas_publish_as_one(
-    desk: InProcessWallet, bus: Nats, nats_url: str, wallet_database: WalletDatabase
+@pytest.mark.guarantee("G5")
+async def test_g5_two_replicas_publish_as_one(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, bus: Nats, nats_url: str
 ) -> None:
-    other_bus = await nats.connect(nats_url)
-    async with open_wallet(wallet_database.url) as other:
-        running = [
-            asyncio.create_task(OutboxPublisher(desk.engine, bus).run()),
-            asyncio.create_task(OutboxPublisher(other.engine, other_bus).run()),
-        ]
-        await asyncio.gather(play(desk, 6), play(other, 7))
-        async with asyncio.timeout(WITHIN_S):
-            while await waiting(desk):
-                await asyncio.sleep(0)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-    await other_bus.close()
-    await expect_everything_once(desk, bus)
+    second_bus = await nats.connect(nats_url)
+    running = [
+        asyncio.create_task(OutboxPublisher(first_replica.engine, bus).run()),
+        asyncio.create_task(OutboxPublisher(second_replica.engine, second_bus).run()),
+    ]
+    await asyncio.gather(play(first_replica, 6), play(second_replica, 7))
+    async with asyncio.timeout(TIMEOUT_S):
+        while await unpublished(first_replica):
+            await asyncio.sleep(0)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    await second_bus.close()
+    await verify_all_published_once(first_replica, bus)
 
 
 @pytest.mark.guarantee("G5")
-async def test_g5_a_fact_of_a_transaction_that_fails_is_never_told(desk: InProcessWallet, bus: Nats) -> None:
-    await play(desk, rounds=1)
-    before = await waiting(desk)
+async def test_g5_a_fact_of_a_failed_transaction_is_never_published(wallet: InProcessWallet, bus: Nats) -> None:
+    await play(wallet, rounds=1)
+    before = await unpublished(wallet)
 
     async def fail() -> None:
-        async with desk.engine.begin() as connection:
-            await facts.insert(connection, [facts.Fact("feltro.wallet.rounds.t", b"never")], desk.clock.now())
+        async with wallet.engine.begin() as connection:
+            await facts.insert(connection, [facts.Fact("feltro.wallet.rounds.t", b"never")], wallet.clock.now())
             raise Killed
 
     with pytest.raises(Killed):
         await fail()
-    assert await waiting(desk) == before
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
+    assert await unpublished(wallet) == before
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
     assert all(payload != b"never" for _, _, payload in await stream(bus))
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_batch_is_limited_in_rows_and_messages(
-    desk: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch
+    wallet: InProcessWallet, bus: Nats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "ROWS_LIMIT", 2)
     monkeypatch.setattr(outbox, "MESSAGES_LIMIT", 3)
-    await play(desk)
-    await publish_all(desk, OutboxPublisher(desk.engine, bus))
-    await expect_everything_once(desk, bus)
+    await play(wallet)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    await verify_all_published_once(wallet, bus)

@@ -1,1 +1,1 @@
-"""What holds for every request and for the process: invalid text, readiness."""
+"""Tests of all services and of the process: NUL characters in any text, readiness."""

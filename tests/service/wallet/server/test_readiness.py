@@ -1,4 +1,4 @@
-"""A wallet serves a database that has its schema, or a newer one; before that it says so, and looks again."""
+"""A wallet serves once its database has its schema or a newer one; until then it says why not, and looks again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.wallet.migrate import MIGRATIONS
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.processes.wallet import WalletClient, WalletProcess
 
 NEEDED = schema.newest_revision(MIGRATIONS)
@@ -35,7 +35,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def empty_database(postgres: EmbeddedPostgres) -> Iterator[str]:
-    """The name of a database that nobody has migrated."""
+    """The name of a database without a schema."""
     name = f"feltro_wallet_unready_{next(_numbers)}"
     postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
     yield name
@@ -57,30 +57,29 @@ async def migrate(postgres: EmbeddedPostgres, name: str, revision: str) -> None:
 
 
 @dataclass(frozen=True)
-class Starting:
-    """A wallet that may not serve yet."""
+class StartingWallet:
+    """A wallet that may not serve yet, and its client."""
 
     client: WalletClient
-    wallet: WalletServer
+    server: WalletServer
     running: asyncio.Task[None]
 
     async def health(self) -> int:
         request = health_pb2.HealthCheckRequest()
-        answer = await self.client.health.Check(request, wait_for_ready=True, timeout=30)
+        answer = await self.client.health.Check(request, wait_for_ready=True, timeout=60)
         return int(answer.status)
 
-    async def serves(self) -> None:
-        """Returns when it does."""
-        ready = asyncio.create_task(self.wallet.ready.wait())
+    async def wait_until_serving(self) -> None:
+        ready = asyncio.create_task(self.server.ready.wait())
         await asyncio.wait([ready, self.running], return_when=asyncio.FIRST_COMPLETED, timeout=60)
         ready.cancel()
-        assert self.wallet.ready.is_set()
+        assert self.server.ready.is_set()
         assert await self.health() == SERVING
         await self.client.open_account("ana")
 
 
 @asynccontextmanager
-async def starting(url: str, nats_url: str, home: Path) -> AsyncIterator[Starting]:
+async def start_wallet(url: str, nats_url: str, home: Path) -> AsyncIterator[StartingWallet]:
     described, supervisor = WalletProcess(url, nats_url, home), TaskSupervisor("wallet")
     settings = WalletSettings.model_validate(
         {
@@ -92,84 +91,84 @@ async def starting(url: str, nats_url: str, home: Path) -> AsyncIterator[Startin
             "stop_grace_s": 0,
         }
     )
-    wallet = WalletServer(settings, SystemClock())
-    running = asyncio.create_task(wallet.run(supervisor))
+    server = WalletServer(settings, SystemClock())
+    running = asyncio.create_task(server.run(supervisor))
     async with described.client() as client:
-        yield Starting(client, wallet, running)
+        yield StartingWallet(client, server, running)
     supervisor.request_stop()
     await running
 
 
 @pytest.fixture(autouse=True)
-def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "POLL_INTERVAL_S", 0.02)
 
 
 @pytest.mark.guarantee("G12")
 @pytest.mark.parametrize(
-    ("before", "why"),
+    ("revision", "reason"),
     [
         (None, f"its database has no schema, and revision {NEEDED} is needed. Run `feltro migrate wallet`."),
         ("0001", f"its database has the schema 0001, and {NEEDED} is needed. Run `feltro migrate wallet`."),
     ],
 )
-async def test_it_waits_for_its_schema_and_then_serves_by_itself(
+async def test_g12_a_wallet_waits_for_its_schema_and_then_serves(
     postgres: EmbeddedPostgres,
     empty_database: str,
     nats_url: str,
     clean_stream: None,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
-    before: str | None,
-    why: str,
+    revision: str | None,
+    reason: str,
 ) -> None:
-    if before is not None:
-        await migrate(postgres, empty_database, before)
+    if revision is not None:
+        await migrate(postgres, empty_database, revision)
     with caplog.at_level(logging.WARNING):
-        async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+        async with start_wallet(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
             assert await wallet.health() == NOT_SERVING
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await wallet.client.open_account("ana")
-            # Nothing can have been done, and it is not said that something may have been.
+            # UNAVAILABLE, because nothing can have been done: the caller need not fear that something was.
             assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
             assert refused.value.details() == "The wallet does not serve yet: its database is not ready."
-            assert not wallet.wallet.ready.is_set()
+            assert not wallet.server.ready.is_set()
             await migrate(postgres, empty_database, "head")
-            await wallet.serves()
-    said = [record.getMessage() for record in caplog.records if record.name == schema.__name__]
-    assert said == [f"the wallet does not serve yet: {why}"]
+            await wallet.wait_until_serving()
+    messages = [record.getMessage() for record in caplog.records if record.name == schema.__name__]
+    assert messages == [f"the wallet does not serve yet: {reason}"]
 
 
 async def test_a_newer_schema_is_served(
     postgres: EmbeddedPostgres, empty_database: str, nats_url: str, clean_stream: None, tmp_path: Path
 ) -> None:
-    """As it happens to every process of the last release while it is being replaced."""
+    """Processes of the previous release meet a newer schema while they are replaced."""
     await migrate(postgres, empty_database, "head")
-    newer = f"UPDATE alembic_version SET version_num = '{int(NEEDED) + 1:04}'"  # noqa: S608 - a number of ours
+    newer = f"UPDATE alembic_version SET version_num = '{int(NEEDED) + 1:04}'"  # noqa: S608 - built from a constant
     postgres.sql(newer, empty_database)
-    async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
-        await wallet.serves()
+    async with start_wallet(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+        await wallet.wait_until_serving()
 
 
-async def test_one_that_waits_can_be_stopped(
+async def test_a_waiting_wallet_can_be_stopped(
     postgres: EmbeddedPostgres, empty_database: str, nats_url: str, tmp_path: Path
 ) -> None:
-    async with starting(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
+    async with start_wallet(postgres.url(WALLET_ROLE, empty_database), nats_url, tmp_path) as wallet:
         assert await wallet.health() == NOT_SERVING
-    assert not wallet.wallet.ready.is_set()
+    assert not wallet.server.ready.is_set()
     assert wallet.running.done()
 
 
-async def test_a_database_that_is_not_there_is_waited_for(
+async def test_a_wallet_waits_for_a_missing_database(
     postgres: EmbeddedPostgres, nats_url: str, clean_stream: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     name = f"feltro_wallet_unready_{next(_numbers)}"
     with caplog.at_level(logging.WARNING):
-        async with starting(postgres.url(WALLET_ROLE, name), nats_url, tmp_path) as wallet:
+        async with start_wallet(postgres.url(WALLET_ROLE, name), nats_url, tmp_path) as wallet:
             assert await wallet.health() == NOT_SERVING
             postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
             await migrate(postgres, name, "head")
-            await wallet.serves()
+            await wallet.wait_until_serving()
     postgres.drop_database(name)
     (first, *_) = [record.getMessage() for record in caplog.records if record.name == schema.__name__]
     assert first.startswith("the wallet does not serve yet: its database cannot be read: ")

@@ -1,63 +1,117 @@
-"""Callers who go away while they wait: nothing of theirs is written, and they take no room in their lane."""
+"""A lane leaves out the commands of callers who gave up, and answers every other one, also when it stops."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 
+import pytest
+import pytest_asyncio
+
+from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.commands import Command, Deposit
+from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import RelevantEventLimits
-from services.wallet.store import group_commit, ledger_store
-from tests.conftest import WalletDatabase
-from tests.service.wallet.in_process_wallet import InProcessWallet, open_wallet
+from services.wallet.store.answers import StoredAnswer
+from services.wallet.store.group_commit import GROUP_COMMANDS_LIMIT, Lane
+from services.wallet.store.ledger_store import LedgerStore
+from tests.service.wallet.in_process_wallet import InProcessWallet
 
 
-def _deposits(account_id: str, count: int) -> list[Command]:
-    return [Deposit(f"d-{account_id}-{number}", b"", "test", account_id, 100, "") for number in range(count)]
+class GatedStore(LedgerStore):
+    """Records every group, and writes it when the gate opens."""
+
+    def __init__(self, wallet: InProcessWallet) -> None:
+        super().__init__(wallet.clock, wallet.session_clock, RelevantEventLimits())
+        self.gate = asyncio.Event()
+        self.groups: list[list[str]] = []
+        self.group_arrived = asyncio.Event()
+
+    async def write(self, connection: DirectConnection, commands: Sequence[Command]) -> list[StoredAnswer]:
+        self.groups.append([command.request_id for command in commands])
+        self.group_arrived.set()
+        await self.gate.wait()
+        return await super().write(connection, commands)
 
 
-def _lane(desk: InProcessWallet) -> group_commit.Lane:
-    return group_commit.Lane(
-        "test",
-        desk.engine,
-        ledger_store.LedgerStore(desk.clock, desk.session_clock, RelevantEventLimits()),
-        lambda: None,
-    )
+@pytest_asyncio.fixture
+async def store(wallet: InProcessWallet) -> GatedStore:
+    return GatedStore(wallet)
 
 
-async def _gone(lane: group_commit.Lane, commands: list[Command]) -> None:
+@pytest_asyncio.fixture
+async def lane(wallet: InProcessWallet, store: GatedStore) -> AsyncIterator[Lane]:
+    lane = Lane("test", wallet.engine, store, lambda: None)
+    running = asyncio.create_task(lane.run())
+    yield lane
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+def deposits(account_id: str, count: int) -> list[Command]:
+    return [Deposit(f"{account_id}-{number}", b"", "test", account_id, 100, "") for number in range(count)]
+
+
+async def submit(lane: Lane, commands: list[Command]) -> asyncio.Task[list[StoredAnswer]]:
+    """Submits commands, and returns when the lane has them."""
+    before = lane.pending_commands
     waiting = asyncio.create_task(lane.submit(commands))
-    while not lane.pending_commands:
+    while lane.pending_commands == before:
         await asyncio.sleep(0)
+    return waiting
+
+
+async def give_up(waiting: asyncio.Task[list[StoredAnswer]]) -> None:
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_a_lane_that_everybody_has_left_is_empty(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        account_id = await desk.open_account("ana")
-        lane = _lane(desk)
-        await _gone(lane, _deposits(account_id, group_commit.BUSY_LANE_COMMANDS))
-        running = asyncio.create_task(lane.run())
-        async with asyncio.timeout(10):
-            while lane.pending_commands:
-                await asyncio.sleep(0)
-        # It goes on for whoever comes then.
-        (kept,) = await lane.submit(_deposits(account_id, 1))
-        assert not kept.refused
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
+async def test_only_the_commands_of_callers_who_stay_are_written(
+    wallet: InProcessWallet, store: GatedStore, lane: Lane
+) -> None:
+    ana, bea, rui = [await wallet.open_account(player) for player in ("ana", "bea", "rui")]
+    first = await submit(lane, deposits(ana, 1))
+    await store.group_arrived.wait()
+    abandoned = await submit(lane, deposits(bea, GROUP_COMMANDS_LIMIT))
+    staying = await submit(lane, deposits(rui, 2))
+    await give_up(abandoned)
+    store.gate.set()
+
+    assert [len(answers) for answers in await asyncio.gather(first, staying)] == [1, 2]
+    assert store.groups == [[f"{ana}-0"], [f"{rui}-0", f"{rui}-1"]]
+    assert lane.pending_commands == 0
 
 
-async def test_whoever_stays_is_written_alone(wallet_database: WalletDatabase) -> None:
-    async with open_wallet(wallet_database.url) as desk:
-        gone, stays = [await desk.open_account(player) for player in ("ana", "bea")]
-        lane = _lane(desk)
-        await _gone(lane, _deposits(gone, group_commit.GROUP_COMMANDS_LIMIT))
-        staying = asyncio.create_task(lane.submit(_deposits(stays, 2)))
-        while lane.pending_commands < group_commit.GROUP_COMMANDS_LIMIT + 2:
-            await asyncio.sleep(0)
-        group = lane._next_group()
-        assert [command.request_id for part in group for command in part.commands] == [f"d-{stays}-0", f"d-{stays}-1"]
-        assert lane.pending_commands == 2
-        staying.cancel()
-        await asyncio.gather(staying, return_exceptions=True)
+async def test_a_lane_that_all_callers_have_left_is_empty_and_takes_the_next_command(
+    wallet: InProcessWallet, store: GatedStore, lane: Lane
+) -> None:
+    account_id = await wallet.open_account("ana")
+    under_way = await submit(lane, deposits(account_id, 1))
+    await store.group_arrived.wait()
+    await give_up(await submit(lane, deposits(account_id, 200)))
+    await give_up(under_way)
+    store.gate.set()
+    while lane.pending_commands:
+        await asyncio.sleep(0)
+
+    (answer,) = await lane.submit(deposits(account_id, 1))
+    assert not answer.refused
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_lane_that_stops_refuses_the_commands_under_way_and_those_that_wait(
+    wallet: InProcessWallet, store: GatedStore
+) -> None:
+    account_id = await wallet.open_account("ana")
+    lane = Lane("stops", wallet.engine, store, lambda: None)
+    running = asyncio.create_task(lane.run())
+    under_way = await submit(lane, deposits(account_id, 1))
+    await store.group_arrived.wait()
+    waiting = await submit(lane, deposits(account_id, 2))
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+    for submission in (under_way, waiting, asyncio.create_task(lane.submit(deposits(account_id, 3)))):
+        with pytest.raises(WalletRefused) as refused:
+            await submission
+        assert refused.value.reason == "UNAVAILABLE"

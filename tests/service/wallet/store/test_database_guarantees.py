@@ -1,4 +1,4 @@
-"""What the database itself refuses, whoever asks: the service's role, and for the books the schema's owner too."""
+"""The database itself refuses what breaks a guarantee: to the service's role, and for the ledger to its owner, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, Smal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
     Connection = asyncpg.Connection[asyncpg.Record]
 
@@ -33,7 +33,7 @@ async def _connected(url: str) -> Connection:
 
 @pytest.fixture
 async def service(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
-    """As the service connects."""
+    """A connection of the service's role."""
     connection = await _connected(wallet_database.url)
     yield connection
     await connection.close()
@@ -41,7 +41,7 @@ async def service(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 async def owner(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
-    """As migrations connect."""
+    """A connection of the schema's owner, as migrations use it."""
     connection = await _connected(wallet_database.owner_url)
     yield connection
     await connection.close()
@@ -49,7 +49,7 @@ async def owner(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 async def ledger(service: Connection) -> SmallLedger:
-    """Something to break."""
+    """A small ledger to break."""
     return await small_ledger(LedgerWriter(service))
 
 
@@ -89,15 +89,15 @@ async def test_g1_an_account_has_one_entry_per_version_and_leg(service: Connecti
 
 
 @pytest.mark.guarantee("G2")
-@pytest.mark.parametrize("pocket", ["free_cents", "locked_cents"])
-async def test_g2_no_player_and_no_cave_falls_below_zero(service: Connection, ledger: SmallLedger, pocket: str) -> None:
+@pytest.mark.parametrize("column", ["free_cents", "locked_cents"])
+async def test_g2_no_player_and_no_cave_falls_below_zero(service: Connection, ledger: SmallLedger, column: str) -> None:
     for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0]):
         with pytest.raises(asyncpg.CheckViolationError, match="accounts_never_below_zero"):
-            await service.execute(f"UPDATE accounts SET {pocket} = -1 WHERE account_no = $1", account_no)  # noqa: S608
+            await service.execute(f"UPDATE accounts SET {column} = -1 WHERE account_no = $1", account_no)  # noqa: S608
 
 
 @pytest.mark.guarantee("G2")
-async def test_g2_the_house_may_owe(service: Connection, ledger: SmallLedger) -> None:
+async def test_g2_operator_and_bank_accounts_may_fall_below_zero(service: Connection, ledger: SmallLedger) -> None:
     for account_no in (ledger.ana.operator_account_no, ledger.roulette.bank_no):
         status = await service.execute("UPDATE accounts SET free_cents = -1 WHERE account_no = $1", account_no)
         assert status == "UPDATE 1"
@@ -179,7 +179,7 @@ async def test_a_closed_complaint_does_not_change(service: Connection, ledger: S
         await service.execute("UPDATE complaints SET player_id = 'rui'")
 
 
-WRITTEN_ONCE = (
+APPEND_ONLY = (
     "transfers",
     "entries",
     "requests",
@@ -193,9 +193,11 @@ WRITTEN_ONCE = (
 
 
 @pytest.mark.guarantee("G5")
-@pytest.mark.parametrize("table", WRITTEN_ONCE)
-async def test_what_was_written_stays(table: str, ledger: SmallLedger, service: Connection, owner: Connection) -> None:
-    """The service may not even try; the owner may try, and is refused by the table."""
+@pytest.mark.parametrize("table", APPEND_ONLY)
+async def test_g5_rows_of_append_only_tables_never_change(
+    table: str, ledger: SmallLedger, service: Connection, owner: Connection
+) -> None:
+    """The service has no permission; the owner has it, and the table's trigger refuses."""
     assert ledger.deposit_no
     column = await owner.fetchval(
         "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum = 2", table
@@ -217,28 +219,28 @@ POLICY = {
 }
 
 
-async def test_a_change_of_a_policy_says_all_of_both(service: Connection) -> None:
-    whole = {f"{which}_{name}": value for which in ("was", "became") for name, value in POLICY.items()}
-    for column in whole:
-        said = whole | {column: "NULL"}
+async def test_a_policy_change_needs_every_field_of_both_policies(service: Connection) -> None:
+    complete = {f"{which}_{name}": value for which in ("was", "became") for name, value in POLICY.items()}
+    for column in complete:
+        values = complete | {column: "NULL"}
         with pytest.raises(asyncpg.NotNullViolationError, match=f'"{column}"'):
             await service.execute(
-                f"INSERT INTO policy_changes (at, actor, table_id, {', '.join(said)})"  # noqa: S608
-                f" VALUES (now(), 'maria', 't-1', {', '.join(said.values())})"
+                f"INSERT INTO policy_changes (at, actor, table_id, {', '.join(values)})"  # noqa: S608
+                f" VALUES (now(), 'maria', 't-1', {', '.join(values.values())})"
             )
 
 
-KEPT = ("accounts", "tables", "rounds", "stakes", "sessions", "complaints", "outbox_cursor", "session_clock")
+WITHOUT_DELETE = ("accounts", "tables", "rounds", "stakes", "sessions", "complaints", "outbox_cursor", "session_clock")
 
 
-@pytest.mark.parametrize("table", KEPT)
-async def test_the_service_removes_nothing_that_is_kept(table: str, service: Connection) -> None:
+@pytest.mark.parametrize("table", WITHOUT_DELETE)
+async def test_the_service_deletes_no_rows(table: str, service: Connection) -> None:
     for statement in (f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):  # noqa: S608
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await service.execute(statement)
 
 
-async def test_the_service_does_not_change_the_schema(service: Connection) -> None:
+async def test_the_service_cannot_change_the_schema(service: Connection) -> None:
     for statement in (
         "ALTER TABLE entries DISABLE TRIGGER ALL",
         "DROP TRIGGER entries_append_only ON entries",
@@ -251,14 +253,14 @@ async def test_the_service_does_not_change_the_schema(service: Connection) -> No
             await service.execute(statement)
 
 
-async def test_the_cursors_are_one_row_each(owner: Connection) -> None:
+async def test_the_cursor_tables_hold_one_row_each(owner: Connection) -> None:
     for table, column in (("outbox_cursor", "stream_seq"), ("session_clock", "ahead_us")):
         assert await owner.fetchval(f"SELECT count(*) FROM {table}") == 1  # noqa: S608
         with pytest.raises(asyncpg.UniqueViolationError):
             await owner.execute(f"INSERT INTO {table} ({column}) VALUES (0)")  # noqa: S608
 
 
-async def test_the_schema_is_at_the_head_and_migrating_again_is_harmless(
+async def test_migrating_a_current_schema_again_changes_nothing(
     wallet_database: WalletDatabase, service: Connection, ledger: SmallLedger
 ) -> None:
     config = Config()
@@ -273,8 +275,8 @@ async def test_the_schema_is_at_the_head_and_migrating_again_is_harmless(
             env={**os.environ, "FELTRO_WALLET_OWNER_URL": wallet_database.owner_url},
             stdout=asyncio.subprocess.PIPE,
         )
-        said, _ = await migration.communicate()
-        assert migration.returncode == 0, said
+        output, _ = await migration.communicate()
+        assert migration.returncode == 0, output
     assert [row[0] for row in await service.fetch("SELECT version_num FROM alembic_version")] == heads
     assert await service.fetch("SELECT * FROM entries ORDER BY account_no, version, leg") == before
     assert ledger.open_no

@@ -1,4 +1,4 @@
-"""What the wallet wrote under an older schema is there, and says the same, when its database has the newest one."""
+"""Rows written under an older schema survive the migrations, and mean the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.wallet.audit import operator_actions
 from services.wallet.audit.operator_actions import named_objects
 from services.wallet.migrate import MIGRATIONS
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.service.wallet.in_process_wallet import INDIVIDUAL, OPERATOR, open_wallet
 
 WRITTEN_AT = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
@@ -33,7 +33,7 @@ LAW = session_pb2.InactivityPolicy(
     end_after_seconds=60,
     rebuy_grace_seconds=60,
 )
-# A number of its own in every place.
+# Another number in every field.
 LATER = session_pb2.InactivityPolicy(
     invite=False,
     idle_seconds=2_592_000,
@@ -42,7 +42,7 @@ LATER = session_pb2.InactivityPolicy(
     end_after_seconds=61,
     rebuy_grace_seconds=300,
 )
-# As the wallet wrote them until revision 0004.
+# The wallet's format until revision 0004.
 LAW_TEXT = (
     "{'invite': True, 'idle_seconds': 180, 'missed_rounds': 5, 'warn_after_seconds': 20, 'end_after_seconds': 60,"
     " 'rebuy_grace_seconds': 60}"
@@ -53,7 +53,7 @@ LATER_TEXT = (
 )
 CHANGES = (
     (f"{LAW_TEXT} -> {LATER_TEXT}", LAW, LATER),
-    # Until it was noticed that this is no change, a game that took a table over was logged with it.
+    # A new owner of a table once logged this, although nothing changes.
     (f"{LATER_TEXT} -> {LATER_TEXT}", LATER, LATER),
     (f"{LATER_TEXT} -> {LAW_TEXT}", LATER, LAW),
 )
@@ -61,11 +61,11 @@ CHANGES = (
 
 @dataclass(frozen=True)
 class OlderDatabase:
-    """A database of an older schema, in the hands of the schema's owner."""
+    """A database of an older schema, changed by the schema's owner."""
 
     owner: AsyncEngine
     url: str
-    """As the service connects."""
+    """The URL of the service's role."""
 
     async def execute(self, statement: str, **values: object) -> None:
         async with self.owner.begin() as connection:
@@ -98,10 +98,10 @@ async def migrated_to(postgres: EmbeddedPostgres, revision: str) -> AsyncIterato
         postgres.drop_database(name)
 
 
-async def test_what_was_noted_of_operators_before_is_carried_over(postgres: EmbeddedPostgres) -> None:
+async def test_operator_actions_of_the_first_schema_are_carried_over(postgres: EmbeddedPostgres) -> None:
     async with migrated_to(postgres, "0001") as older:
-        noted = (("block account", "a-1", 'said "so"'), ("set inactivity policy", "t-1", CHANGES[0][0]))
-        for action, about, detail in noted:
+        actions = (("block account", "a-1", 'said "so"'), ("set inactivity policy", "t-1", CHANGES[0][0]))
+        for action, about, detail in actions:
             await older.execute(
                 "INSERT INTO operator_actions (at, actor, action, subject, detail)"
                 " VALUES (:at, 'maria', :action, :about, :detail)",
@@ -113,8 +113,8 @@ async def test_what_was_noted_of_operators_before_is_carried_over(postgres: Embe
         await older.migrate("head")
         async with older.owner.connect() as connection:
             (carried,) = await operator_actions.page(connection, operator_actions.ActionFilter(object_id="a-1"), 10)
-        async with open_wallet(older.url) as desk:
-            (change,) = (await desk.policy_changes("t-1")).changes
+        async with open_wallet(older.url) as wallet:
+            (change,) = (await wallet.policy_changes("t-1")).changes
     assert (carried.intent.actor, carried.intent.method) == ("maria", "block account")
     assert named_objects(carried.intent.request) == ["a-1"]
     assert carried.outcome is not None
@@ -123,7 +123,7 @@ async def test_what_was_noted_of_operators_before_is_carried_over(postgres: Embe
     assert (change.before, change.after) == (LAW, LATER)
 
 
-async def _log_as_then(older: OlderDatabase, number: int, change: str) -> None:
+async def _insert_policy_change(older: OlderDatabase, number: int, change: str) -> None:
     await older.execute(
         "INSERT INTO policy_changes (at, actor, table_id, change) VALUES (:at, :actor, 't-1', :change)",
         at=WRITTEN_AT + timedelta(seconds=number),
@@ -132,15 +132,15 @@ async def _log_as_then(older: OlderDatabase, number: int, change: str) -> None:
     )
 
 
-async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPostgres) -> None:
+async def test_policy_changes_mean_the_same_in_columns(postgres: EmbeddedPostgres) -> None:
     async with migrated_to(postgres, "0003") as older:
         for number, (change, _, _) in enumerate(CHANGES):
-            await _log_as_then(older, number, change)
-            # One that could not be written leaves a gap.
+            await _insert_policy_change(older, number, change)
+            # A failed insert leaves a gap in the numbers.
             await older.execute("SELECT nextval(pg_get_serial_sequence('policy_changes', 'change_no'))")
         await older.migrate("head")
-        async with open_wallet(older.url) as desk:
-            changes = (await desk.policy_changes("t-1")).changes
+        async with open_wallet(older.url) as wallet:
+            changes = (await wallet.policy_changes("t-1")).changes
             assert [
                 (each.change_no, each.changed_by, each.at.ToDatetime(UTC), each.before, each.after) for each in changes
             ] == [
@@ -148,11 +148,11 @@ async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPos
                 for number, (_, before, after) in reversed(list(enumerate(CHANGES)))
             ]
 
-            # The next one is the service's to write, and the newest.
-            await desk.open_table("t-1", INDIVIDUAL)
+            # The service writes the next one, and it is the newest.
+            await wallet.open_table("t-1", INDIVIDUAL)
             off = session_pb2.SetInactivityPolicyRequest(table_id="t-1", policy=session_pb2.InactivityPolicy())
-            answer = await desk.sessions.set_inactivity_policy(off, OPERATOR)
-            newest, *others = (await desk.policy_changes("t-1")).changes
+            answer = await wallet.session_service.set_inactivity_policy(off, OPERATOR)
+            newest, *others = (await wallet.policy_changes("t-1")).changes
             assert (newest.change_no, newest.before, newest.after) == (2 * len(CHANGES) + 1, LAW, answer.policy)
             assert others == list(changes)
         for statement in ("UPDATE policy_changes SET actor = actor", "DELETE FROM policy_changes"):
@@ -170,12 +170,14 @@ async def test_changes_of_a_policy_are_the_same_in_columns(postgres: EmbeddedPos
         f"{LAW_TEXT} -> {{'invite': True}}",
     ],
 )
-async def test_g12_a_change_that_cannot_be_read_is_named_and_kept(postgres: EmbeddedPostgres, unreadable: str) -> None:
+async def test_g12_an_unreadable_policy_change_stops_the_migration_and_is_named(
+    postgres: EmbeddedPostgres, unreadable: str
+) -> None:
     async with migrated_to(postgres, "0003") as older:
-        await _log_as_then(older, 0, CHANGES[0][0])
-        await _log_as_then(older, 1, unreadable)
+        await _insert_policy_change(older, 0, CHANGES[0][0])
+        await _insert_policy_change(older, 1, unreadable)
         with pytest.raises(RuntimeError, match=r"^policy_changes 2 does not say two policies .* migrate again\.$"):
             await older.migrate("head")
         async with older.owner.connect() as connection:
-            kept = (await connection.execute(text("SELECT change FROM policy_changes ORDER BY change_no"))).scalars()
-            assert list(kept) == [CHANGES[0][0], unreadable]
+            rows = (await connection.execute(text("SELECT change FROM policy_changes ORDER BY change_no"))).scalars()
+            assert list(rows) == [CHANGES[0][0], unreadable]

@@ -1,255 +1,250 @@
-"""Stakes that are decided by what the process remembers: whatever others have changed meanwhile, it is noticed."""
+"""Stakes that are decided with cached rows: every change that others have made meanwhile is noticed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import text
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.database.postgresql import DirectConnection
-from services.wallet.audit.auditor import Auditor
 from services.wallet.ledger.book import Book
 from services.wallet.store import optimistic_stakes
 from services.wallet.store.answers import StoredRefusal
 from services.wallet.store.ledger_rows import AnswerRow
 from services.wallet.store.optimistic_stakes import ExpectedState
-from services.wallet.store.write_cache import SPARE_NUMBERS
-from tests.conftest import WalletDatabase
+from services.wallet.store.write_cache import SPARE_NUMBERS, WriteCache
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     GAME,
     MULTI_PLAYER,
     InProcessWallet,
     Seat,
-    open_wallet,
     round_ref,
 )
 
-# In a round that the process remembers, or in one that is new.
+# A round that is cached, and a new one.
 ROUNDS = "r1", "r2"
-WHILE_IT_WAITS = {
+CHANGES_WHILE_BLOCKED = {
     "the session ends": ("UPDATE sessions SET state = 4, end_cause = 3", "SESSION_ENDED"),
     "the account is blocked": ("UPDATE accounts SET blocked = true WHERE kind = 1", "ACCOUNT_BLOCKED"),
-    "another owner comes": ("UPDATE tables SET epoch = 2", "STALE_EPOCH"),
+    "the table has another owner": ("UPDATE tables SET epoch = 2", "STALE_EPOCH"),
 }
 ROUND_ENDS = "UPDATE rounds SET state = 3, ended_at = now(), void_reason = 'x'"
 
 
 @pytest.fixture
-def came_true(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether what was remembered was so, for each group that was decided by it."""
-    found: list[bool] = []
+def cache_hits(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each group decided with cached rows, whether they were up to date."""
+    hits: list[bool] = []
     write = optimistic_stakes.write_if_unchanged
 
-    async def noted(
-        connection: DirectConnection, book: Book, answered: Sequence[AnswerRow], seen: ExpectedState, numbers: int
+    async def recorded(
+        connection: DirectConnection, book: Book, answered: Sequence[AnswerRow], expected: ExpectedState, numbers: int
     ) -> list[int]:
-        new_numbers = await write(connection, book, answered, seen, numbers)
-        found.append(bool(new_numbers))
+        new_numbers = await write(connection, book, answered, expected, numbers)
+        hits.append(bool(new_numbers))
         return new_numbers
 
-    monkeypatch.setattr(optimistic_stakes, "write_if_unchanged", noted)
-    return found
+    monkeypatch.setattr(optimistic_stakes, "write_if_unchanged", recorded)
+    return hits
 
 
-@pytest_asyncio.fixture
-async def here(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    async with open_wallet(wallet_database.url) as desk:
-        yield desk
-
-
-@pytest_asyncio.fixture
-async def there(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    """Another replica."""
-    async with open_wallet(wallet_database.url) as desk:
-        yield desk
-
-
-async def seat_with_a_bet(desk: InProcessWallet) -> Seat:
-    """A table with an open round that the process remembers."""
-    await desk.open_table("t1", MULTI_PLAYER)
-    seat = await desk.sit_down("ana", "t1", 1_000)
-    await desk.place(seat, "r1", 100)
+async def seat_with_a_bet(wallet: InProcessWallet) -> Seat:
+    """Opens a table and a round, which the wallet then has cached."""
+    await wallet.open_table("t1", MULTI_PLAYER)
+    seat = await wallet.sit_down("ana", "t1", 1_000)
+    await wallet.place(seat, "r1", 100)
     return seat
 
 
-async def versions_and_transfers(desk: InProcessWallet) -> list[tuple[int, int]]:
-    """Of the player's account: its versions in order, each with its transfer's number."""
+async def versions_and_transfers(wallet: InProcessWallet) -> list[tuple[int, int]]:
+    """Returns the versions of the player's account in order, each with its transfer's number."""
     statement = """
         SELECT DISTINCT entries.version, transfer_no FROM entries JOIN accounts USING (account_no)
         WHERE accounts.kind = 1 ORDER BY entries.version
     """
-    async with desk.engine.connect() as connection:
+    async with wallet.engine.connect() as connection:
         return [(version, number) for version, number in await connection.execute(text(statement))]
 
 
-async def waiting_for_lock(desk: InProcessWallet, waiting: int = 1) -> None:
-    statement = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-    async with desk.engine.connect() as connection:
-        while (await connection.execute(statement)).scalar_one() < waiting:
-            await asyncio.sleep(0)
+def test_numbers_are_drawn_for_the_largest_recent_group() -> None:
+    cache = WriteCache()
+    assert cache.numbers_to_draw(100) == 100 + SPARE_NUMBERS
+    after_a_large_group = [cache.numbers_to_draw(1) for _ in range(200)]
+    assert after_a_large_group[0] > 90 + SPARE_NUMBERS
+    assert after_a_large_group == sorted(after_a_large_group, reverse=True)
+    assert after_a_large_group[-1] == 1 + SPARE_NUMBERS
 
 
-async def test_what_is_remembered_is_written_at_once(here: InProcessWallet, came_true: list[bool]) -> None:
-    seat = await seat_with_a_bet(here)
-    assert came_true == []
-    await here.place(seat, "r1", 100)
-    await here.place(seat, "a-round-that-nobody-has-heard-of", 100)
-    assert came_true == [True, True]
+async def test_a_stake_with_cached_rows_is_written_by_one_statement(
+    first_replica: InProcessWallet, cache_hits: list[bool]
+) -> None:
+    seat = await seat_with_a_bet(first_replica)
+    assert cache_hits == []
+    await first_replica.place(seat, "r1", 100)
+    await first_replica.place(seat, "a-new-round", 100)
+    assert cache_hits == [True, True]
 
 
 @pytest.mark.guarantee("G1")
-async def test_g1_a_group_with_too_few_numbers_in_store_draws_some_and_is_written_at_once(
-    here: InProcessWallet, came_true: list[bool]
+async def test_g1_a_group_with_too_few_numbers_draws_more_and_is_written_by_one_statement(
+    first_replica: InProcessWallet, cache_hits: list[bool]
 ) -> None:
-    seat = await seat_with_a_bet(here)
+    seat = await seat_with_a_bet(first_replica)
     orders = [
         wallet_pb2.StakeOrder(
             request_id=f"many-{n}", account_id=seat.account_id, session_id=seat.session_id, amount_cents=1
         )
         for n in range(10 * SPARE_NUMBERS)
     ]
-    await here.wallet.place_stakes(wallet_pb2.PlaceStakesRequest(round=round_ref("t1", "r1"), orders=orders), GAME)
-    await here.place(seat, "r1", 1)
-    assert came_true == [True, True]
-    numbers = [number for _, number in await versions_and_transfers(here)]
-    # A deposit, the first stake, the many, and one more.
+    await first_replica.wallet_service.place_stakes(
+        wallet_pb2.PlaceStakesRequest(round=round_ref("t1", "r1"), orders=orders), GAME
+    )
+    await first_replica.place(seat, "r1", 1)
+    assert cache_hits == [True, True]
+    numbers = [number for _, number in await versions_and_transfers(first_replica)]
+    # A deposit, the first stake, the group, and one more.
     assert len(numbers) == len(orders) + 3
     assert numbers == sorted(set(numbers))
 
 
 @pytest.mark.guarantee("G2")
-async def test_g2_a_refusal_by_memory_is_kept_like_any_other(here: InProcessWallet, came_true: list[bool]) -> None:
-    seat = await seat_with_a_bet(here)
+async def test_g2_a_refusal_decided_with_cached_rows_is_stored_like_any_other(
+    first_replica: InProcessWallet, cache_hits: list[bool]
+) -> None:
+    seat = await seat_with_a_bet(first_replica)
     with pytest.raises(StoredRefusal) as refused:
-        await here.place(seat, "r1", 901)
-    assert (refused.value.reason, came_true) == ("INSUFFICIENT_FUNDS", [True])
-    await here.place(seat, "r1", 900)
+        await first_replica.place(seat, "r1", 901)
+    assert (refused.value.reason, cache_hits) == ("INSUFFICIENT_FUNDS", [True])
+    await first_replica.place(seat, "r1", 900)
 
 
 @pytest.mark.guarantee("G2")
 @pytest.mark.parametrize("round_id", ROUNDS)
-async def test_g2_money_that_another_replica_moved_is_noticed(
-    here: InProcessWallet, there: InProcessWallet, came_true: list[bool], round_id: str
+async def test_g2_a_withdrawal_by_another_replica_is_noticed(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, cache_hits: list[bool], round_id: str
 ) -> None:
-    seat = await seat_with_a_bet(here)
-    await there.withdraw(seat.account_id, 800)
+    seat = await seat_with_a_bet(first_replica)
+    await second_replica.withdraw(seat.account_id, 800)
     with pytest.raises(StoredRefusal) as refused:
-        await here.place(seat, round_id, 101)
-    assert (refused.value.reason, came_true) == ("INSUFFICIENT_FUNDS", [False])
-    await here.place(seat, round_id, 100)
-    assert came_true == [False, True]
+        await first_replica.place(seat, round_id, 101)
+    assert (refused.value.reason, cache_hits) == ("INSUFFICIENT_FUNDS", [False])
+    await first_replica.place(seat, round_id, 100)
+    assert cache_hits == [False, True]
 
 
 @pytest.mark.guarantee("G2")
 @pytest.mark.parametrize("round_id", ROUNDS)
-async def test_g2_a_refusal_for_want_of_money_is_none_when_another_replica_brought_some(
-    here: InProcessWallet, there: InProcessWallet, came_true: list[bool], round_id: str
+async def test_g2_a_deposit_by_another_replica_covers_the_stake(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, cache_hits: list[bool], round_id: str
 ) -> None:
-    seat = await seat_with_a_bet(here)
-    await there.deposit(seat.account_id, 100)
-    await here.place(seat, round_id, 1_000)
-    assert came_true == [False]
+    seat = await seat_with_a_bet(first_replica)
+    await second_replica.deposit(seat.account_id, 100)
+    await first_replica.place(seat, round_id, 1_000)
+    assert cache_hits == [False]
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_stake_that_another_replica_took_is_answered_as_it_was(
-    here: InProcessWallet, there: InProcessWallet, came_true: list[bool]
+async def test_g3_a_stake_that_another_replica_placed_gets_its_first_answer(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, cache_hits: list[bool]
 ) -> None:
-    seat = await seat_with_a_bet(here)
+    seat = await seat_with_a_bet(first_replica)
     order = wallet_pb2.StakeOrder(
         request_id="once", account_id=seat.account_id, session_id=seat.session_id, amount_cents=100
     )
     request = wallet_pb2.PlaceStakeRequest(round=round_ref("t1", "r1"), order=order)
-    answers = [await desk.wallet.place_stake(request, GAME) for desk in (there, here, here)]
+    answers = [
+        await wallet.wallet_service.place_stake(request, GAME)
+        for wallet in (second_replica, first_replica, first_replica)
+    ]
     assert len(set(answers)) == 1
-    assert True not in came_true
+    assert True not in cache_hits
     # A deposit and two stakes.
-    assert len(await versions_and_transfers(here)) == 3
+    assert len(await versions_and_transfers(first_replica)) == 3
 
 
-async def placed_while(desk: InProcessWallet, round_id: str, change: str) -> str:
-    """The reason for which a stake is refused, if this is done while it waits for its locks."""
-    seat = await seat_with_a_bet(desk)
-    async with desk.engine.begin() as connection:
+async def placed_while(wallet: InProcessWallet, round_id: str, change: str) -> str:
+    """Returns the reason for which a stake is refused if this change is made while it waits for its locks."""
+    seat = await seat_with_a_bet(wallet)
+    async with wallet.engine.begin() as connection:
         await connection.execute(text("SELECT FROM tables FOR UPDATE"))
-        placing = asyncio.create_task(desk.place(seat, round_id, 100))
-        await waiting_for_lock(desk)
+        placing = asyncio.create_task(wallet.place(seat, round_id, 100))
+        await wallet.wait_for_blocked()
         await connection.execute(text(change))
     with pytest.raises(StoredRefusal) as refused:
         await placing
     # A deposit and the first stake.
-    assert len(await versions_and_transfers(desk)) == 2
+    assert len(await versions_and_transfers(wallet)) == 2
     return refused.value.reason
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_round_that_ends_while_a_stake_waits_gets_none(here: InProcessWallet, came_true: list[bool]) -> None:
-    assert await placed_while(here, "r1", ROUND_ENDS) == "ROUND_ENDED"
-    assert came_true == [False]
+async def test_g4_a_round_that_ends_while_a_stake_is_blocked_refuses_it(
+    first_replica: InProcessWallet, cache_hits: list[bool]
+) -> None:
+    assert await placed_while(first_replica, "r1", ROUND_ENDS) == "ROUND_ENDED"
+    assert cache_hits == [False]
 
 
 @pytest.mark.guarantee("G8")
-@pytest.mark.parametrize("what", WHILE_IT_WAITS)
+@pytest.mark.parametrize("change", CHANGES_WHILE_BLOCKED)
 @pytest.mark.parametrize("round_id", ROUNDS)
-async def test_g8_what_changes_while_the_locks_are_waited_for_is_noticed(
-    here: InProcessWallet, came_true: list[bool], what: str, round_id: str
+async def test_g8_a_change_while_a_stake_is_blocked_is_noticed(
+    first_replica: InProcessWallet, cache_hits: list[bool], change: str, round_id: str
 ) -> None:
-    change, reason = WHILE_IT_WAITS[what]
-    assert await placed_while(here, round_id, change) == reason
-    assert came_true == [False]
+    statement, reason = CHANGES_WHILE_BLOCKED[change]
+    assert await placed_while(first_replica, round_id, statement) == reason
+    assert cache_hits == [False]
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_round_that_another_replica_opens_meanwhile_is_one_round(
-    here: InProcessWallet, there: InProcessWallet, caplog: pytest.LogCaptureFixture
+async def test_g4_two_replicas_that_open_a_round_at_once_open_one(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await seat_with_a_bet(here)
-    seats = [await here.sit_down(f"player-{number}", "t1") for number in range(2)]
-    for desk, seat in zip((here, there), seats, strict=True):
-        await desk.place(seat, "r1", 100)
-    async with here.engine.begin() as connection:
+    await seat_with_a_bet(first_replica)
+    seats = [await first_replica.sit_down(f"player-{number}", "t1") for number in range(2)]
+    for wallet, seat in zip((first_replica, second_replica), seats, strict=True):
+        await wallet.place(seat, "r1", 100)
+    async with first_replica.engine.begin() as connection:
         await connection.execute(text("SELECT FROM tables FOR UPDATE"))
         placing = [
-            asyncio.create_task(desk.place(seat, "r2", 100)) for desk, seat in zip((here, there), seats, strict=True)
+            asyncio.create_task(wallet.place(seat, "r2", 100))
+            for wallet, seat in zip((first_replica, second_replica), seats, strict=True)
         ]
-        await waiting_for_lock(here, 2)
+        await first_replica.wait_for_blocked(2)
     await asyncio.gather(*placing)
-    async with here.engine.connect() as connection:
+    async with first_replica.engine.connect() as connection:
         opened = await connection.execute(text("SELECT count(*) FROM rounds WHERE round_id = 'r2'"))
         assert opened.scalar_one() == 1
     assert not caplog.messages
 
 
 @pytest.mark.guarantee("G1")
-async def test_g1_transfers_of_an_account_are_numbered_in_their_order_whoever_wrote_them(
-    here: InProcessWallet, there: InProcessWallet, came_true: list[bool]
+async def test_g1_transfers_of_an_account_by_several_replicas_are_numbered_in_order(
+    first_replica: InProcessWallet, second_replica: InProcessWallet, cache_hits: list[bool]
 ) -> None:
-    seat = await seat_with_a_bet(here)
+    seat = await seat_with_a_bet(first_replica)
     for _ in range(3):
-        # Twice, for the second one is written from memory, with a number that was drawn before.
-        for desk in (here, here, there, there):
-            await desk.place(seat, "r1", 10)
-        await here.deposit(seat.account_id, 1)
-    assert True in came_true
-    assert False in came_true
-    numbers = [number for _, number in await versions_and_transfers(here)]
+        # Twice each: the second is written with cached rows and a number drawn before.
+        for wallet in (first_replica, first_replica, second_replica, second_replica):
+            await wallet.place(seat, "r1", 10)
+        await first_replica.deposit(seat.account_id, 1)
+    assert True in cache_hits
+    assert False in cache_hits
+    numbers = [number for _, number in await versions_and_transfers(first_replica)]
     assert numbers == sorted(set(numbers))
-    told: list[str] = []
-    await Auditor(here.engine, outbox_age_s=1e9, round_hours=1e9).run(lambda _, sentence: told.append(sentence))
-    assert told == []
+    assert await first_replica.violations() == []
 
 
-async def test_a_session_that_was_invited_is_active_again_after_a_bet(
-    here: InProcessWallet, came_true: list[bool]
+async def test_an_invited_session_is_active_again_after_a_bet(
+    first_replica: InProcessWallet, cache_hits: list[bool]
 ) -> None:
-    seat = await seat_with_a_bet(here)
-    async with here.engine.begin() as connection:
+    seat = await seat_with_a_bet(first_replica)
+    async with first_replica.engine.begin() as connection:
         await connection.execute(text("UPDATE sessions SET state = 2"))
-    await here.place(seat, "r1", 100)
-    assert came_true == [False]
-    assert await here.session_state(seat) == ACTIVE
+    await first_replica.place(seat, "r1", 100)
+    assert cache_hits == [False]
+    assert await first_replica.session_state(seat) == ACTIVE

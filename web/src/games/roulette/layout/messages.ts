@@ -8,19 +8,19 @@ declare module "../../../api/messages" {
   interface Methods {
     "RouletteService.GetLayout": [{ table_id: string }, Schemas["roulette.v1.GetLayoutResponse"]];
     "RouletteService.PlaceBets": [
-      Command<Schemas["roulette.v1.PlaceBetsRequest.Sent"]> & { table_id: string },
+      Command<Schemas["roulette.v1.PlaceBetsRequest.Request"]> & { table_id: string },
       Schemas["roulette.v1.PlaceBetsResponse"],
     ];
     "RouletteService.RepeatBets": [
-      Command<Schemas["roulette.v1.RepeatBetsRequest.Sent"]> & { table_id: string },
+      Command<Schemas["roulette.v1.RepeatBetsRequest.Request"]> & { table_id: string },
       Schemas["roulette.v1.RepeatBetsResponse"],
     ];
     "RouletteService.CancelBets": [
-      Command<Schemas["roulette.v1.CancelBetsRequest.Sent"]> & { table_id: string },
+      Command<Schemas["roulette.v1.CancelBetsRequest.Request"]> & { table_id: string },
       Schemas["roulette.v1.CancelBetsResponse"],
     ];
     "RouletteService.Spin": [
-      Schemas["roulette.v1.SpinRequest.Sent"] & { table_id: string },
+      Schemas["roulette.v1.SpinRequest.Request"] & { table_id: string },
       Schemas["roulette.v1.SpinResponse"],
     ];
   }
@@ -38,4 +38,4 @@ export type Bets = Schemas["roulette.v1.Bets"];
 export type BetResults = Schemas["roulette.v1.BetResults"];
 
 /** Roulette's part of a table's specific rules. */
-export type SpecificRules = Partial<Schemas["roulette.v1.SpecificRules.Own"]>;
+export type SpecificRules = Partial<Schemas["roulette.v1.SpecificRules.Any"]>;

@@ -16,8 +16,8 @@ test("the colours are the engine's", () => {
     ["RED", "COLOUR_RED"],
     ["BLACK", "COLOUR_BLACK"],
   ] as const) {
-    const painted = new RegExp(`${name} = frozenset\\(_painted\\("([^"]+)"`).exec(engine)?.[1];
+    const listed = new RegExp(`${name} = frozenset\\(_numbers\\("([^"]+)"`).exec(engine)?.[1];
     const numbers = pocketsOf("WHEEL_AMERICAN_38").filter((pocket) => pocket.colour === colour);
-    expect(numbers.map(({ number }) => Number(number)).sort((a, b) => a - b)).toEqual(painted?.split(" ").map(Number));
+    expect(numbers.map(({ number }) => Number(number)).sort((a, b) => a - b)).toEqual(listed?.split(" ").map(Number));
   }
 });

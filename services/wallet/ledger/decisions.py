@@ -1,0 +1,30 @@
+"""Decides a command: a pure function from a book and a command to an answer and changes in the book.
+
+Each decision verifies first and moves money afterwards: a refusal is raised before anything in the book changes (G12).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf.message import Message
+
+from services.wallet.ledger import cash, caves, commands, rounds
+from services.wallet.ledger.book import Book
+
+DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
+    commands.Deposit: cash.deposit,
+    commands.Withdraw: cash.withdraw,
+    commands.RefillDemo: cash.refill_demo,
+    commands.PlaceStake: rounds.place_stake,
+    commands.CancelStake: rounds.cancel_stake,
+    commands.SettleRound: rounds.settle_round,
+    commands.VoidRound: rounds.void_round,
+    commands.BuyIn: caves.buy_in,
+    commands.CashOut: caves.cash_out,
+    commands.TransferHand: caves.transfer_hand,
+}
+
+
+def decide(book: Book, command: commands.Command, no: int) -> Message:
+    """Carries out a command in the book under the number `no`, or raises a refusal and leaves the book unchanged."""
+    return DECISIONS[type(command)](book, command, no)
