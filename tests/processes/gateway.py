@@ -1,4 +1,4 @@
-"""The real gateway as tests and benches meet it: a process of its own, and a client."""
+"""The real gateway as a process of its own for tests and benches, and a REST client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GatewayProcess(ServiceProcess):
         }
 
     async def ready(self) -> None:
-        """Returns when everything can be reached, and it lets somebody in, which is a moment later."""
+        """Waits until it reaches everything, and accepts tokens, which is a moment later."""
         operator = {"Authorization": f"Bearer {self.issuer.token(['operator'], 'back-office')}"}
         async with aiohttp.ClientSession(self.url, headers=operator) as session:
             try:
@@ -58,7 +58,7 @@ class GatewayProcess(ServiceProcess):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """An answer over REST."""
 
     status: int
     headers: dict[str, str]
@@ -66,7 +66,7 @@ class Answer:
 
 
 class RestClient:
-    """Calls with a token, and reads JSON; no problem may come back that the call does not document."""
+    """Calls with a token and reads JSON; fails on a problem that the call does not document."""
 
     def __init__(self, session: aiohttp.ClientSession, gateway: GatewayProcess) -> None:
         self.session = session
@@ -86,28 +86,28 @@ class RestClient:
         key: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """One request; commands are named by themselves."""
+        """One request; a command gets an idempotency key of its own unless `key` is given."""
         sent = dict(headers or {})
         if token:
             sent["Authorization"] = f"Bearer {token}"
         if verb == "POST" or key is not None:
             sent[IDEMPOTENCY_KEY_HEADER] = str(uuid4()) if key is None else key
         async with self.session.request(verb, path, json=body, headers=sent) as answer:
-            said: JsonObject = await answer.json(content_type=None) or {}
+            content: JsonObject = await answer.json(content_type=None) or {}
         if answer.status >= 400:
             if self._documented is None:
                 async with self.session.get("/openapi.json") as document:
                     self._documented = DocumentedProblems(await document.json())
-            self._documented.verify(verb, path, answer.status, said)
-        return Answer(answer.status, dict(answer.headers), said)
+            self._documented.verify(verb, path, answer.status, content)
+        return Answer(answer.status, dict(answer.headers), content)
 
 
-def text_at(said: object, *names: str) -> str:
-    """A text somewhere in an answer."""
+def text_at(body: object, *names: str) -> str:
+    """The text at a path of names in an answer."""
     for name in names:
-        assert isinstance(said, dict), said
-        said = said[name]
-    return str(said)
+        assert isinstance(body, dict), body
+        body = body[name]
+    return str(body)
 
 
 async def _is_ready(session: aiohttp.ClientSession) -> bool:

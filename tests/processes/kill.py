@@ -1,4 +1,4 @@
-"""SIGKILL for a process that may be ending by itself while we reach for it."""
+"""SIGKILL for a process that may end by itself at the same moment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import psutil
 
 
 def kill(process: psutil.Process) -> None:
-    """Let it be dead: by our hand, or by its own a moment before."""
+    """Kills a process, unless it has just ended."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process.kill()

@@ -1,4 +1,4 @@
-"""The real roulette service as tests and benches meet it: a process of its own, and clients that play there."""
+"""The real roulette service as a process of its own for tests and benches, and a client that plays there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RouletteProcess(ServiceProcess):
     """One `python -m services.roulette`, a replica."""
 
     name = "roulette"
-    # It finishes its rounds first, and waits ten seconds for one who has bet at his own table: see `leave_within_s`.
+    # It finishes its rounds first, and waits ten seconds for bets at individual tables: see `leave_within_s`.
     stop_timeout_s = 60.0
 
     wallet_address: str = ""
@@ -53,12 +53,12 @@ def configuration(
     call_bets: bool = True,
     **more: object,
 ) -> types_pb2.TableConfiguration:
-    """The specific rules of a table, as short as the regulation allows."""
+    """The specific rules of a table, with windows as short as the regulation allows."""
     regulation = "807/2015" if wheel == roulette_pb2.WHEEL_FRENCH else "804/2015"
     rules = roulette_pb2.SpecificRules(
         wheel=wheel, minimum_cents=minimum_cents, call_bets=call_bets and regulation == "807/2015"
     )
-    made = types_pb2.TableConfiguration(
+    built = types_pb2.TableConfiguration(
         game="roulette",
         regulation=regulation,
         mode=mode,
@@ -69,12 +69,12 @@ def configuration(
         seats=seats,
         **more,  # type: ignore[arg-type]
     )
-    made.rules.Pack(rules)
-    return made
+    built.rules.Pack(rules)
+    return built
 
 
 class RouletteClient:
-    """Stubs of both services, tokens, and the few steps that nearly every test begins with."""
+    """Stubs of both services, tokens, and the steps that nearly every test begins with."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: DevelopmentIssuer) -> None:
         self.tables: table_pb2_grpc.TableServiceAsyncStub = table_pb2_grpc.TableServiceStub(channel)
@@ -94,7 +94,7 @@ class RouletteClient:
         return self._players[player_id]
 
     async def configure(self, table_id: str, rules: types_pb2.TableConfiguration) -> types_pb2.ConfigurationVersion:
-        """Enters specific rules that hold at once."""
+        """Enters specific rules that take effect at once."""
         request = table_pb2.ConfigureTableRequest(
             request_id=str(uuid4()), table_id=table_id, configuration=rules, approval_reference="SRIJ/test"
         )

@@ -1,4 +1,4 @@
-"""A service of the platform as tests and benches meet it: a process of its own, started, killed and started again."""
+"""A service of the platform as a process of its own for tests and benches: started, killed and started again."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from stack.issuer import DevelopmentIssuer
 from stack.processes.child import STOP_TIMEOUT_S, ChildProcess
 from stack.servers.ephemeral import free_port
+from stack.settings import ROOT
 from tests.processes.kill import kill
 
-ROOT = Path(__file__).resolve().parents[2]
 READY_TIMEOUT_S = 60.0
 CHANNEL_OPTIONS = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
 
@@ -26,11 +26,11 @@ CHANNEL_OPTIONS = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms",
 class ServiceProcess:
     """One `python -m services.<name>`; it may be killed and started again on the same address.
 
-    It is on a leash: a test run that is killed leaves no service behind.
+    It is a child process: a killed test run leaves no service behind.
     """
 
     name: ClassVar[str]
-    # How long it may take to end when it is asked to.
+    # How long it may take to end after SIGTERM.
     stop_timeout_s: ClassVar[float] = STOP_TIMEOUT_S
 
     database_url: str
@@ -55,7 +55,7 @@ class ServiceProcess:
         return f"services.{self.name}"
 
     def variables(self) -> dict[str, str]:
-        """What this service wants to know beyond what all do."""
+        """The variables of this service beyond those of all."""
         return {}
 
     def start(self) -> None:
@@ -70,7 +70,7 @@ class ServiceProcess:
             f"{prefix}_LISTEN": self.address,
             f"{prefix}_METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
             f"{prefix}_DATABASE_URL": self.database_url,
-            # A leash runs its command elsewhere: what is tested is the service beside this file, whatever is installed.
+            # A child process runs in another folder: the service of this working copy is tested, not an installed one.
             "PYTHONPATH": str(ROOT),
         }
         command = [sys.executable, "-m", self.module]
@@ -78,7 +78,7 @@ class ServiceProcess:
         self.child = ChildProcess(command, log=self.log, environment=environment, stop_seconds=self.stop_timeout_s)
 
     async def ready(self) -> None:
-        """Returns when the service says that it serves; fails with its log when it does not."""
+        """Waits until the service serves; fails with its log when it does not."""
         async with grpc.aio.insecure_channel(self.address) as channel:
             stub = health_pb2_grpc.HealthStub(channel)
             request = health_pb2.HealthCheckRequest()
@@ -92,26 +92,26 @@ class ServiceProcess:
                 raise AssertionError(f"the {self.name} does not serve:\n{self.log.read_text()[-4000:]}")
 
     def kill(self) -> None:
-        """SIGKILL: nothing is said or written any more."""
+        """Kills the process (SIGKILL)."""
         if self.child is None:
             return
-        leash, self.child = self.child, None
-        for process in _commands_on(leash):
+        child, self.child = self.child, None
+        for process in _commands_of(child):
             kill(process)
-        leash.stop()
+        child.stop()
 
     def stop(self) -> int:
-        """SIGTERM, and its exit status."""
+        """Stops the process (SIGTERM); its exit status."""
         if self.child is None:
             return 0
-        leash, self.child = self.child, None
-        return leash.stop()
+        child, self.child = self.child, None
+        return child.stop()
 
 
-def _commands_on(leash: ChildProcess) -> list[psutil.Process]:
-    """The command that a leash holds, which may be about to be started; none if it has ended."""
-    while not leash.ended:
-        if found := psutil.Process(leash.pid).children():
+def _commands_of(child: ChildProcess) -> list[psutil.Process]:
+    """The command of a child process, which may not have started yet; none if it has ended."""
+    while not child.ended:
+        if found := psutil.Process(child.pid).children():
             return found
         time.sleep(0.001)
     return []

@@ -1,4 +1,4 @@
-"""The real wallet as tests and benches meet it: a process of its own, and a client that knows how to talk to it."""
+"""The real wallet as a process of its own for tests and benches, and a client of all its services."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Seat:
 
 
 class WalletClient:
-    """Stubs of all services, tokens, and the few steps that nearly every test begins with."""
+    """Stubs of all services, tokens, and the steps that nearly every test begins with."""
 
     def __init__(self, channel: grpc.aio.Channel, issuer: DevelopmentIssuer) -> None:
         self.wallet: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(channel)
@@ -103,7 +103,7 @@ class WalletClient:
     async def sit_down(
         self, player_id: str, table_id: str, cents: int = 0, mode: types_pb2.Mode.ValueType = REAL
     ) -> Seat:
-        """Account, deposit and session."""
+        """Opens an account, deposits, and starts a session."""
         account_id = await self.open_account(player_id, cents, mode)
         request = session_pb2.StartSessionRequest(
             request_id=str(uuid4()), account_id=account_id, table_id=table_id, device=session_pb2.Device(kind="test")
@@ -133,12 +133,12 @@ class WalletClient:
 
 
 def refusal_reason(error: grpc.aio.AioRpcError) -> str:
-    """The reason of a refusal, from its ErrorInfo."""
+    """The reason of a refusal."""
     return refusal_facts(error)[0]
 
 
 def refusal_facts(error: grpc.aio.AioRpcError) -> tuple[str, dict[str, str]]:
-    """Reason and facts of a refusal."""
+    """The reason and the facts of a refusal."""
     status = status_of(error)
     info = None if status is None else error_info(status)
     if info is None:

@@ -1,4 +1,4 @@
-"""Holds the suite of `make rng-report` against what NIST published.
+"""Compares the suite of `make rng-report` with the values that NIST published.
 
 Small examples are those of SP 800-22 rev. 1a, section 2. The others are its Appendix B: the first million binary digits
 of e and of the square root of two, computed here, with the p-values that NIST's own program (sts-2.1.2) gives.
@@ -17,7 +17,7 @@ from tools.rng_report.distributions import chi_square_tail, normal_below, upper_
 from tools.rng_report.spectrum import magnitudes
 
 MILLION = 1_000_000
-# Digits computed beyond those that are looked at.
+# Digits computed beyond those that are compared.
 SPARE = 64
 
 # The first hundred binary digits of pi: the standard's longer examples are about these.
@@ -28,7 +28,7 @@ RUNS_EXAMPLE = (
 )
 
 # NIST's program puts rounded chances into the linear complexity test (the first mistyped), and into the overlapping
-# template test the approximation that rev. 1a replaced. Published values are met with these.
+# template test the approximation that rev. 1a replaced. The published values need these.
 STS_COMPLEXITY_CHANCES = (0.01047, 0.03125, 0.125, 0.5, 0.25, 0.0625, 0.020833)
 _HIT = (1.0, 1 / 2, 3 / 8, 13 / 48, 73 / 384)
 STS_OVERLAPPING_CHANCES = (*(math.exp(-1) * part for part in _HIT), 1 - math.exp(-1) * sum(_HIT))
@@ -132,7 +132,7 @@ def test_examples_of_section_2() -> None:
         "2.13.8, backward": 0.114866, "2.14.4": 0.502529, "2.15.4": 0.683091,
     }  # fmt: skip
     # 2.13.4 and 2.14.4 were computed by hand with few digits. 2.6.4 and 2.6.8 are missing: the standard prints N1 = 4
-    # and 46 where its own definition gives 5 and 48, as others found; the spectral test is held against e above.
+    # and 46 where its own definition gives 5 and 48, as others found; the spectral test is compared on e above.
     assert found == pytest.approx(published, abs=1e-4)
     assert nist.spectral(HUNDRED) == pytest.approx(math.erfc((48 - 47.5) / math.sqrt(100 * 0.95 * 0.05 / 4 * 2)))
 

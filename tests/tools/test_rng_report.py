@@ -1,4 +1,4 @@
-"""The report sees bad sources, forgives chance, and never calls complete what was left out."""
+"""The report detects bad sources, forgives chance, and is never called complete when something was left out."""
 
 from __future__ import annotations
 
@@ -79,19 +79,19 @@ def test_chance_is_forgiven_on_a_fresh_sample_and_persistence_is_not(
     assert "failed: raw bytes: chi-square of again" in markdown(datetime.now(UTC), "", PLAN, [conditions])
 
 
-def test_what_chance_cannot_explain_fails_without_another_sample() -> None:
+def test_a_result_beyond_chance_fails_without_another_sample() -> None:
     rows: list[dict[str, list[object]]] = [{"x": [Row("x", 0, 0.0, "FAILED")], "y": [Row("y", 0, 1e-5, "WEAK")]}, {}]
     section = Section("raw bytes", rounds=rows)  # type: ignore[arg-type]
     assert section.failed == ["x"]
 
 
-def test_what_was_left_out_is_not_called_complete() -> None:
+def test_a_report_with_something_left_out_is_incomplete() -> None:
     assert verdict([Conditions("Without load", "")]) == "PASSED"
     assert verdict([Conditions("Without load", "", missing=["dieharder is not installed"])]) == "INCOMPLETE"
     assert verdict([Conditions("Without load", "", [Section("raw bytes", missing=["dieharder"])])]) == "INCOMPLETE"
 
 
-def test_fewest_passed_is_as_the_standard_has_it() -> None:
+def test_the_fewest_passed_sequences_follow_the_standard() -> None:
     # 4.2.1: of a thousand sequences 980.56 have to pass.
     assert battery.least_passed(1000) == 981
     assert (battery.least_passed(100), battery.least_passed(64)) == (96, 61)
@@ -104,7 +104,7 @@ def test_an_uneven_spread_of_p_values_stands_out() -> None:
     assert [judgement.sound for judgement in even] == [True, False]
 
 
-def test_orders_are_numbered_one_by_one() -> None:
+def test_each_order_has_a_number_of_its_own() -> None:
     ranks = [samples.lehmer_rank(list(order)) for order in permutations(range(5))]
     assert ranks == list(range(factorial(5)))
 
@@ -112,7 +112,7 @@ def test_orders_are_numbered_one_by_one() -> None:
 @pytest.mark.rule("GLI-19 3.3")
 @pytest.mark.parametrize("kind", ["roulette 0–36", "roulette 0–37", "shuffled packs"])
 def test_final_outcomes_fit(kind: str) -> None:
-    """As small a sample as a test has time for; `make rng-report` takes large ones."""
+    """With a small sample, for time; `make rng-report` takes large ones."""
     sample = samples.collect(kind, 40_000)
     assert len(sample.bits) == 40_000
     assert sample.outcomes > 1000
@@ -120,7 +120,7 @@ def test_final_outcomes_fit(kind: str) -> None:
 
 
 @pytest.mark.rule("903-B/2015:6.7.2")
-def test_the_tables_numbers_can_be_drawn_again_from_what_they_wrote(tmp_path: Path) -> None:
+def test_the_tables_numbers_can_be_drawn_again_from_their_entropy(tmp_path: Path) -> None:
     chance = Randomness(random.Random(8).randbytes)
     file = tmp_path / "draws"
     numbers: Counter[int] = Counter()
@@ -137,10 +137,14 @@ def test_the_tables_numbers_can_be_drawn_again_from_what_they_wrote(tmp_path: Pa
     assert found.p_values["chi-square of each number"] == counted.p_value
 
 
-def test_a_load_that_ends_badly_or_at_once_is_no_load() -> None:
-    for command, said in ((["false"], "ended with 1"), (["true"], "that is no load"), (["no-such-load"], "cannot be")):
-        # It is said as soon as it is known.
+def test_a_load_that_fails_or_ends_at_once_is_refused() -> None:
+    for command, message in (
+        (["false"], "ended with 1"),
+        (["true"], "that is no load"),
+        (["no-such-load"], "cannot be"),
+    ):
+        # Reported long before the minute of warming up is over.
         load = Load(command, 60.0)
-        with pytest.raises(LoadFailed, match=said):
+        with pytest.raises(LoadFailed, match=message):
             load.start()
         load.stop()

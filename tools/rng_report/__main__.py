@@ -1,4 +1,4 @@
-"""Draws, examines, and writes the report. Succeeds only if everything that was asked for was done and is sound."""
+"""Draws, examines, and writes the report. Succeeds only if everything that was requested was examined and is sound."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return given
 
 
-def log_progress(what: str) -> None:
-    print(f"{datetime.now(UTC):%H:%M:%S} {what}", flush=True)
+def log_progress(step: str) -> None:
+    print(f"{datetime.now(UTC):%H:%M:%S} {step}", flush=True)
 
 
 def install_dieharder() -> None:
-    """Debian's package, where we may install it; `Unavailable` otherwise."""
+    """Installs Debian's package where we may; Unavailable otherwise."""
     try:
         dieharder.version()
     except dieharder.Unavailable:
@@ -84,14 +84,14 @@ def running(load: Load) -> Iterator[None]:
 
 
 def examine(conditions: Conditions, plan: Plan, pool: Executor, check_conditions: Callable[[], None]) -> None:
-    """All ways of drawing."""
-    laboratory = SampleExaminer(plan, pool, check_conditions, log_progress)
+    """Examines all ways of drawing."""
+    examiner = SampleExaminer(plan, pool, check_conditions, log_progress)
     for kind in DRAW_KINDS:
-        conditions.sections.append(laboratory.examine(kind))
+        conditions.sections.append(examiner.examine(kind))
 
 
 def examine_under_load(given: argparse.Namespace, plan: Plan, pool: Executor) -> Conditions:
-    """The same while a command keeps the platform busy."""
+    """Examines all ways of drawing while a command keeps the platform busy."""
     conditions = Conditions("While tables are played", "")
     with tempfile.TemporaryDirectory() as folder:
         draws: Path = given.draws or Path(folder) / "draws"
@@ -103,7 +103,7 @@ def examine_under_load(given: argparse.Namespace, plan: Plan, pool: Executor) ->
             with running(load):
                 examine(conditions, plan, pool, load.check)
         except LoadFailed as error:
-            # What was drawn before belongs to no conditions at all.
+            # The samples drawn before belong to no known conditions.
             conditions.sections.clear()
             conditions.circumstances = "Nothing was examined."
             conditions.missing.append(f"drawing under load: {error}")
@@ -114,11 +114,11 @@ def examine_under_load(given: argparse.Namespace, plan: Plan, pool: Executor) ->
 
 
 def examine_tables(conditions: Conditions, draws: Path) -> None:
-    log_progress("what the tables drew themselves")
+    log_progress("the draws of the tables themselves")
     try:
         conditions.table_draws = table_draws.examine(draws.read_bytes())
     except (OSError, ValueError) as error:
-        conditions.missing.append(f"what the tables drew themselves: {error}")
+        conditions.missing.append(f"the draws of the tables themselves: {error}")
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The NIST suite over many sequences, judged as SP 800-22, 4.2, judges: by proportion and by uniformity of p-values."""
+"""Runs the NIST suite over many sequences and judges by SP 800-22, 4.2: proportion and uniformity of p-values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATE_LENGTH = 9
 BLOCK = 128
 COMPLEXITY_BLOCK = 500
 
-# What the standard recommends for all tests.
+# Bits that the standard recommends for all tests.
 RECOMMENDED = 1_000_000
 
 PValues = dict[str, float]
@@ -101,14 +101,14 @@ def examine(bits: str, tests: Sequence[str]) -> PValues:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One test over all sequences."""
+    """The result of one test over all sequences."""
 
     name: str
     sequences: int
     passed: int
     least_passed: int
     uniformity: float | None
-    """By 4.2.2; None if there are too few sequences to tell."""
+    """By 4.2.2; None if there are too few sequences."""
 
     @property
     def likelihood(self) -> float:
@@ -122,13 +122,13 @@ class Judgement:
 
 
 def _at_least(failures: int, sequences: int) -> float:
-    """The chance that so many sequences of a perfect source fail, or more."""
+    """The chance that at least so many sequences of a perfect source fail."""
     every = range(failures, sequences + 1)
     return math.fsum(math.comb(sequences, k) * ALPHA**k * (1 - ALPHA) ** (sequences - k) for k in every)
 
 
 def least_passed(sequences: int) -> int:
-    """By 4.2.1 three standard deviations below what is expected, or fewer if that is not as unusual as it sounds."""
+    """Three standard deviations below the expectation (4.2.1), or fewer where that is not unusual enough."""
     least = math.ceil(sequences * (1 - ALPHA - 3 * math.sqrt(ALPHA * (1 - ALPHA) / sequences)))
     while _at_least(sequences - least + 1, sequences) > UNUSUAL:
         least -= 1
@@ -136,7 +136,7 @@ def least_passed(sequences: int) -> int:
 
 
 def judge(results: Sequence[Mapping[str, float]]) -> list[Judgement]:
-    """Each test's share of passed sequences, and how even its p-values are spread."""
+    """Judges each test by its share of passed sequences and by how evenly its p-values are spread."""
     judgements = []
     for name in dict.fromkeys(name for values in results for name in values):
         p_values = [values[name] for values in results if name in values]

@@ -28,15 +28,15 @@ GOOD_TESTS = (
     *((203, lag) for lag in range(0, 33, 4)),
     *((test,) for test in range(204, 210)),
 )
-# For outcomes, which are drawn one by one: the tests that do with a few megabytes, and the bytes that the neediest
-# takes, what dieharder spends on finding out how fast the stream is included. To ask others for less by -t or -p does
-# not do: tried on good sources, their p-values stand out too often then.
+# For outcomes, which are drawn one by one: the tests that need only a few megabytes, and the bytes that the largest
+# takes, including those that dieharder spends on measuring the stream's speed. Other tests cannot be made smaller with
+# -t or -p: on good sources their p-values stood out too often.
 SMALL_SAMPLE_TESTS = ((11, ("-t", "8000")), (12, ("-t", "4000")), (100, ("-t", "8000")))
 SMALL_SAMPLE_BYTES = 7_000_000
 
 
 class Unavailable(Exception):
-    """dieharder is not installed, or did not do its work."""
+    """dieharder is not installed, or gave no result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Row:
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     if shutil.which("dieharder") is None:
         raise Unavailable(f"dieharder is not installed: {INSTALL}")
     lines = subprocess.run(["dieharder", "-l"], capture_output=True, text=True, check=False, timeout=TIMEOUT_S).stdout
@@ -66,10 +66,10 @@ def version() -> str:
 
 
 def run(test: tuple[int, ...], read: Callable[[int], bytes], options: tuple[str, ...] = ()) -> list[Row]:
-    """One test over what `more` gives, until it gives nothing or the test has enough.
+    """Runs one test over the bytes that `read` returns, until it returns none or the test has enough.
 
-    -k 2 asks for Kolmogorov-Smirnov probabilities that are right at the ends. Where nothing has to be saved the stream
-    is taken to have no end, and -Y 1 goes on while a result is weak, until it is either sound or failed.
+    -k 2 computes Kolmogorov-Smirnov probabilities that are exact at the ends. Without further options the stream is
+    taken to be endless, and -Y 1 goes on while a result is weak, until it has passed or failed.
     """
     number, *parameter = test
     command = ["dieharder", "-g", FROM_STDIN, "-d", str(number), "-k", "2", "-c", ","]
@@ -80,26 +80,26 @@ def run(test: tuple[int, ...], read: Callable[[int], bytes], options: tuple[str,
         feeder = threading.Thread(target=_feed, args=(process.stdin, read), daemon=True)
         feeder.start()
         try:
-            output, complaints = _outputs(process)
+            output, errors = _outputs(process)
         finally:
             process.kill()
         feeder.join(TIMEOUT_S)
     rows = [row for line in output.splitlines() if (row := _row(line))]
     if not rows or process.returncode:
-        raise Unavailable(f"{' '.join(command)} gave no result: {(complaints or output).strip()[-300:]}")
+        raise Unavailable(f"{' '.join(command)} gave no result: {(errors or output).strip()[-300:]}")
     return rows
 
 
 def _outputs(process: subprocess.Popen[bytes]) -> tuple[str, str]:
     assert process.stdout is not None  # noqa: S101
     assert process.stderr is not None  # noqa: S101
-    output, complaints = process.stdout.read(), process.stderr.read()
+    output, errors = process.stdout.read(), process.stderr.read()
     process.wait(TIMEOUT_S)
-    return output.decode(), complaints.decode()
+    return output.decode(), errors.decode()
 
 
 def _feed(pipe: IO[bytes], more: Callable[[int], bytes]) -> None:
-    # A broken pipe says that the test has enough; closing says it again where something was still to be written.
+    # A broken pipe means that the test has enough; closing raises it again when bytes were still to be written.
     with suppress(BrokenPipeError):
         while piece := more(CHUNK_BYTES):
             pipe.write(piece)

@@ -2,7 +2,7 @@
 
 import math
 
-# The series and the continued fraction below have long settled when they have had this many terms.
+# Both the series and the continued fraction below converge with far fewer terms.
 TERMS_LIMIT = 100_000
 PRECISION = 1e-15
 # Stands for zero in the continued fraction (Lentz's method).
@@ -34,7 +34,7 @@ def _lower_series(shape: float, x: float) -> float:
         total += term
         if term < total * PRECISION:
             return total
-    raise ArithmeticError(f"Q({shape}, {x}) does not settle.")
+    raise ArithmeticError(f"Q({shape}, {x}) does not converge.")
 
 
 def _upper_fraction(shape: float, x: float) -> float:
@@ -49,4 +49,4 @@ def _upper_fraction(shape: float, x: float) -> float:
         fraction *= c * d
         if abs(c * d - 1) < PRECISION:
             return fraction
-    raise ArithmeticError(f"Q({shape}, {x}) does not settle.")
+    raise ArithmeticError(f"Q({shape}, {x}) does not converge.")

@@ -1,8 +1,8 @@
-"""Examines samples, and repeats on fresh ones what stood out.
+"""Examines samples, and repeats on fresh ones the tests whose results stood out.
 
 Among hundreds of tests of a perfect source some stand out by chance: with 64 sequences each of NIST's about once in 250
-samples. SP 800-22, 4.2, says what to do: examine other samples, to tell an anomaly from evidence. What stands out in
-`ROUNDS_LIMIT` independent samples has failed, and so has what is `IMPOSSIBLE` once; a perfect source comes to that in
+samples. SP 800-22, 4.2, says to examine other samples then, to tell an anomaly from evidence. A result that stands out
+in `ROUNDS_LIMIT` independent samples has failed, and so has one that is `IMPOSSIBLE` once; a perfect source fails in
 less than one report in a thousand.
 """
 
@@ -49,7 +49,7 @@ def name_of(result: Result) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is examined."""
+    """The size of an examination."""
 
     sequences: int
     bits: int
@@ -58,24 +58,24 @@ class Plan:
 
     @property
     def sample_bytes(self) -> int:
-        """Sequences look at the beginning of a sample; dieharder may need more."""
+        """The bytes of a sample: those of the sequences, or more if dieharder needs them."""
         return max(self.sequences * self.bits // 8, dieharder.SMALL_SAMPLE_BYTES if self.dieharder else 0)
 
 
 @dataclass(slots=True)
 class Section:
-    """What was found about one way of drawing."""
+    """The results of one way of drawing."""
 
     kind: str
     outcomes: int = 0
     rounds: list[dict[str, list[Result]]] = field(default_factory=list)
-    """Results by name: of everything, then of what stood out. One name of dieharder has several results."""
+    """Results by name: first of all tests, then of those that stood out. A test of dieharder has several results."""
     missing: list[str] = field(default_factory=list)
-    """What was to be examined and was not, with the reason."""
+    """What was not examined, with the reason."""
 
     @property
     def stood_out(self) -> dict[str, int]:
-        """What stood out at first, and the rounds in which it did."""
+        """The results that stood out at first, and the number of rounds in which they did."""
         return {
             name: sum(1 for each in self.rounds if name in each and _stands_out(each[name])) for name in self._first
         }
@@ -86,7 +86,7 @@ class Section:
 
     @property
     def failed(self) -> list[str]:
-        """Results that no further sample has explained, or could."""
+        """The results that further samples did not explain, or could not."""
         return [
             name
             for name, times in self.stood_out.items()
@@ -100,33 +100,33 @@ def _stands_out(results: list[Result]) -> bool:
 
 
 class SampleExaminer:
-    """Draws and examines on all processors; `alive` is asked all the time whether the conditions still hold."""
+    """Draws and examines on all processors; `check_conditions` is called again and again, and raises when they end."""
 
     def __init__(
         self, plan: Plan, pool: Executor, check_conditions: Callable[[], None], log_progress: LogProgress
     ) -> None:
         self._plan = plan
         self._pool = pool
-        # All kinds are drawn at once, and each is waited for when its turn comes.
+        # All kinds are drawn at once; each is examined in its turn.
         self._first = {kind: self._draw(kind) for kind in samples.DRAW_KINDS}
-        self._alive = check_conditions
-        self._say = log_progress
+        self._check_conditions = check_conditions
+        self._log_progress = log_progress
         self._names: dict[tuple[int, ...], set[str]] = {}
-        """What the results of a dieharder test are called, once it has run."""
+        """The names of the results of each dieharder test that has run."""
 
     def examine(self, kind: str) -> Section:
-        """One way of drawing, repeated where something stands out."""
+        """Examines one way of drawing, again where a result stands out."""
         section = Section(kind)
         wanted: set[str] | None = None
         for number in range(1, ROUNDS_LIMIT + 1):
-            self._say(f"{kind}: {self._plan.sample_bytes:,} bytes (round {number})")
+            self._log_progress(f"{kind}: {self._plan.sample_bytes:,} bytes (round {number})")
             sample = self._await([self._first[kind] if number == 1 else self._draw(kind)])[0]
             section.outcomes += sample.outcomes
             section.rounds.append(self._round(section, sample, wanted))
             wanted = {name for name, results in section.rounds[-1].items() if _stands_out(results)}
             if not wanted:
                 break
-            self._say(f"{kind}: stood out: {', '.join(sorted(wanted))}")
+            self._log_progress(f"{kind}: stood out: {', '.join(sorted(wanted))}")
         return section
 
     def _draw(self, kind: str) -> Future[Sample]:
@@ -149,7 +149,7 @@ class SampleExaminer:
         tests = [name for name in battery.TESTS if wanted is None or any(each.startswith(name) for each in wanted)]
         if not tests:
             return []
-        self._say(f"  NIST SP 800-22: {len(tests)} tests, {self._plan.sequences} × {self._plan.bits:,} bits")
+        self._log_progress(f"  NIST SP 800-22: {len(tests)} tests, {self._plan.sequences} × {self._plan.bits:,} bits")
         texts = samples.sequences(sample.bits, self._plan.bits)[: self._plan.sequences]
         return battery.judge(self._await([self._pool.submit(battery.examine, bits, tests) for bits in texts]))
 
@@ -159,28 +159,28 @@ class SampleExaminer:
             for test in dieharder.GOOD_TESTS if self._plan.every_dieharder else dieharder.DEFAULT_TESTS:
                 yield from self._one(test, randomness.take, (), wanted)
             return
-        for number, frugal in dieharder.SMALL_SAMPLE_TESTS:
-            yield from self._one((number,), BytesIO(sample.bits).read, frugal, wanted)
+        for number, options in dieharder.SMALL_SAMPLE_TESTS:
+            yield from self._one((number,), BytesIO(sample.bits).read, options, wanted)
 
     def _one(
-        self, test: tuple[int, ...], more: Callable[[int], bytes], frugal: tuple[str, ...], wanted: set[str] | None
+        self, test: tuple[int, ...], read: Callable[[int], bytes], options: tuple[str, ...], wanted: set[str] | None
     ) -> list[Row]:
-        known = self._names.get(test)
-        if wanted is not None and known is not None and not known & wanted:
+        names = self._names.get(test)
+        if wanted is not None and names is not None and not names & wanted:
             return []
-        self._alive()
-        self._say(f"  dieharder -d {' -n '.join(map(str, test))}")
-        rows = dieharder.run(test, more, frugal)
-        self._alive()
+        self._check_conditions()
+        self._log_progress(f"  dieharder -d {' -n '.join(map(str, test))}")
+        rows = dieharder.run(test, read, options)
+        self._check_conditions()
         self._names[test] = {name_of(row) for row in rows}
         return rows
 
     def _await(self, futures: list[Future[T]]) -> list[T]:
         pending = set(futures)
         while pending:
-            self._alive()
+            self._check_conditions()
             done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
                 future.result()
-        self._alive()
+        self._check_conditions()
         return [future.result() for future in futures]

@@ -1,4 +1,4 @@
-"""Keeps the platform busy beside the drawing: a command that plays tables, started anew whenever it ends well."""
+"""Keeps the platform busy during the drawing: a command that plays tables, restarted when it ends."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import IO
 
 BENCH = "tests.bench.table"
-# How long the bench plays in each of its phases; the last of them, the wallet without tables, is not to be reached.
+# How long the bench plays in each phase: long enough that the last one, the wallet without tables, is never reached.
 RUN_S = 3600
 STOP_S = 30
-# What ends sooner has not played.
+# A command that ends sooner has not played.
 RUN_MIN_S = 5
 
 
 class LoadFailed(Exception):
-    """The command cannot be run, or ended badly: what was drawn was not drawn under load."""
+    """The command could not be started or failed: the samples were not drawn under load."""
 
 
 def table_bench(draws: Path) -> list[str]:
-    """The bench of the table runtime: real services, real tables, and what they draw appended to a file."""
+    """The bench of the table runtime: real services and tables, which append the entropy they draw to a file."""
     if importlib.util.find_spec(BENCH) is None:
         raise LoadFailed(f"there is no {BENCH} to play tables with; name another load with --load-command")
     return [sys.executable, "-m", BENCH, "--seconds", str(RUN_S), "--draws", str(draws)]
@@ -37,7 +37,7 @@ def parse_command(text: str) -> list[str]:
 
 
 class Load:
-    """The running command. Nothing counts as drawn under load unless `check` was content before and after."""
+    """The running command. A sample counts as drawn under load only if `check` passes before and after."""
 
     def __init__(self, command: list[str], warm_up_s: float) -> None:
         self.command = command
@@ -55,7 +55,7 @@ class Load:
             self.check()
 
     def check(self) -> None:
-        """Starts the command again if it has come to its end; `LoadFailed` if that was a bad one."""
+        """Restarts the command if it has ended; LoadFailed if it failed."""
         if self._process is None or self._process.poll() is None:
             return
         if self._process.returncode:
@@ -67,7 +67,7 @@ class Load:
         self._launch()
 
     def stop(self) -> None:
-        """Ends the command as Ctrl-C would, and for certain."""
+        """Ends the command as Ctrl-C would, and kills it if it does not end."""
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGINT)
             try:
@@ -80,7 +80,7 @@ class Load:
     def _launch(self) -> None:
         self._started = time.monotonic()
         try:
-            # A group of its own: its children are stopped with it, and Ctrl-C here is passed on once.
+            # A group of its own: its children are stopped with it, and it gets a Ctrl-C only from us.
             self._process = subprocess.Popen(
                 self.command, stdout=self._output, stderr=subprocess.STDOUT, start_new_session=True
             )

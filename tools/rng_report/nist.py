@@ -1,7 +1,7 @@
 """The fifteen tests of NIST SP 800-22 rev. 1a, on sequences written as text of `0` and `1`.
 
 Each gives the chance (p-value) that a true source makes a sequence at least this strange. Numbers in parentheses are
-the standard's sections; tests/tools/test_nist_vectors.py holds every test against the values that NIST published.
+the standard's sections; tests/tools/test_nist_vectors.py compares every test with the values that NIST published.
 """
 
 import math
@@ -50,25 +50,25 @@ def _goodness(observed: Sequence[int], chances: Sequence[float]) -> float:
 
 
 def _blocks(bits: str, length: int) -> list[str]:
-    """Whole blocks; what is left over at the end is not looked at."""
+    """Complete blocks; a shorter rest at the end is left out."""
     return [bits[start : start + length] for start in range(0, len(bits) - length + 1, length)]
 
 
 def frequency(bits: str) -> float:
-    """As many ones as zeros (2.1)."""
+    """Whether there are as many ones as zeros (2.1)."""
     n = len(bits)
     return math.erfc(abs(2 * bits.count("1") - n) / math.sqrt(2 * n))
 
 
 def block_frequency(bits: str, length: int) -> float:
-    """As many ones as zeros in each block (2.2)."""
+    """Whether each block has as many ones as zeros (2.2)."""
     blocks = _blocks(bits, length)
     statistic = 4 * length * sum((block.count("1") / length - 0.5) ** 2 for block in blocks)
     return upper_gamma(len(blocks) / 2, statistic / 2)
 
 
 def runs(bits: str) -> float:
-    """As many changes between ones and zeros as there should be (2.3)."""
+    """Whether ones and zeros alternate as often as they should (2.3)."""
     n = len(bits)
     ones = bits.count("1") / n
     if abs(ones - 0.5) >= 2 / math.sqrt(n):
@@ -79,14 +79,14 @@ def runs(bits: str) -> float:
 
 
 def longest_run(bits: str) -> float:
-    """The longest run of ones in each block (2.4)."""
+    """Whether the longest runs of ones in blocks are as long as they should be (2.4)."""
     _, length, shortest, longest, chances = next(row for row in LONGEST_RUNS if len(bits) >= row[0])
     found = Counter(min(max(shortest, *map(len, block.split("0"))), longest) for block in _blocks(bits, length))
     return _goodness([found[run] for run in range(shortest, longest + 1)], chances)
 
 
 def matrix_rank(bits: str, size: int = RANK_SIZE) -> float:
-    """Linear dependence among square pieces of the sequence (2.5)."""
+    """Whether square matrices of the bits have the ranks that they should have (2.5)."""
     lacking = Counter(
         min(size - _rank([int(row, 2) for row in _blocks(matrix, size)]), 2) for matrix in _blocks(bits, size * size)
     )
@@ -107,7 +107,7 @@ def _rank(rows: list[int]) -> int:
 
 
 def spectral(bits: str) -> float:
-    """No periods (2.6)."""
+    """Whether the sequence has no periods (2.6)."""
     n = len(bits) // 2 * 2
     threshold = math.sqrt(math.log(1 / 0.05) * n)
     below = sum(1 for peak in magnitudes([1.0 if bit == "1" else -1.0 for bit in bits[:n]]) if peak < threshold)
@@ -121,7 +121,7 @@ def aperiodic_templates(length: int) -> list[str]:
 
 
 def non_overlapping_template(bits: str, template: str, blocks: int = TEMPLATE_BLOCKS) -> float:
-    """One pattern as often in each block as it should be (2.7)."""
+    """Whether one pattern is in each block as often as it should be (2.7)."""
     size, m = len(bits) // blocks, len(template)
     mean = (size - m + 1) / 2**m
     variance = size * (1 / 2**m - (2 * m - 1) / 2 ** (2 * m))
@@ -130,7 +130,7 @@ def non_overlapping_template(bits: str, template: str, blocks: int = TEMPLATE_BL
 
 
 def overlapping_template(bits: str, chances: Sequence[float] = OVERLAPPING_CHANCES) -> float:
-    """Runs of nine ones, overlapping ones counted each, as often in blocks as they should be (2.8)."""
+    """Whether runs of nine ones, overlapping ones included, are in blocks as often as they should be (2.8)."""
     highest = len(chances) - 1
     found = Counter(
         min(sum(max(len(run) - OVERLAPPING_TEMPLATE + 1, 0) for run in block.split("0")), highest)
@@ -140,7 +140,7 @@ def overlapping_template(bits: str, chances: Sequence[float] = OVERLAPPING_CHANC
 
 
 def universal_statistic(bits: str, length: int, primed: int) -> tuple[float, int]:
-    """Mean of the binary logarithm of the distance to a block's last occurrence, and the blocks it is the mean of."""
+    """The mean logarithm (base 2) of the distance to a block's last occurrence, and the number of blocks in it."""
     blocks = [int(block, 2) for block in _blocks(bits, length)]
     seen = [0] * 2**length
     for number, block in enumerate(blocks[:primed], start=1):
@@ -154,7 +154,7 @@ def universal_statistic(bits: str, length: int, primed: int) -> tuple[float, int
 
 
 def universal(bits: str) -> float:
-    """Maurer's test: the sequence cannot be compressed (2.9)."""
+    """Whether the sequence cannot be compressed: Maurer's test (2.9)."""
     _, length, mean, variance = next(row for row in reversed(UNIVERSAL) if len(bits) >= row[0])
     statistic, rest = universal_statistic(bits, length, 10 * 2**length)
     correction = 0.7 - 0.8 / length + (4 + 32 / length) * rest ** (-3 / length) / 15
@@ -162,7 +162,7 @@ def universal(bits: str) -> float:
 
 
 def shortest_register(bits: str) -> int:
-    """Length of the shortest linear feedback shift register that makes the bits (Berlekamp and Massey)."""
+    """The length of the shortest linear feedback shift register that makes the bits (Berlekamp and Massey)."""
     # Bit i of `taps` is coefficient i of the connection polynomial; bit i of `past` is the bit i steps ago.
     taps, before, length, past = 1, 1, 0, 0
     for step, bit in enumerate(bits):
@@ -177,7 +177,7 @@ def shortest_register(bits: str) -> int:
 
 
 def linear_complexity(bits: str, length: int, chances: Sequence[float] = COMPLEXITY_CHANCES) -> float:
-    """No short shift register makes the blocks (2.10)."""
+    """Whether no short shift register makes the blocks (2.10)."""
     sign = -1 if length % 2 else 1
     mean = length / 2 + (9 - sign) / 36 - (length / 3 + 2 / 9) / 2**length
     found = Counter(
@@ -204,7 +204,7 @@ def _shortened(counts: list[int]) -> list[int]:
 
 
 def serial(bits: str, length: int) -> tuple[float, float]:
-    """All patterns of a length equally often (2.11)."""
+    """Whether all patterns of a length are equally frequent (2.11)."""
     n = len(bits)
     counts = _patterns(bits, length)
     shorter = _shortened(counts)
@@ -217,7 +217,7 @@ def serial(bits: str, length: int) -> tuple[float, float]:
 
 
 def approximate_entropy(bits: str, length: int) -> float:
-    """Patterns of a length do not foretell the next bit (2.12)."""
+    """Whether patterns of a length do not predict the next bit (2.12)."""
     n = len(bits)
     longer = _patterns(bits, length + 1)
     entropies = [
@@ -229,15 +229,15 @@ def approximate_entropy(bits: str, length: int) -> float:
 
 
 def _walk(bits: str) -> list[int]:
-    """Where one stands after each bit, one step up for a one and one down for a zero."""
+    """The position of a walk after each bit: a step up for a one, a step down for a zero."""
     return list(accumulate(1 if bit == "1" else -1 for bit in bits))
 
 
 def cumulative_sums(bits: str) -> tuple[float, float]:
-    """The walk strays no farther than it should, forward and backward (2.13)."""
+    """Whether the walk strays as far as it should, forward and backward (2.13)."""
     walk = _walk(bits)
     forward = max(map(abs, walk))
-    # A sum backward is what is missing to the end.
+    # A backward sum is the end less what comes before.
     end, before = walk[-1], [0, *walk[:-1]]
     backward = max(end - min(before), max(before) - end)
     return _strays(len(bits), forward), _strays(len(bits), backward)
@@ -257,7 +257,7 @@ def _strays(n: int, farthest: int) -> float:
 
 
 def cycles(bits: str) -> tuple[int, dict[int, Counter[int]]]:
-    """How often the walk comes back to zero, and for each state how many cycles visit it how often."""
+    """The number of returns to zero, and for each state how many cycles visit it how often."""
     walk = _walk(bits)
     number = 0
     visits: dict[int, Counter[int]] = {state: Counter() for state in EXCURSION_VARIANT_STATES}
@@ -275,12 +275,12 @@ def cycles(bits: str) -> tuple[int, dict[int, Counter[int]]]:
 
 
 def excursions_possible(n: int, cycle_count: int) -> bool:
-    """Whether there are cycles enough for the tests of random excursions (2.14.4, 2.15.4)."""
+    """Whether there are enough cycles for the tests of random excursions (2.14.4, 2.15.4)."""
     return cycle_count >= max(0.005 * math.sqrt(n), 500)
 
 
 def random_excursions(cycle_count: int, visits: dict[int, Counter[int]]) -> dict[int, float]:
-    """How often the cycles visit the states near zero (2.14)."""
+    """Whether cycles visit the states near zero as often as they should (2.14)."""
     values = {}
     for state in EXCURSION_STATES:
         stay = 1 - 1 / (2 * abs(state))
@@ -292,7 +292,7 @@ def random_excursions(cycle_count: int, visits: dict[int, Counter[int]]) -> dict
 
 
 def random_excursions_variant(cycle_count: int, visits: dict[int, Counter[int]]) -> dict[int, float]:
-    """How often the whole walk visits the states near zero (2.15)."""
+    """Whether the whole walk visits the states near zero as often as it should (2.15)."""
     values = {}
     for state in EXCURSION_VARIANT_STATES:
         total = sum(times * count for times, count in visits[state].items())

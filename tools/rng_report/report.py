@@ -1,4 +1,4 @@
-"""Writes what was found as Markdown that an inspector can read from top to bottom."""
+"""Writes the results as Markdown that an inspector can read from top to bottom."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Every number comes from the operating system's cryptographic generator (Linux: `
 reseeded by the kernel), read when a draw needs it and never before. The bytes pass the continuous tests of NIST
 SP 800-90B 4.4 on their way (repetition count, cutoff {REPETITION_CUTOFF}; adaptive proportion, cutoff
 {PROPORTION_CUTOFF} of {WINDOW}; for {ASSESSED_BITS} bits of min-entropy a byte at alpha = 2^-{FALSE_ALARM_BITS}).
-{START_UP_SAMPLES:,} bytes are tested and thrown away before the first use; after a failure nothing is handed out until
-a restart has done the same.
+{START_UP_SAMPLES:,} bytes are tested and discarded before the first use; after a failure nothing is handed out until a
+restart has done the same.
 
 To draw below n the fewest whole bytes that can tell n numbers apart are read as a big-endian number; numbers from the
-largest multiple of n upwards are thrown away, of the others the remainder is taken. Packs are shuffled by Fisher and
+largest multiple of n upwards are rejected, of the others the remainder is taken. Packs are shuffled by Fisher and
 Yates, from the last place down. Both are in `services/kit/randomness/tape.py`, and what is examined here is drawn
 by that code.
 """
@@ -38,14 +38,14 @@ by that code.
 
 @dataclass(slots=True)
 class Conditions:
-    """What was found under one set of circumstances."""
+    """The results under one set of circumstances."""
 
     title: str
     circumstances: str
     sections: list[Section] = field(default_factory=list)
     table_draws: TableDraws | None = None
     missing: list[str] = field(default_factory=list)
-    """What was to be done and was not, with the reason."""
+    """What was not done, with the reason."""
 
     @property
     def failed(self) -> list[str]:
@@ -81,7 +81,7 @@ def markdown(at: datetime, tools: str, plan: Plan, all_conditions: Sequence[Cond
 def _method(tools: str, plan: Plan) -> Iterator[str]:
     yield (
         f"Of each way of drawing {plan.sequences} sequences of {plan.bits:,} bits go through NIST SP 800-22 rev. 1a"
-        " (`tools/rng_report/nist.py`, held against NIST's published values by `tests/tools/test_nist_vectors.py`)."
+        " (`tools/rng_report/nist.py`, compared with NIST's published values by `tests/tools/test_nist_vectors.py`)."
         " By 4.2 a test stands out if fewer sequences than three standard deviations allow reach"
         f" p ≥ {battery.ALPHA}, or if the p-values are not uniform (P < {battery.LEAST_UNIFORMITY}; judged from"
         f" {battery.SEQUENCES_FOR_UNIFORMITY} sequences on). A chi-square stands out outside {UNLIKELY} ≤ p ≤"
@@ -140,14 +140,14 @@ def _judgement_row(test: str, these: list[Judgement]) -> str:
     uniformities = [result.uniformity for result in these if result.uniformity is not None]
     least = f"{min(uniformities):.4f}" if uniformities else "—"
     out = sum(1 for result in these if not result.sound)
-    said = f"{out} stood out" if out else _mark(sound=True)
-    return f"| {test} | {len(these)} | {worst.sequences} | {worst.passed} | {worst.least_passed} | {least} | {said} |"
+    text = f"{out} stood out" if out else _mark(sound=True)
+    return f"| {test} | {len(these)} | {worst.sequences} | {worst.passed} | {worst.least_passed} | {least} | {text} |"
 
 
 def _dieharder_row(name: str, these: list[Row]) -> str:
     p_values = [row.p_value for row in these]
-    said = ", ".join(f"{row.title} {row.assessment}" for row in these if not row.sound) or "PASSED"
-    return f"| {name} | {len(these)} | {min(p_values):.4f} | {max(p_values):.4f} | {said} |"
+    text = ", ".join(f"{row.title} {row.assessment}" for row in these if not row.sound) or "PASSED"
+    return f"| {name} | {len(these)} | {min(p_values):.4f} | {max(p_values):.4f} | {text} |"
 
 
 def _repeated(section: Section) -> Iterator[str]:
@@ -158,12 +158,12 @@ def _repeated(section: Section) -> Iterator[str]:
     yield f"Of {first} results {len(section.stood_out)} stood out and were examined again:"
     yield ""
     for name, times in section.stood_out.items():
-        said = "**failed**" if name in section.failed else "sound on a fresh sample"
-        yield f"* {name}: stood out in samples: {times}: {said}"
+        text = "**failed**" if name in section.failed else "sound on a fresh sample"
+        yield f"* {name}: stood out in samples: {times}: {text}"
 
 
 def _tables(found: TableDraws) -> Iterator[str]:
-    yield "### What the tables drew themselves"
+    yield "### The draws of the tables themselves"
     yield ""
     yield (
         f"{found.size:,} bytes of journalled entropy, which are {found.spins:,} spins of 0–36, as one sequence."

@@ -1,4 +1,4 @@
-"""Draws what is examined, the way the games draw it, and turns outcomes into bits without adding or hiding a bias."""
+"""Draws samples the way the games draw, and turns outcomes into bits without adding or hiding a bias."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tools.rng_report.distributions import chi_square_tail
 CARDS = 52
 # Of the 52! orders the first 2**225 are used for bits: 67 in 100.
 DECK_BITS = 225
-# Bytes that are asked for at once where raw bytes are the sample.
+# Bytes that are read at once for a sample of raw bytes.
 RAW_CHUNK_BYTES = 1024
-# Bits are gathered as text and packed when there are so many characters.
+# Bits are collected as text and packed in pieces of this many characters.
 PACK_CHARACTERS = 80_000
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well counts of outcomes fit what they should be (chi-square)."""
+    """How well counts of outcomes fit the expected ones (chi-square)."""
 
     name: str
     statistic: float
@@ -35,7 +35,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was drawn: its bits for the suites, and its counts."""
+    """A sample: its bits for the suites, and its counts."""
 
     bits: bytes
     outcomes: int
@@ -47,7 +47,7 @@ Collect = Callable[[Randomness, int], Sample]
 
 @dataclass(frozen=True, slots=True)
 class DrawKind:
-    """One way of drawing."""
+    """A way of drawing."""
 
     name: str
     description: str
@@ -55,7 +55,7 @@ class DrawKind:
 
 
 def even_fit(name: str, counts: list[int]) -> Fit:
-    """Against all counts being equal."""
+    """The fit to equal counts."""
     expected = sum(counts) / len(counts)
     return Fit(name, sum((count - expected) ** 2 for count in counts) / expected, len(counts) - 1)
 
@@ -73,7 +73,7 @@ def _packed(texts: Iterator[str], size: int) -> bytes:
 
 
 def raw(randomness: Randomness, size: int) -> Sample:
-    """Bytes as they come."""
+    """Samples raw bytes."""
     pieces = [randomness.take(RAW_CHUNK_BYTES) for _ in range(-(-size // RAW_CHUNK_BYTES))]
     bits = b"".join(pieces)[:size]
     counts = Counter(bits)
@@ -106,7 +106,7 @@ class Numbers:
 
 
 def roulette(n: int) -> Collect:
-    """Spins of a wheel, each drawn on its own."""
+    """Samples spins of a wheel, each drawn on its own."""
 
     def spin(tape: Tape) -> int:
         return tape.below(n)
@@ -131,7 +131,7 @@ def lehmer_rank(order: list[int]) -> int:
 
 
 def decks(randomness: Randomness, size: int) -> Sample:
-    """Shuffles of one pack of cards."""
+    """Samples shuffles of one pack of cards."""
     pack = range(CARDS)
     places = [0] * (CARDS * CARDS)
     openings: Counter[int] = Counter()
@@ -151,7 +151,7 @@ def decks(randomness: Randomness, size: int) -> Sample:
     bits = _packed(texts(), size)
     shuffles = openings.total()
     table = even_fit("each card in each place", places)
-    # Every card is in one place and every place holds one card: that costs degrees of freedom, and makes what is left
+    # Every card is in one place and every place holds one card: that removes degrees of freedom, and makes the rest
     # larger by n / (n - 1).
     by_place = Fit(table.name, table.statistic * (CARDS - 1) / CARDS, (CARDS - 1) ** 2)
     first_two = [openings[first * CARDS + second] for first in pack for second in pack if first != second]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 def magnitudes(values: Sequence[float]) -> list[float]:
     """The moduli of the first half of the transform; the second half mirrors it. The length is even."""
-    # Even and odd places travel as real and imaginary part of one transform of half the length.
+    # Even and odd places are the real and the imaginary part of one transform of half the length.
     length = len(values)
     half = length // 2
     packed = _transform([complex(*pair) for pair in zip(values[::2], values[1::2], strict=True)], _roots(half), 1)

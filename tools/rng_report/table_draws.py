@@ -1,8 +1,8 @@
-"""Examines what tables drew themselves: the entropy in a file that their draws were appended to.
+"""Examines the draws of the tables themselves: the entropy in a file that they appended to.
 
-The bytes of a draw are those it threw away and then those it used, so the bytes of many draws, one after another, are
-an even stream again, and the numbers can be drawn from it once more. Nothing can be repeated on a fresh sample here, so
-a result fails if a perfect source gives such a one in fewer than one file in a thousand.
+The bytes of a draw are those it rejected and then those it used, so the bytes of many draws, one after another, are an
+even stream again, and the numbers can be drawn from it once more. Nothing can be repeated on a fresh sample here, so a
+result fails if a perfect source gives such a one in fewer than one file in a thousand.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from tools.rng_report import battery, samples
 
 FALSE_ALARM = 0.001
-# The journals of roulette without double zero.
+# Those of French roulette, whose journals are read.
 NUMBERS = 37
-# With less nothing can be said.
+# Fewer bytes prove nothing.
 LEAST_BYTES = 1000
 
 
