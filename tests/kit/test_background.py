@@ -1,4 +1,4 @@
-"""Work is ended for certain, by whoever has begun it, however often he is asked to end himself."""
+"""Ending tasks: all of them end, however often one forgets its cancellation or the caller is cancelled, too."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from services.kit import background
 
 
 async def forgetful(times: int) -> None:
-    """Forgets that it was cancelled, so often."""
+    """Forgets so many cancellations."""
     for _ in range(times):
         with suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
 
 
-async def test_it_is_said_again_until_it_is_heard() -> None:
+async def test_a_cancellation_is_repeated_until_the_task_ends() -> None:
     task = asyncio.create_task(forgetful(3))
     await asyncio.sleep(0)
     await background.cancel_and_wait([task])
     assert task.done()
 
 
-async def test_who_is_asked_again_while_he_ends_others_ends_them_first() -> None:
+async def test_a_caller_that_is_cancelled_again_ends_its_tasks_first() -> None:
     inner = asyncio.create_task(forgetful(3))
 
     async def outer() -> None:

@@ -1,4 +1,4 @@
-"""The tasks of a process: when one of them ends by itself the process stops, and a second request to stop is heard."""
+"""The tasks of a process: when one of them ends by itself the process stops, and a second request to stop is honoured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One id leads from the client's call through every line that is logged on its behalf, and no further."""
+"""Traces: one id leads from the client's call through every log line on its behalf, and no further."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
-from pathlib import Path
 from uuid import uuid4
 
 import grpc
@@ -17,11 +16,11 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc
 from services.kit import trace
-from services.kit.access.identity import Caller, TokenVerifier
+from services.kit.access.identity import Caller
 from services.kit.logs import JsonLines
-from services.kit.rpc.server import GrpcServer
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from stack.issuer import DevelopmentIssuer
+from tests.kit.fake_service import FakeService, serving
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 HEADER = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
@@ -41,23 +40,23 @@ HEADER = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
         "01" + HEADER[2:] + "-" + "x" * 300,
     ],
 )
-def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
+def test_a_malformed_header_begins_a_new_trace(header: str) -> None:
     assert trace.parse(header) is None
     assert len(trace.start_span(header).trace_id) == 32
 
 
-def test_a_trace_is_carried_on_under_a_step_of_our_own() -> None:
-    begun = trace.start_span(HEADER)
-    assert begun.trace_id == TRACE_ID
-    assert begun.span_id != "00f067aa0ba902b7"
-    assert trace.parse(begun.header) is not None
-    # A later version of the standard may say more.
+def test_a_trace_continues_under_a_span_of_its_own() -> None:
+    span = trace.start_span(HEADER)
+    assert span.trace_id == TRACE_ID
+    assert span.span_id != "00f067aa0ba902b7"
+    assert trace.parse(span.header) is not None
+    # A later version of the standard may have more fields.
     later = trace.parse("01" + HEADER[2:] + "-more")
     assert later is not None
     assert later.header == HEADER
 
 
-def test_it_is_current_within_and_not_after() -> None:
+def test_a_trace_is_current_inside_and_not_after() -> None:
     assert trace.traceparent() == ""
     with trace.start_span(HEADER) as outer:
         assert trace.trace_id() == TRACE_ID
@@ -67,35 +66,35 @@ def test_it_is_current_within_and_not_after() -> None:
     assert trace.current() is None
 
 
-def _line() -> dict[str, object]:
+def logged_line() -> dict[str, object]:
     record = logging.makeLogRecord({"name": "test", "msg": "something happened", "levelno": logging.INFO})
     line: dict[str, object] = json.loads(JsonLines().format(record))
     return line
 
 
-def test_every_line_says_which_call_it_is_about() -> None:
-    assert "trace_id" not in _line()
+def test_every_log_line_carries_the_trace_of_its_call() -> None:
+    assert "trace_id" not in logged_line()
     with trace.start_span(HEADER):
-        assert _line()["trace_id"] == TRACE_ID
+        assert logged_line()["trace_id"] == TRACE_ID
 
 
-async def test_what_outlives_a_call_is_no_part_of_it() -> None:
-    over = asyncio.Event()
+async def test_a_task_that_outlives_its_call_is_no_part_of_it() -> None:
+    ended = asyncio.Event()
 
     async def outlive() -> tuple[str, str]:
         before = trace.trace_id()
-        await over.wait()
+        await ended.wait()
         return before, trace.trace_id()
 
     with trace.start_span(HEADER):
         outliving = asyncio.create_task(outlive())
         await asyncio.sleep(0)
-    over.set()
+    ended.set()
     assert await outliving == (TRACE_ID, "")
 
 
-class Desk:
-    """A SessionService that notes in which trace it is asked, and by what metadata it would go on."""
+class FakeSessionService(FakeService):
+    """Records the trace of each call."""
 
     descriptor = session_pb2.DESCRIPTOR.services_by_name["SessionService"]
 
@@ -103,43 +102,32 @@ class Desk:
         self.traces: list[str] = []
 
     async def get_session(self, request: session_pb2.GetSessionRequest, caller: Caller) -> Message:
-        # Others are asked meanwhile.
+        # Other calls come in between.
         await asyncio.sleep(0.01)
         self.traces.append(trace.trace_id())
         return session_pb2.GetSessionResponse(session=session_pb2.Session(session_id=request.session_id))
 
-    async def _nothing(self, _request: Message, _caller: Caller) -> Message:
+    async def announce_round(self, request: session_pb2.AnnounceRoundRequest, caller: Caller) -> Message:
         self.traces.append(trace.trace_id())
         return session_pb2.AnnounceRoundResponse()
 
-    start_session = end_session = end_player_sessions = record_activity = list_sessions = _nothing
-    list_table_sessions = announce_round = set_inactivity_policy = list_inactivity_policy_changes = _nothing
-    advance_session_clock = apply_specific_rules = _nothing
 
-
-@pytest.fixture
-def issuer(tmp_path: Path) -> DevelopmentIssuer:
-    made = DevelopmentIssuer(tmp_path / "issuer")
-    made.prepare()
-    return made
+@pytest_asyncio.fixture
+async def service() -> FakeSessionService:
+    return FakeSessionService()
 
 
 @pytest_asyncio.fixture
-async def desk() -> Desk:
-    return Desk()
+async def channel(service: FakeSessionService, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
+    async with (
+        serving(service, issuer) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened,
+    ):
+        yield opened
 
 
-@pytest_asyncio.fixture
-async def channel(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
-    await server.start()
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-        yield channel
-    await server.stop(0)
-
-
-async def test_a_call_alone_and_calls_together_bring_their_traces(
-    channel: grpc.aio.Channel, desk: Desk, issuer: DevelopmentIssuer
+async def test_calls_carry_their_traces_alone_and_over_a_relay(
+    channel: grpc.aio.Channel, service: FakeSessionService, issuer: DevelopmentIssuer
 ) -> None:
     token = issuer.token(["operator"], "back-office")
     stub: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
@@ -148,9 +136,9 @@ async def test_a_call_alone_and_calls_together_bring_their_traces(
     await stub.GetSession(request, metadata=(bearer, ("traceparent", HEADER)))
     await stub.GetSession(request, metadata=(bearer, ("traceparent", "nonsense")))
     await stub.GetSession(request, metadata=(bearer,))
-    assert desk.traces == [TRACE_ID, "", ""]
+    assert service.traces == [TRACE_ID, "", ""]
 
-    desk.traces.clear()
+    service.traces.clear()
     ids = [uuid4().hex for _ in range(20)]
     calls = [
         relay_pb2.Call(
@@ -169,17 +157,17 @@ async def test_a_call_alone_and_calls_together_bring_their_traces(
     relay: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(channel)
     answers = [answer async for message in relay.Relay(requests()) for answer in message.answers]
     assert len(answers) == 20
-    assert sorted(desk.traces) == sorted(ids)
+    assert sorted(service.traces) == sorted(ids)
 
 
-async def test_what_one_player_causes_reaches_the_ledger_in_his_trace(
-    channel: grpc.aio.Channel, desk: Desk, issuer: DevelopmentIssuer
+async def test_a_players_call_reaches_the_ledger_in_its_trace(
+    channel: grpc.aio.Channel, service: FakeSessionService, issuer: DevelopmentIssuer
 ) -> None:
     token = issuer.token(["game"], "roulette")
     wallet = GrpcWallet(channel, lambda: (("authorization", f"Bearer {token}"),))
     with trace.start_span(HEADER):
         await wallet.get_session(session_pb2.GetSessionRequest(session_id="s"))
-        # What a table does for all who sit there is nobody's.
+        # What a table does for all its players belongs to no call.
         await wallet.announce_round(session_pb2.AnnounceRoundRequest(round_id="r"))
     await wallet.get_session(session_pb2.GetSessionRequest(session_id="s"))
-    assert desk.traces == [TRACE_ID, "", ""]
+    assert service.traces == [TRACE_ID, "", ""]

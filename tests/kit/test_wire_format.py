@@ -1,4 +1,4 @@
-"""Messages inside messages, put together from bytes, are what protobuf itself would have written."""
+"""Embedded messages: put together from bytes, they are what protobuf itself would have written."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from services.kit.wire_format import embedded
 @example(text="x" * 16_381)
 @example(text="x" * 16_382)
 @example(text="x" * 3_000_000)
-def test_embedded_bytes_are_protobufs_own(text: str) -> None:
+def test_embedded_bytes_are_those_of_protobuf(text: str) -> None:
     placed = wallet_pb2.PlacedStake(stake_id=text)
     whole = wallet_pb2.PlaceStakeResponse(placed=placed)
     assert embedded(1, placed.SerializeToString()) == whole.SerializeToString()
 
 
-def test_an_accepted_answer_among_many_is_the_answer_alone() -> None:
-    """The wallet gives the same stored bytes for both; see wallet_service.py."""
+def test_an_answer_has_the_same_bytes_alone_and_among_others() -> None:
+    """The wallet embeds the same stored bytes in both; see wallet_service.py."""
     placed = wallet_pb2.PlacedStake(stake_id="s", transfer_id=7)
     alone = wallet_pb2.PlaceStakeResponse(placed=placed).SerializeToString()
     assert alone == wallet_pb2.StakeAnswer(placed=placed).SerializeToString()

@@ -1,4 +1,4 @@
-"""Tokens: whose they are, how long they hold, and what happens when the issuer changes its keys."""
+"""Tokens: who bears them, how long they are valid, and what happens when the issuer changes its keys."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Issuer:
 
 
 class Clock:
-    """Our own, which only goes forward."""
+    """A clock that only goes forward."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0
@@ -73,14 +73,14 @@ def verifier(issuer: Issuer) -> TokenVerifier:
     return TokenVerifier(issuer.jwks, "feltro", lambda: NOW)
 
 
-def test_a_token_says_who_calls_and_what_he_may(issuer: Issuer, verifier: TokenVerifier) -> None:
+def test_a_token_names_its_bearer_and_the_scopes(issuer: Issuer, verifier: TokenVerifier) -> None:
     caller = verifier.verify(issuer.token(scope="player operator"))
     assert (caller.subject, set(caller.scopes)) == ("ana", {"player", "operator"})
     assert verifier.verify(issuer.token(scope=None)).scopes == frozenset()
 
 
 @pytest.mark.guarantee("G12")
-def test_g12_an_expired_token_is_authentic_and_known_to_be_expired(issuer: Issuer, verifier: TokenVerifier) -> None:
+def test_g12_an_expired_token_is_authentic_and_marked_as_expired(issuer: Issuer, verifier: TokenVerifier) -> None:
     caller = verifier.verify(issuer.token(exp=NOW - 3600))
     assert caller.expired(NOW)
     assert not verifier.verify(issuer.token(exp=NOW - CLOCK_SKEW_S + 1)).expired(NOW)
@@ -102,7 +102,7 @@ def test_g12_an_expired_token_is_authentic_and_known_to_be_expired(issuer: Issue
         {"iat": -1},
     ],
 )
-def test_a_token_that_lacks_something_is_refused(
+def test_a_token_with_wrong_claims_is_refused(
     issuer: Issuer, verifier: TokenVerifier, changes: dict[str, str | float | None]
 ) -> None:
     with pytest.raises(TokenInvalid):
@@ -132,12 +132,12 @@ def test_forged_tokens_are_refused(issuer: Issuer, verifier: TokenVerifier, tmp_
             verifier.verify(forged)
 
 
-def test_clocks_may_differ_a_little(issuer: Issuer, verifier: TokenVerifier) -> None:
+def test_small_differences_between_clocks_are_accepted(issuer: Issuer, verifier: TokenVerifier) -> None:
     soon = NOW + CLOCK_SKEW_S - 1
     assert verifier.verify(issuer.token(iat=soon, nbf=soon)).issued_at == soon
 
 
-def test_only_the_expected_issuers_tokens_are_accepted_where_one_is_named(issuer: Issuer) -> None:
+def test_only_tokens_of_the_named_issuer_are_accepted(issuer: Issuer) -> None:
     verifier = TokenVerifier([TrustedIssuer(str(issuer.jwks), "https://login.example")], "feltro", lambda: NOW)
     assert verifier.verify(issuer.token(iss="https://login.example")).subject == "ana"
     for other in ("https://elsewhere.example", None):
@@ -145,13 +145,13 @@ def test_only_the_expected_issuers_tokens_are_accepted_where_one_is_named(issuer
             verifier.verify(issuer.token(iss=other))
 
 
-def test_a_token_has_an_id_whether_it_says_one_or_not(issuer: Issuer, verifier: TokenVerifier) -> None:
-    said = verifier.verify(issuer.token(jti="first"))
-    silent = [verifier.verify(issuer.token(iat=NOW - number)) for number in range(2)]
-    assert len({"", "first", *(caller.token_id for caller in [said, *silent])}) == 4
+def test_every_token_has_an_id_of_its_own(issuer: Issuer, verifier: TokenVerifier) -> None:
+    named = verifier.verify(issuer.token(jti="first"))
+    unnamed = [verifier.verify(issuer.token(iat=NOW - number)) for number in range(2)]
+    assert len({"", "first", *(caller.token_id for caller in [named, *unnamed])}) == 4
 
 
-# -- visitors of demonstrations ------------------------------------------------------------------------------------
+# -- guests of demonstrations ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -170,11 +170,11 @@ def two_sources(issuer: Issuer, demo: Issuer) -> TokenVerifier:
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
-def test_the_gateways_key_makes_visitors_and_nobody_else(
+def test_the_gateways_key_lets_in_guests_and_nobody_else(
     issuer: Issuer, demo: Issuer, two_sources: TokenVerifier
 ) -> None:
-    visitor = two_sources.verify(demo.token("demo", sub="demo-0123456789", scope="demo"))
-    assert (visitor.player_id, visitor.scopes) == ("demo-0123456789", frozenset({"demo"}))
+    guest = two_sources.verify(demo.token("demo", sub="demo-0123456789", scope="demo"))
+    assert (guest.player_id, guest.scopes) == ("demo-0123456789", frozenset({"demo"}))
     assert two_sources.verify(issuer.token(sub="demo-0123456789", scope="demo")).player_id == "demo-0123456789"
     for subject, scope in (
         ("ana", "player"),
@@ -191,12 +191,12 @@ def test_the_gateways_key_makes_visitors_and_nobody_else(
 @pytest.mark.parametrize(
     "subject", ["ana", "demo-", "demo-1234567", "demo-ABCDEFGH", "demo-12345678\n", "xdemo-12345678"]
 )
-def test_whoever_only_tries_has_an_id_that_says_so(subject: str, issuer: Issuer, verifier: TokenVerifier) -> None:
+def test_a_guests_id_begins_with_demo(subject: str, issuer: Issuer, verifier: TokenVerifier) -> None:
     with pytest.raises(TokenInvalid):
         verifier.verify(issuer.token(sub=subject, scope="demo"))
 
 
-def test_the_demonstrations_key_is_never_taken_for_the_issuers(
+def test_the_demonstrations_key_is_never_mistaken_for_the_issuers(
     issuer: Issuer, demo: Issuer, two_sources: TokenVerifier
 ) -> None:
     demo.publish("first")
@@ -217,41 +217,41 @@ async def test_keys_are_rotated_without_a_restart(issuer: Issuer) -> None:
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_unknown_keys_are_looked_for_at_most_every_few_seconds(
+async def test_g11_unknown_keys_cause_at_most_one_read_every_few_seconds(
     issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, reads = Clock(), list[str]()
     verifier = TokenVerifier(issuer.jwks, "feltro", lambda: NOW, clock)
     read = published_keys._read
 
-    def counted(location: str) -> Mapping[str, jwt.PyJWK]:
+    def count_reads(location: str) -> Mapping[str, jwt.PyJWK]:
         reads.append(location)
         return read(location)
 
-    monkeypatch.setattr(published_keys, "_read", counted)
+    monkeypatch.setattr(published_keys, "_read", count_reads)
     tokens = [issuer.token(f"unknown-{number}") for number in range(20)]
-    assert all(isinstance(one, TokenInvalid) for one in await _tried(verifier, tokens))
+    assert all(isinstance(result, TokenInvalid) for result in await _authenticate_all(verifier, tokens))
     assert len(reads) == 1
     clock.seconds += REFRESH_INTERVAL_MIN_S
-    await _tried(verifier, tokens)
+    await _authenticate_all(verifier, tokens)
     assert len(reads) == 2
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_a_key_that_is_withdrawn_opens_nothing_a_little_later(issuer: Issuer) -> None:
+async def test_g12_a_withdrawn_key_opens_nothing_a_few_minutes_later(issuer: Issuer) -> None:
     clock = Clock()
     verifier = TokenVerifier(issuer.jwks, "feltro", lambda: NOW, clock)
     token = issuer.token("first")
     await verifier.authenticate(token)
     issuer.publish("second")
-    # However quiet it was in between: the first call after it is judged by what is published then.
+    # Even if there was no call in between: the first call after it is judged by the keys published then.
     clock.seconds += BLOCKING_REFRESH_AFTER_S
     with pytest.raises(TokenInvalid):
         await verifier.authenticate(token)
     assert (await verifier.authenticate(issuer.token("second"))).subject == "ana"
 
 
-async def test_keys_are_looked_up_again_while_the_known_ones_serve(issuer: Issuer) -> None:
+async def test_keys_are_read_again_while_the_cached_ones_serve(issuer: Issuer) -> None:
     clock = Clock()
     verifier = TokenVerifier(issuer.jwks, "feltro", lambda: NOW, clock)
     token = issuer.token("first")
@@ -260,12 +260,12 @@ async def test_keys_are_looked_up_again_while_the_known_ones_serve(issuer: Issue
     clock.seconds += REFRESH_AFTER_S
     assert (await verifier.authenticate(token)).subject == "ana"
     async with asyncio.timeout(60):
-        while not isinstance((await _tried(verifier, [token]))[0], TokenInvalid):
+        while not isinstance((await _authenticate_all(verifier, [token]))[0], TokenInvalid):
             await asyncio.sleep(0.01)
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_an_issuer_that_publishes_nothing_any_more_lets_nobody_in(issuer: Issuer) -> None:
+async def test_g12_an_issuer_that_publishes_no_keys_lets_nobody_in(issuer: Issuer) -> None:
     clock = Clock()
     verifier = TokenVerifier(issuer.jwks, "feltro", lambda: NOW, clock)
     token = issuer.token("first")
@@ -277,7 +277,7 @@ async def test_g12_an_issuer_that_publishes_nothing_any_more_lets_nobody_in(issu
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_keys_of_an_issuer_who_is_silent_hold_for_a_while_and_not_for_ever(issuer: Issuer) -> None:
+async def test_g12_the_keys_of_a_silent_issuer_stay_valid_for_a_while_and_not_for_ever(issuer: Issuer) -> None:
     clock = Clock()
     verifier = TokenVerifier(issuer.jwks, "feltro", lambda: NOW, clock)
     token = issuer.token("first")
@@ -286,17 +286,17 @@ async def test_g12_keys_of_an_issuer_who_is_silent_hold_for_a_while_and_not_for_
     assert (await verifier.authenticate(token)).subject == "ana"
     clock.seconds = 1000.0 + EXPIRE_AFTER_S
     async with asyncio.timeout(60):
-        while not isinstance((await _tried(verifier, [token]))[0], KeysUnavailable):
+        while not isinstance((await _authenticate_all(verifier, [token]))[0], KeysUnavailable):
             await asyncio.sleep(0.01)
     issuer.publish("first")
     clock.seconds += REFRESH_INTERVAL_MIN_S
     async with asyncio.timeout(60):
-        while isinstance((await _tried(verifier, [token]))[0], KeysUnavailable):
+        while isinstance((await _authenticate_all(verifier, [token]))[0], KeysUnavailable):
             clock.seconds += REFRESH_INTERVAL_MIN_S
             await asyncio.sleep(0.01)
 
 
-async def _tried(verifier: TokenVerifier, tokens: list[str]) -> list[object]:
+async def _authenticate_all(verifier: TokenVerifier, tokens: list[str]) -> list[object]:
     return [*await asyncio.gather(*map(verifier.authenticate, tokens), return_exceptions=True)]
 
 
@@ -304,29 +304,29 @@ async def _tried(verifier: TokenVerifier, tokens: list[str]) -> list[object]:
 
 
 class Publisher(ThreadingHTTPServer):
-    """Publishes an issuer's file, when it feels like it."""
+    """Publishes an issuer's file while `answering` is set."""
 
     def __init__(self, issuer: Issuer) -> None:
         publisher = self
         self.answering = threading.Event()
         self.answering.set()
-        self.elsewhere = ""
-        self.asked = 0
+        self.redirect = ""
+        self.requests = 0
         self.answered = 0
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                publisher.asked += 1
+                publisher.requests += 1
                 publisher.answering.wait(30)
                 publisher.answered += 1
-                self.send_response(302 if publisher.elsewhere else 200)
-                if publisher.elsewhere:
-                    self.send_header("Location", publisher.elsewhere)
+                self.send_response(302 if publisher.redirect else 200)
+                if publisher.redirect:
+                    self.send_header("Location", publisher.redirect)
                 self.end_headers()
                 self.wfile.write(issuer.jwks.read_bytes())
 
             def log_message(self, *_: object) -> None:
-                """Nothing."""
+                """Logs nothing."""
 
         super().__init__(("127.0.0.1", 0), Handler)
 
@@ -347,17 +347,17 @@ def publisher(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Publi
         thread.join()
 
 
-async def test_keys_may_be_published_at_an_address(issuer: Issuer, publisher: Publisher) -> None:
+async def test_keys_are_read_over_http_once_for_all_calls(issuer: Issuer, publisher: Publisher) -> None:
     verifier = TokenVerifier([TrustedIssuer(publisher.location)], "feltro", lambda: NOW)
     assert (await verifier.authenticate(issuer.token())).subject == "ana"
     assert [one.subject for one in await asyncio.gather(*(verifier.authenticate(issuer.token()) for _ in range(50)))]
-    assert publisher.asked == 1
+    assert publisher.requests == 1
 
 
-async def test_nobody_waits_for_the_keys_but_who_needs_them(
+async def test_no_call_waits_for_keys_while_the_cached_ones_serve(
     issuer: Issuer, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Whoever waited would wait for the answer.
+    # A call that waited would wait for the answer.
     monkeypatch.setattr(published_keys, "FETCH_TIMEOUT_S", 60.0)
     clock = Clock()
     verifier = TokenVerifier([TrustedIssuer(publisher.location)], "feltro", lambda: NOW, clock)
@@ -365,20 +365,22 @@ async def test_nobody_waits_for_the_keys_but_who_needs_them(
     await verifier.authenticate(token)
     publisher.answering.clear()
     clock.seconds += REFRESH_AFTER_S
-    # Neither the loop nor the caller waits for the issuer, who does not answer.
+    # Neither the loop nor the caller waits for the silent issuer.
     assert (await verifier.authenticate(token)).subject == "ana"
     assert publisher.answered == 1
     publisher.answering.set()
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_without_keys_nobody_is_let_in(issuer: Issuer, publisher: Publisher) -> None:
+async def test_g12_without_keys_no_token_is_accepted_and_redirects_are_not_followed(
+    issuer: Issuer, publisher: Publisher
+) -> None:
     clock = Clock()
-    publisher.elsewhere = "https://elsewhere.example/jwks.json"
+    publisher.redirect = "https://elsewhere.example/jwks.json"
     verifier = TokenVerifier([TrustedIssuer(publisher.location)], "feltro", lambda: NOW, clock)
     with pytest.raises(KeysUnavailable):
         await verifier.authenticate(issuer.token())
-    publisher.elsewhere = ""
+    publisher.redirect = ""
     clock.seconds += REFRESH_INTERVAL_MIN_S
     assert (await verifier.authenticate(issuer.token())).subject == "ana"
 
@@ -398,7 +400,7 @@ def test_settings_take_a_file_or_a_safe_address(issuer: Issuer, monkeypatch: pyt
 
 
 @pytest.mark.guarantee("G11")
-def test_g11_verified_tokens_are_remembered_up_to_a_limit(
+def test_g11_verified_tokens_are_cached_up_to_a_limit(
     issuer: Issuer, verifier: TokenVerifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "VERIFIED_TOKENS_LIMIT", 3)

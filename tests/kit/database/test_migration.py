@@ -1,4 +1,4 @@
-"""`feltro migrate`: it takes as long as it takes, waits for another one with a limit, and says what went wrong."""
+"""`feltro migrate`: no time limit ends it, it waits for another one with a limit, and it says what went wrong."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Migrating:
+class Migration:
     """A database without a schema, and a folder of migrations for it."""
 
     postgres: EmbeddedPostgres
     name: str
     migrations: Path
-    said: pytest.CaptureFixture[str]
+    printed: pytest.CaptureFixture[str]
 
     @property
     def owner_url(self) -> str:
         return self.postgres.url(OWNER_ROLE, self.name)
 
     def add(self, number: int, step: str) -> None:
-        """One more migration: a line of Python."""
+        """Adds a migration of one line of Python."""
         before = f"{number - 1:04}" if number > 1 else None
         (self.migrations / "versions" / f"{number:04}_step.py").write_text(
             f"from alembic import op\nrevision = '{number:04}'\ndown_revision = {before!r}\n\n"
@@ -45,16 +45,16 @@ class Migrating:
         )
 
     def migrate(self) -> tuple[int, str]:
-        """The exit status, and what is printed."""
+        """Returns the exit status and the printed text."""
         status = migration.command(["wallet"])
-        said = self.said.readouterr()
-        return status, said.err if status else said.out
+        printed = self.printed.readouterr()
+        return status, printed.err if status else printed.out
 
-    def ask(self, statement: str) -> str:
+    def query(self, statement: str) -> str:
         return self.postgres.sql(statement, self.name)
 
     async def in_another_transaction(self, statement: str) -> asyncpg.Connection[asyncpg.Record]:
-        """Something else that works on the database, and has not ended yet."""
+        """Opens another connection with a transaction that has not ended."""
         connection = await asyncpg.connect(self.owner_url.replace("+asyncpg", ""))
         await connection.execute("BEGIN")
         await connection.execute(statement)
@@ -64,7 +64,7 @@ class Migrating:
 @pytest.fixture
 def migrating(
     postgres: EmbeddedPostgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Migrating]:
+) -> Iterator[Migration]:
     name = f"feltro_migrating_{next(_numbers)}"
     postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE)
     migrations = tmp_path / "migrations"
@@ -72,33 +72,35 @@ def migrating(
     shutil.copy(wallet_migrate.MIGRATIONS / "env.py", migrations)
     monkeypatch.setattr(wallet_migrate, "MIGRATIONS", migrations)
     monkeypatch.setenv("FELTRO_WALLET_OWNER_URL", postgres.url(OWNER_ROLE, name))
-    yield Migrating(postgres, name, migrations, capsys)
+    yield Migration(postgres, name, migrations, capsys)
     postgres.drop_database(name)
 
 
-def test_no_limit_of_the_services_or_of_the_role_ends_it(migrating: Migrating, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_heeds_no_time_limit_of_services_or_of_the_role(
+    migrating: Migration, monkeypatch: pytest.MonkeyPatch
+) -> None:
     defaults = postgresql.connect.__kwdefaults__
     assert defaults is not None
     assert defaults["command_timeout_s"] == postgresql.COMMAND_TIMEOUT_S
     monkeypatch.setitem(defaults, "command_timeout_s", 0.05)
-    migrating.ask(f"ALTER ROLE {OWNER_ROLE} IN DATABASE {migrating.name} SET statement_timeout = '50ms'")
+    migrating.query(f"ALTER ROLE {OWNER_ROLE} IN DATABASE {migrating.name} SET statement_timeout = '50ms'")
     migrating.add(1, "op.execute('CREATE TABLE made AS SELECT 1 FROM pg_sleep(0.3)')")
     assert migrating.migrate() == (0, "The wallet's database has the newest schema.\n")
-    assert migrating.ask("SELECT count(*) FROM made") == "1"
+    assert migrating.query("SELECT count(*) FROM made") == "1"
 
 
 @pytest.mark.guarantee("G11")
-async def test_it_waits_for_another_migration_and_says_so_if_that_does_not_end(
-    migrating: Migrating, monkeypatch: pytest.MonkeyPatch
+async def test_g11_a_migration_waits_for_another_one_up_to_a_limit(
+    migrating: Migration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migration, "OTHER_MIGRATION_TIMEOUT_S", 0.1)
     migrating.add(1, "op.execute('CREATE TABLE made ()')")
     other = await migrating.in_another_transaction(f"SELECT pg_advisory_xact_lock({migration._ONE_AT_A_TIME})")
-    status, said = await _in_a_thread(migrating)
+    status, printed = await _in_a_thread(migrating)
     assert status == 1
-    waits, why = said.splitlines()
-    assert waits == ("feltro migrate: another migration of this database is under way: waiting for it, at most 0.1 s")
-    assert why.startswith(
+    waiting, failure = printed.splitlines()
+    assert waiting == ("feltro migrate: another migration of this database is under way: waiting for it, at most 0.1 s")
+    assert failure.startswith(
         "feltro migrate: the database was not changed: Another migration of it has not ended within 0.1 s."
     )
     await other.close()
@@ -106,67 +108,67 @@ async def test_it_waits_for_another_migration_and_says_so_if_that_does_not_end(
 
 
 @pytest.mark.guarantee("G11")
-async def test_it_does_not_hold_everybody_up_behind_a_table_that_is_in_use(
-    migrating: Migrating, monkeypatch: pytest.MonkeyPatch
+async def test_g11_a_migration_does_not_block_a_table_in_use_for_long(
+    migrating: Migration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migration, "TABLE_LOCK_TIMEOUT_S", 0.1)
     migrating.add(1, "op.execute('CREATE TABLE ledger ()')")
     assert (await _in_a_thread(migrating))[0] == 0
     migrating.add(2, "op.execute('ALTER TABLE ledger ADD COLUMN cents bigint')")
     backup = await migrating.in_another_transaction("LOCK TABLE ledger IN ACCESS SHARE MODE")
-    status, said = await _in_a_thread(migrating)
+    status, printed = await _in_a_thread(migrating)
     assert status == 1
-    assert "the database was not changed: Somebody has used a table that has to change for more than 0.1 s" in said
-    assert migrating.ask("SELECT version_num FROM alembic_version") == "0001"
+    assert "the database was not changed: Somebody has used a table that has to change for more than 0.1 s" in printed
+    assert migrating.query("SELECT version_num FROM alembic_version") == "0001"
     await backup.close()
     assert (await _in_a_thread(migrating))[0] == 0
 
 
-async def _in_a_thread(migrating: Migrating) -> tuple[int, str]:
-    """It has an event loop of its own."""
+async def _in_a_thread(migrating: Migration) -> tuple[int, str]:
+    """Migrates in a thread, because the command runs an event loop of its own."""
     return await asyncio.to_thread(migrating.migrate)
 
 
 @pytest.mark.parametrize(
-    ("step", "why"),
+    ("step", "failure"),
     [
         ("raise TimeoutError", "TimeoutError\n"),
         ("raise RuntimeError('a row that cannot be')", "a row that cannot be\n"),
     ],
 )
-def test_a_failure_says_what_failed_and_changes_nothing(migrating: Migrating, step: str, why: str) -> None:
+def test_a_failed_migration_is_explained_and_changes_nothing(migrating: Migration, step: str, failure: str) -> None:
     migrating.add(1, "op.execute('CREATE TABLE made ()')")
     migrating.add(2, step)
-    assert migrating.migrate() == (1, f"feltro migrate: the database was not changed: {why}")
-    assert migrating.ask("SELECT to_regclass('made') IS NULL") == "t"
+    assert migrating.migrate() == (1, f"feltro migrate: the database was not changed: {failure}")
+    assert migrating.query("SELECT to_regclass('made') IS NULL") == "t"
 
 
-def test_a_database_that_cannot_be_reached_is_said(migrating: Migrating, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_database_is_reported(migrating: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
     migrating.add(1, "pass")
-    for url, why in (
+    for url, failure in (
         (migrating.owner_url.replace(OWNER_ROLE, "feltro_nobody"), "password authentication failed"),
         (f"postgresql+asyncpg://{OWNER_ROLE}@127.0.0.1:1/nothing", "Connect"),
     ):
         monkeypatch.setenv("FELTRO_WALLET_OWNER_URL", url)
-        status, said = migrating.migrate()
+        status, printed = migrating.migrate()
         assert status == 1
-        assert said.startswith("feltro migrate: the database was not changed: ")
-        assert why in said
+        assert printed.startswith("feltro migrate: the database was not changed: ")
+        assert failure in printed
 
 
-def test_the_schema_of_a_later_release_is_left_alone(migrating: Migrating) -> None:
+def test_the_schema_of_a_later_release_is_left_alone(migrating: Migration) -> None:
     migrating.add(1, "op.execute('CREATE TABLE made ()')")
     migrating.add(2, "op.execute('CREATE TABLE later ()')")
     assert migrating.migrate()[0] == 0
     (migrating.migrations / "versions" / "0002_step.py").unlink()
-    said = "The wallet's database has the schema 0002, newer than this release's 0001: nothing to do.\n"
-    assert migrating.migrate() == (0, said)
-    assert migrating.ask("SELECT to_regclass('later') IS NULL") == "f"
+    printed = "The wallet's database has the schema 0002, newer than this release's 0001: nothing to do.\n"
+    assert migrating.migrate() == (0, printed)
+    assert migrating.query("SELECT to_regclass('later') IS NULL") == "f"
 
 
 @pytest.mark.parametrize("migrations", [wallet_migrate.MIGRATIONS, game_migrate.MIGRATIONS])
-def test_revisions_are_the_numbers_of_their_files_and_rise(migrations: Path) -> None:
-    """By that the services know which one they need, without the tool that migrates."""
+def test_revisions_are_the_rising_numbers_of_their_files(migrations: Path) -> None:
+    """So a service knows the revision that it needs without loading the migrations."""
     scripts = ScriptDirectory.from_config(_configuration(migrations))
     revisions = [script.revision for script in scripts.walk_revisions()]
     names = sorted((path.name for path in (migrations / "versions").glob("*.py")), reverse=True)

@@ -1,4 +1,4 @@
-"""The continuous health tests: the standard's own cutoffs, what they catch and how soon, and what they leave alone."""
+"""The continuous health tests: the standard's cutoffs, how soon they notice a fault, and how rarely a sound source."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from services.kit.randomness.health_tests import (
 HOURS_A_YEAR = 24 * 365
 
 
-def faulty_after(source: bytes, step: int = 1) -> int | None:
-    """How many bytes it took to notice."""
+def bytes_until_fault(source: bytes, step: int = 1) -> int | None:
+    """Returns how many bytes were read before the fault was noticed."""
     tests = HealthTests()
     for start in range(0, len(source), step):
         if tests.fault(source[start : start + step]):
@@ -47,13 +47,13 @@ def test_proportion_cutoffs_are_the_published_ones(entropy: float, window: int, 
 
 
 def test_repetition_cutoffs_are_the_published_ones() -> None:
-    # SP 800-90B, 4.4.1: at alpha = 2**-20 a source of two bits a sample is accused at the eleventh.
+    # SP 800-90B, 4.4.1: at alpha = 2**-20 a source of two bits a sample fails at the eleventh.
     assert repetition_cutoff(2.0, 20) == 11
     assert [repetition_cutoff(bits, 20) for bits in (1, 7.3, 8)] == [21, 4, 4]
 
 
-def test_a_sound_source_is_practically_never_accused() -> None:
-    """Of a full-entropy source that gives a megabyte every hour, for ten thousand years; exact."""
+def test_a_sound_source_practically_never_fails() -> None:
+    """Computed exactly, for a source of full entropy that is read a megabyte an hour for ten thousand years."""
     samples = 10**6 * HOURS_A_YEAR * 10_000
     run = Fraction(1, 256 ** (REPETITION_CUTOFF - 1))
     others = WINDOW - 1
@@ -66,23 +66,23 @@ def test_a_sound_source_is_practically_never_accused() -> None:
 
 
 @pytest.mark.rule("903-B/2015:6.7.3")
-def test_a_stuck_source_is_noticed_at_once() -> None:
+def test_a_stuck_source_is_noticed_within_eight_bytes() -> None:
     sound = random.Random(1).randbytes(1000)
-    assert faulty_after(sound + b"\xa5" * 100) == 1000 + REPETITION_CUTOFF == 1008
+    assert bytes_until_fault(sound + b"\xa5" * 100) == 1000 + REPETITION_CUTOFF == 1008
 
 
 @pytest.mark.rule("903-B/2015:6.7.3")
 @pytest.mark.parametrize("step", [1, 7, 32, 4096])
 def test_two_alternating_bytes_are_noticed_within_a_window(step: int) -> None:
-    noticed = faulty_after(b"\x00\xff" * 4096, step)
-    assert noticed is not None
-    assert noticed <= max(2 * PROPORTION_CUTOFF, step) + step
+    noticed_after = bytes_until_fault(b"\x00\xff" * 4096, step)
+    assert noticed_after is not None
+    assert noticed_after <= max(2 * PROPORTION_CUTOFF, step) + step
 
 
 @pytest.mark.rule("903-B/2015:6.7.3")
 @pytest.mark.parametrize("period", [3, 8, 14])
 def test_a_short_period_is_noticed_within_a_window(period: int) -> None:
-    assert (faulty_after(bytes(range(period)) * 1000) or WINDOW + 1) <= WINDOW
+    assert (bytes_until_fault(bytes(range(period)) * 1000) or WINDOW + 1) <= WINDOW
 
 
 @pytest.mark.rule("903-B/2015:6.7.3")
@@ -97,8 +97,8 @@ def test_a_short_period_is_noticed_within_a_window(period: int) -> None:
 def test_a_biased_source_is_noticed_within_64_kib(name: str, byte: object) -> None:
     assert callable(byte)
     chance = random.Random(2)
-    noticed = faulty_after(bytes(byte(chance) for _ in range(64 * 1024)))
-    assert noticed is not None, name
+    noticed_after = bytes_until_fault(bytes(byte(chance) for _ in range(64 * 1024)))
+    assert noticed_after is not None, name
 
 
 @pytest.mark.rule("903-B/2015:6.7.3")
@@ -109,7 +109,7 @@ def test_a_good_source_passes_over_four_megabytes() -> None:
 
 
 @given(st.lists(st.binary(max_size=70), max_size=30))
-def test_repetition_counts_across_all_borders(pieces: list[bytes]) -> None:
+def test_repetitions_are_counted_across_reads(pieces: list[bytes]) -> None:
     cutoff = 2
     whole = b"".join(pieces)
     repeats = any(a == b for a, b in pairwise(whole))
@@ -118,10 +118,10 @@ def test_repetition_counts_across_all_borders(pieces: list[bytes]) -> None:
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30))
-def test_proportion_is_counted_as_the_standard_counts_it(pieces: list[bytes]) -> None:
+def test_proportions_are_counted_as_in_the_standard(pieces: list[bytes]) -> None:
     cutoff, window = 3, 16
     whole = b"".join(pieces)
-    # 4.4.2, one window after another, the last one unfinished.
+    # 4.4.2: one window after another, the last one incomplete.
     windows = [whole[start : start + window] for start in range(0, len(whole), window)]
     allowed = all(each.count(each[0]) < cutoff for each in windows)
     test = AdaptiveProportion(cutoff, window)
@@ -129,5 +129,5 @@ def test_proportion_is_counted_as_the_standard_counts_it(pieces: list[bytes]) ->
 
 
 @pytest.mark.guarantee("G7")
-def test_a_fault_does_not_tell_the_bytes() -> None:
+def test_g7_a_fault_does_not_reveal_the_bytes() -> None:
     assert HealthTests().fault(b"\x5b" * 64) == HealthTests().fault(b"\x2c" * 64)

@@ -1,10 +1,9 @@
-"""The caller's end of a relay: what it does when there is no answer, or too much to say at once."""
+"""The caller's end of a relay: calls get their answers, and come to an end where there is none."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import cast
 
 import grpc
@@ -15,7 +14,7 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
 from services.kit import background
-from services.kit.access.identity import Caller, TokenVerifier
+from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.rpc import relay_connection
 from services.kit.rpc.relay_channel import RelayChannel
@@ -24,48 +23,38 @@ from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
 from stack.servers.ephemeral import free_port
+from tests.kit.fake_service import FakeService, serving
 
 OPERATOR = "operator"
 
 
-class Desk:
-    """A ComplaintService that answers when it may."""
+class FakeComplaintService(FakeService):
+    """Answers GetComplaint as soon as it may."""
 
     descriptor = complaint_pb2.DESCRIPTOR.services_by_name["ComplaintService"]
 
     def __init__(self) -> None:
         self.may_answer = asyncio.Event()
-        self.asked = asyncio.Event()
+        self.called = asyncio.Event()
 
     async def get_complaint(self, request: complaint_pb2.GetComplaintRequest, caller: Caller) -> Message:
-        self.asked.set()
+        self.called.set()
         await self.may_answer.wait()
         if request.reference == "missing":
             raise Refused("COMPLAINT_UNKNOWN", "There is no such complaint.", {"a": "b"})
         return complaint_pb2.GetComplaintResponse(complaint=complaint_pb2.Complaint(reference=request.reference))
 
-    async def _nothing(self, _request: Message, _caller: Caller) -> Message:
-        raise AssertionError("not called here")
 
-    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = close_complaint = (
-        _nothing
-    )
+@pytest_asyncio.fixture
+async def service() -> FakeComplaintService:
+    return FakeComplaintService()
 
 
 @pytest_asyncio.fixture
-async def desk() -> Desk:
-    return Desk()
-
-
-@pytest_asyncio.fixture
-async def server(desk: Desk, tmp_path: Path) -> AsyncIterator[GrpcServer]:
-    issuer = DevelopmentIssuer(tmp_path / "issuer")
-    issuer.prepare()
-    made = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
-    await made.start()
-    yield made
-    desk.may_answer.set()
-    await made.stop(0)
+async def server(service: FakeComplaintService, issuer: DevelopmentIssuer) -> AsyncIterator[GrpcServer]:
+    async with serving(service, issuer) as made:
+        yield made
+        service.may_answer.set()
 
 
 @pytest_asyncio.fixture
@@ -75,24 +64,26 @@ async def channel(server: GrpcServer) -> AsyncIterator[RelayChannel]:
     await made.close()
 
 
-async def ask(channel: RelayChannel, tmp_path: Path, reference: str, within_s: float = 60.0) -> str:
+async def get(channel: RelayChannel, issuer: DevelopmentIssuer, reference: str, within_s: float = 60.0) -> str:
     stub: complaint_pb2_grpc.ComplaintServiceAsyncStub = complaint_pb2_grpc.ComplaintServiceStub(
         cast("grpc.aio.Channel", channel)
     )
-    token = DevelopmentIssuer(tmp_path / "issuer").token([OPERATOR], "back-office")
+    token = issuer.token([OPERATOR], "back-office")
     request = complaint_pb2.GetComplaintRequest(reference=reference)
     metadata = (("authorization", f"Bearer {token}"),)
     answer = await stub.GetComplaint(request, metadata=metadata, timeout=within_s)
     return str(answer.complaint.reference)
 
 
-async def test_a_stub_calls_over_it_as_over_a_channel(channel: RelayChannel, desk: Desk, tmp_path: Path) -> None:
-    desk.may_answer.set()
-    assert await asyncio.gather(*(ask(channel, tmp_path, str(number)) for number in range(50))) == [
+async def test_a_stub_calls_over_a_relay_as_over_a_channel(
+    channel: RelayChannel, service: FakeComplaintService, issuer: DevelopmentIssuer
+) -> None:
+    service.may_answer.set()
+    assert await asyncio.gather(*(get(channel, issuer, str(number)) for number in range(50))) == [
         str(number) for number in range(50)
     ]
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await ask(channel, tmp_path, "missing")
+        await get(channel, issuer, "missing")
     status = status_of(refused.value)
     assert status is not None
     info = error_info(status)
@@ -107,16 +98,16 @@ async def test_a_stub_calls_over_it_as_over_a_channel(channel: RelayChannel, des
 
 @pytest.mark.guarantee("G11")
 async def test_g11_no_answer_is_waited_for_beyond_the_time_limit(
-    channel: RelayChannel, desk: Desk, tmp_path: Path
+    channel: RelayChannel, service: FakeComplaintService, issuer: DevelopmentIssuer
 ) -> None:
     """Each call has a limit of its own, and the short one is not kept waiting for the long one."""
-    patient = asyncio.create_task(ask(channel, tmp_path, "a", within_s=3600.0))
+    patient = asyncio.create_task(get(channel, issuer, "a", within_s=3600.0))
     for limit_s in (0.3, 0.05):
         with pytest.raises(grpc.aio.AioRpcError) as late:
-            await asyncio.wait_for(ask(channel, tmp_path, "b", within_s=limit_s), 60.0)
+            await asyncio.wait_for(get(channel, issuer, "b", within_s=limit_s), 60.0)
         assert late.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
     assert not patient.done()
-    desk.may_answer.set()
+    service.may_answer.set()
     assert await asyncio.wait_for(patient, 60.0) == "a"
     assert channel._connection.idle
     assert not any(channel._connection._expiries.values())
@@ -142,35 +133,26 @@ async def test_g11_calls_that_nobody_waits_for_never_leave_and_do_not_pile_up(mo
     await connection.close()
 
 
-async def test_a_process_that_goes_away_leaves_no_call_without_an_end(
-    channel: RelayChannel, desk: Desk, server: GrpcServer, tmp_path: Path
+async def test_a_process_that_goes_away_leaves_no_call_waiting(
+    channel: RelayChannel, service: FakeComplaintService, server: GrpcServer, issuer: DevelopmentIssuer
 ) -> None:
-    asking = asyncio.create_task(ask(channel, tmp_path, "a"))
-    await desk.asked.wait()
+    calling = asyncio.create_task(get(channel, issuer, "a"))
+    await service.called.wait()
     await server.stop(0)
     with pytest.raises(grpc.aio.AioRpcError) as gone:
-        await asking
+        await calling
     assert gone.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
-async def test_the_first_call_to_a_process_that_was_started_again_is_not_lost(
-    channel: RelayChannel, desk: Desk, server: GrpcServer, tmp_path: Path
+async def test_the_first_call_to_a_restarted_process_is_not_lost(
+    channel: RelayChannel, service: FakeComplaintService, server: GrpcServer, issuer: DevelopmentIssuer
 ) -> None:
-    """What spoke over the stream that broke must not take what is said after it."""
-    desk.may_answer.set()
-    assert await ask(channel, tmp_path, "a") == "a"
+    """The broken stream must not take calls that were made after it broke."""
+    service.may_answer.set()
+    assert await get(channel, issuer, "a") == "a"
     port = server.port
     await server.stop(0)
-    again = GrpcServer(
-        f"127.0.0.1:{port}",
-        TokenVerifier(DevelopmentIssuer(tmp_path / "issuer").jwks, "feltro"),
-        [desk],
-        "wallet.feltro",
-        lambda _: None,
-    )
-    await again.start()
-    async with asyncio.timeout(60.0):
+    async with serving(service, issuer, port), asyncio.timeout(60.0):
         while not channel._connection._broken:
             await asyncio.sleep(0.01)
-    assert await ask(channel, tmp_path, "b") == "b"
-    await again.stop(0)
+        assert await get(channel, issuer, "b") == "b"

@@ -1,10 +1,9 @@
-"""Relayed calls: the same answers as calls made alone, many at a time."""
+"""The server's end of a relay: the same answers as for calls made alone, many at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import cast
 
 import grpc
@@ -18,16 +17,16 @@ from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Method
 from services.kit.rpc.relay_handler import _Stream
-from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info
 from stack.issuer import DevelopmentIssuer
+from tests.kit.fake_service import DOMAIN, FakeService, serving
 
 METHOD = "feltro.wallet.v1.ComplaintService/GetComplaint"
 COMMAND = "feltro.wallet.v1.ComplaintService/CloseComplaint"
 
 
-class Desk:
-    """A ComplaintService that answers with the reference it is asked for, once it may."""
+class FakeComplaintService(FakeService):
+    """Answers with the reference of the request as soon as it may."""
 
     descriptor = complaint_pb2.DESCRIPTOR.services_by_name["ComplaintService"]
 
@@ -56,32 +55,22 @@ class Desk:
             raise
         self.done.append(reference)
 
-    async def _nothing(self, _request: Message, _caller: Caller) -> Message:
-        raise AssertionError("not called here")
 
-    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = _nothing
-
-
-@pytest.fixture
-def issuer(tmp_path: Path) -> DevelopmentIssuer:
-    made = DevelopmentIssuer(tmp_path / "issuer")
-    made.prepare()
-    return made
+@pytest_asyncio.fixture
+async def service() -> FakeComplaintService:
+    return FakeComplaintService()
 
 
 @pytest_asyncio.fixture
-async def desk() -> Desk:
-    return Desk()
-
-
-@pytest_asyncio.fixture
-async def stub(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[relay_pb2_grpc.RelayServiceAsyncStub]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], "wallet.feltro", lambda _: None)
-    await server.start()
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+async def stub(
+    service: FakeComplaintService, issuer: DevelopmentIssuer
+) -> AsyncIterator[relay_pb2_grpc.RelayServiceAsyncStub]:
+    async with (
+        serving(service, issuer) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
+    ):
         made: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(channel)
         yield made
-    await server.stop(0)
 
 
 def call(number: int, reference: str, token: str, method: str = METHOD) -> relay_pb2.Call:
@@ -90,10 +79,10 @@ def call(number: int, reference: str, token: str, method: str = METHOD) -> relay
 
 
 async def test_each_call_gets_its_own_answer_or_refusal(
-    stub: relay_pb2_grpc.RelayServiceAsyncStub, desk: Desk, issuer: DevelopmentIssuer
+    stub: relay_pb2_grpc.RelayServiceAsyncStub, service: FakeComplaintService, issuer: DevelopmentIssuer
 ) -> None:
     token = issuer.token(["operator"], "back-office")
-    desk.may_answer.set()
+    service.may_answer.set()
     calls = [
         call(1, "a", token),
         call(2, "missing", token),
@@ -125,26 +114,26 @@ async def test_each_call_gets_its_own_answer_or_refusal(
 
 
 @pytest.mark.guarantee("G3")
-async def test_a_caller_that_goes_away_does_not_undo_what_it_asked_for(
-    stub: relay_pb2_grpc.RelayServiceAsyncStub, desk: Desk, issuer: DevelopmentIssuer
+async def test_g3_a_command_is_carried_out_although_its_caller_goes_away(
+    stub: relay_pb2_grpc.RelayServiceAsyncStub, service: FakeComplaintService, issuer: DevelopmentIssuer
 ) -> None:
     token = issuer.token(["operator"], "back-office")
     stream = stub.Relay()
     await stream.write(relay_pb2.RelayRequest(calls=[call(1, "a", token)]))
     async with asyncio.timeout(60):
-        while not desk.begun:
+        while not service.begun:
             await asyncio.sleep(0)
         stream.cancel()
-        desk.may_answer.set()
-        while not desk.done:
+        service.may_answer.set()
+        while not service.done:
             await asyncio.sleep(0)
-    assert desk.done == ["a"]
+    assert service.done == ["a"]
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_more_calls_than_may_be_under_way_are_refused(
     stub: relay_pb2_grpc.RelayServiceAsyncStub,
-    desk: Desk,
+    service: FakeComplaintService,
     issuer: DevelopmentIssuer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,54 +148,56 @@ async def test_g11_more_calls_than_may_be_under_way_are_refused(
     messages = aiter(stub.Relay(requests()))
     (refused,) = (await anext(messages)).answers
     assert refused.refused.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
-    desk.may_answer.set()
+    service.may_answer.set()
     sent.set()
     assert {answer.call_id async for message in messages for answer in message.answers} == {0, 1}
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_read_ends_at_its_time_limit(
-    stub: relay_pb2_grpc.RelayServiceAsyncStub, desk: Desk, issuer: DevelopmentIssuer
+    stub: relay_pb2_grpc.RelayServiceAsyncStub, service: FakeComplaintService, issuer: DevelopmentIssuer
 ) -> None:
     asked = call(1, "a", issuer.token(["operator"], "back-office"))
     asked.time_limit_ms = 50
     (answer,) = await asyncio.wait_for(collect(stub, asked), 60)
     assert answer.refused.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
-    assert (desk.begun, desk.cancelled, desk.done) == (["a"], ["a"], [])
+    assert (service.begun, service.cancelled, service.done) == (["a"], ["a"], [])
 
 
 @pytest.mark.guarantee("G3", "G11")
 async def test_g3_a_command_that_has_begun_is_carried_out_beyond_its_time_limit(
-    desk: Desk, issuer: DevelopmentIssuer
+    service: FakeComplaintService, issuer: DevelopmentIssuer
 ) -> None:
     asked = command(1, "a", issuer.token(["operator"], "back-office"), time_limit_ms=10)
-    answering = asyncio.create_task(closing(desk, issuer).answer(asked.request, asked.token, "", 0.01))
+    answering = asyncio.create_task(closing(service, issuer).answer(asked.request, asked.token, "", 0.01))
     async with asyncio.timeout(60):
-        while not desk.begun:
+        while not service.begun:
             await asyncio.sleep(0)
         await asyncio.sleep(0.05)
         assert not answering.done()
-        desk.may_answer.set()
+        service.may_answer.set()
         await answering
-    assert (desk.done, desk.cancelled) == (["a"], [])
+    assert (service.done, service.cancelled) == (["a"], [])
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_a_command_that_could_not_begin_in_time_never_begins(desk: Desk, issuer: DevelopmentIssuer) -> None:
-    stream = _Stream({COMMAND: closing(desk, issuer)}, cast("grpc.aio.ServicerContext[bytes, bytes]", None))
+async def test_g11_a_command_that_could_not_begin_in_time_never_begins(
+    service: FakeComplaintService, issuer: DevelopmentIssuer
+) -> None:
+    stream = _Stream({COMMAND: closing(service, issuer)}, cast("grpc.aio.ServicerContext[bytes, bytes]", None))
     asked = command(1, "a", issuer.token(["operator"], "back-office"), time_limit_ms=1)
     # Received long ago: the process had too much to do.
     stream._begin(asked, asyncio.get_running_loop().time() - 1.0)
     assert await stream._answers.wait_for_items()
     (answer,) = relay_pb2.RelayResponse.FromString(stream._answers.take_batch()[0]).answers
     assert answer.refused.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
-    assert not desk.begun
+    assert not service.begun
 
 
-def closing(desk: Desk, issuer: DevelopmentIssuer) -> Method:
+def closing(service: FakeComplaintService, issuer: DevelopmentIssuer) -> Method:
     """The command `CloseComplaint`."""
-    descriptor = desk.descriptor.methods_by_name["CloseComplaint"]
-    return Method(desk, descriptor, TokenVerifier(issuer.jwks, "feltro"), "wallet.feltro", lambda _: None)
+    descriptor = service.descriptor.methods_by_name["CloseComplaint"]
+    return Method(service, descriptor, TokenVerifier(issuer.jwks, "feltro"), DOMAIN, lambda _: None)
 
 
 async def one(asked: relay_pb2.Call) -> AsyncIterator[relay_pb2.RelayRequest]:

@@ -1,9 +1,8 @@
-"""The gRPC shell: access rules come from the protos, failures become refusals, nothing unimplemented starts."""
+"""The gRPC server: access rules come from the protos, failures become refusals, a missing method stops the start."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import grpc
 import pytest
@@ -19,16 +18,15 @@ from services.kit.rpc.methods import MethodNotImplemented
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
-
-DOMAIN = "wallet.feltro"
-
-
-class Away(Exception):
-    """Something that callers can do something about."""
+from tests.kit.fake_service import DOMAIN, FakeService, serving
 
 
-class Desk:
-    """A ComplaintService of which only one method does anything."""
+class DatabaseAway(Exception):
+    """A failure to which callers can react."""
+
+
+class FakeComplaintService(FakeService):
+    """Answers GetComplaint as the test says."""
 
     descriptor = complaint_pb2.DESCRIPTOR.services_by_name["ComplaintService"]
 
@@ -38,40 +36,25 @@ class Desk:
     async def get_complaint(self, _request: complaint_pb2.GetComplaintRequest, caller: Caller) -> Message:
         return self.act(caller)
 
-    async def _nothing(self, _request: Message, _caller: Caller) -> Message:
-        raise AssertionError("not called here")
 
-    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = close_complaint = (
-        _nothing
-    )
-
-
-def explain(failed: Exception) -> Refused | None:
-    if isinstance(failed, Away):
+def refusal_for(failed: Exception) -> Refused | None:
+    if isinstance(failed, DatabaseAway):
         return Refused("UNAVAILABLE", "It is away: try again.")
     return None
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
-@pytest.fixture
-def issuer(tmp_path: Path) -> DevelopmentIssuer:
-    made = DevelopmentIssuer(tmp_path / "issuer")
-    made.prepare()
-    return made
+def service() -> FakeComplaintService:
+    return FakeComplaintService()
 
 
 @pytest_asyncio.fixture
-async def channel(desk: Desk, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
-    server = GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [desk], DOMAIN, explain)
-    await server.start()
-    await server.set_serving(serving=True)
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened:
+async def channel(service: FakeComplaintService, issuer: DevelopmentIssuer) -> AsyncIterator[grpc.aio.Channel]:
+    async with (
+        serving(service, issuer, refusal_for=refusal_for) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened,
+    ):
         yield opened
-    await server.stop(0)
 
 
 @pytest.fixture
@@ -93,17 +76,17 @@ async def refusal(call: object) -> tuple[grpc.StatusCode, str]:
     return failed.value.code(), "" if info is None else info.reason
 
 
-async def test_who_may_call_is_read_from_the_proto(
-    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, desk: Desk
+async def test_access_is_read_from_the_proto(
+    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, service: FakeComplaintService
 ) -> None:
     request = complaint_pb2.GetComplaintRequest()
     seen: list[Caller] = []
 
-    def remember(caller: Caller) -> Message:
+    def record(caller: Caller) -> Message:
         seen.append(caller)
         return complaint_pb2.GetComplaintResponse()
 
-    desk.act = remember
+    service.act = record
     await stub.GetComplaint(request, metadata=bearer(issuer, "player"))
     assert (seen[0].subject, set(seen[0].scopes)) == ("ana", {"player"})
     unauthenticated, denied = grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED
@@ -116,8 +99,8 @@ async def test_who_may_call_is_read_from_the_proto(
     assert len(seen) == 1
 
 
-async def test_failures_are_told_apart(
-    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, desk: Desk
+async def test_a_failure_that_passes_is_refused_and_a_fault_reveals_nothing(
+    stub: complaint_pb2_grpc.ComplaintServiceAsyncStub, issuer: DevelopmentIssuer, service: FakeComplaintService
 ) -> None:
     def fail_with(error: Exception) -> Callable[[Caller], Message]:
         def act(_caller: Caller) -> Message:
@@ -126,17 +109,17 @@ async def test_failures_are_told_apart(
         return act
 
     request, metadata = complaint_pb2.GetComplaintRequest(), bearer(issuer, "operator")
-    desk.act = fail_with(Away())
+    service.act = fail_with(DatabaseAway())
     assert await refusal(stub.GetComplaint(request, metadata=metadata)) == (grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE")
-    desk.act = fail_with(RuntimeError("a fault of ours, with a card in it"))
+    service.act = fail_with(RuntimeError("a fault, with a card in it"))
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await stub.GetComplaint(request, metadata=metadata)
     assert failed.value.code() is grpc.StatusCode.INTERNAL
-    # G7: what went wrong inside is in the log, not in the answer.
+    # G7: the error is in the log, not in the answer.
     assert "card" not in (failed.value.details() or "")
 
 
-async def test_a_request_that_is_no_message_is_the_callers_mistake(
+async def test_a_request_that_cannot_be_decoded_is_refused(
     channel: grpc.aio.Channel, issuer: DevelopmentIssuer
 ) -> None:
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(
@@ -157,9 +140,9 @@ async def test_health_and_reflection_answer_without_a_token(channel: grpc.aio.Ch
     assert "feltro.wallet.v1.ComplaintService" in names
 
 
-async def test_what_is_declared_and_not_implemented_does_not_start(issuer: DevelopmentIssuer) -> None:
-    class Half:
-        descriptor = Desk.descriptor
+async def test_a_service_that_lacks_a_declared_method_does_not_start(issuer: DevelopmentIssuer) -> None:
+    class IncompleteService:
+        descriptor = FakeComplaintService.descriptor
 
     with pytest.raises(MethodNotImplemented, match="FileComplaint"):
-        GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [Half()], DOMAIN, explain)
+        GrpcServer("127.0.0.1:0", TokenVerifier(issuer.jwks, "feltro"), [IncompleteService()], DOMAIN, refusal_for)
