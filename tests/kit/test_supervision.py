@@ -1,4 +1,4 @@
-"""The tasks of a process: when one of them ends by itself the process stops, and a second request to stop is honoured."""
+"""The tasks of a process: one that ends by itself stops the process, and a second request to stop ends all waiting."""
 
 from __future__ import annotations
 
