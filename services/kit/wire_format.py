@@ -1,7 +1,12 @@
-"""Embeds encoded protobuf messages in larger ones, unread and unchanged: stored answers, transactions, events.
+"""Puts values into protobuf messages: times, and encoded messages that stay unread and unchanged inside larger ones.
 
 In protobuf's wire format a message inside a message is its bytes behind a short header.
 """
+
+from datetime import datetime
+from typing import overload
+
+from google.protobuf.timestamp_pb2 import Timestamp
 
 _ONE_BYTE, _TWO_BYTES = 1 << 7, 1 << 14
 
@@ -19,3 +24,20 @@ def embedded(field_number: int, message: bytes) -> bytes:
         length >>= 7
     header.append(length)
     return bytes(header) + message
+
+
+@overload
+def timestamp(at: datetime) -> Timestamp: ...
+
+
+@overload
+def timestamp(at: datetime | None) -> Timestamp | None: ...
+
+
+def timestamp(at: datetime | None) -> Timestamp | None:
+    """The message of a time; None stays None."""
+    if at is None:
+        return None
+    message = Timestamp()
+    message.FromDatetime(at)
+    return message

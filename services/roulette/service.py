@@ -9,12 +9,12 @@ from services.kit.access.identity import Caller
 from services.kit.table import refusals
 from services.kit.table.banked.round import FinishedRound, PlacedBets
 from services.kit.table.configuration.catalogue import VersionedRules
-from services.kit.table.encoding import timestamp
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server import validation
+from services.kit.wire_format import timestamp
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteRules
 

@@ -1,10 +1,7 @@
 """Puts values of the runtime into the protobuf messages that all games share."""
 
-from datetime import datetime
-
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.table.v1 import types_pb2
 
@@ -14,12 +11,6 @@ def packed(message: Message) -> AnyMessage:
     any_message = AnyMessage()
     any_message.Pack(message)
     return any_message
-
-
-def timestamp(at: datetime) -> Timestamp:
-    message = Timestamp()
-    message.FromDatetime(at)
-    return message
 
 
 def draw_trigger_value(trigger: int) -> types_pb2.DrawTrigger.ValueType:

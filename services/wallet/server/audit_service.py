@@ -5,7 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.wallet.v1 import audit_pb2 as pb
 from services.kit.access.identity import SUBJECT_CHARACTERS_LIMIT, Caller
 from services.kit.clock import Clock
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.audit import operator_actions
 from services.wallet.audit.operator_actions import ActionFilter, Intent, OperatorAction, Outcome
 from services.wallet.model import refusals

@@ -10,7 +10,7 @@ from feltro.wallet.v1 import complaint_pb2 as pb
 from feltro.wallet.v1 import events_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.complaints import rows as complaint_rows
 from services.wallet.complaints import states
 from services.wallet.complaints.states import Complainant, Complaint, ComplaintAction, ComplaintState, Step

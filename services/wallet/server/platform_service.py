@@ -5,7 +5,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from feltro.wallet.v1 import platform_pb2 as pb
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.audit import platform_switches
 from services.wallet.audit.platform_switches import PlatformSwitch
 from services.wallet.model import refusals

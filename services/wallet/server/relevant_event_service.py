@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import relevant_events_pb2 as pb
 from services.kit.access.identity import Caller
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.model import refusals
 from services.wallet.model.state import RelevantKind
 from services.wallet.server import fields

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.model import inactivity, refusals
 from services.wallet.model.state import (
     Device,

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.model.state import Notice, Session
 from services.wallet.outbox.facts import Fact, player_fact
 

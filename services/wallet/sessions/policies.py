@@ -8,7 +8,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import session_pb2
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.model.state import InactivityPolicy
 
 # The fields of a policy have the same names in the model, in messages and as columns of `tables`.

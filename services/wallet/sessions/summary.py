@@ -14,7 +14,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import session_pb2, types_pb2
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 
 # Deposits and withdrawals listed, the newest; the sums hold all of them (G11).
 CASH_MOVEMENTS_LIMIT = 100

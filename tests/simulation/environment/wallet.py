@@ -16,7 +16,7 @@ from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
-from services.kit.timestamps import timestamp
+from services.kit.wire_format import timestamp
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Book, Entry, Movement
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand

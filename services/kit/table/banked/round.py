@@ -20,13 +20,13 @@ from services.kit.table import refusals
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.banked.limits import RoundLimits
 from services.kit.table.banked.stake_batcher import StakeBatcher
-from services.kit.table.encoding import timestamp
 from services.kit.table.events import messages
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ended, JournalStake
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.wire_format import timestamp
 
 _Answer = TypeVar("_Answer")
 

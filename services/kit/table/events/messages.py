@@ -10,10 +10,11 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, types_pb2
-from services.kit.table.encoding import draw_trigger_value, packed, timestamp
+from services.kit.table.encoding import draw_trigger_value, packed
 from services.kit.table.events import phrases
 from services.kit.table.journal.entries import DrawTrigger, Ended
 from services.kit.table.seat import Seat
+from services.kit.wire_format import timestamp
 
 
 class RoundView(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC
 
 from feltro.table.v1 import journal_pb2
-from services.kit.table.encoding import timestamp
 from services.kit.table.journal.entries import CancelledStake, JournalStake
+from services.kit.wire_format import timestamp
 
 
 def encode(cancelled_stakes: Sequence[CancelledStake]) -> bytes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.table.configuration.catalogue import VersionedRules
-from services.kit.table.encoding import draw_trigger_value, packed, timestamp
+from services.kit.table.encoding import draw_trigger_value, packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import CancelledStake, Ending
 from services.kit.table.journal.history import PlayerRound, RecordedRound, RecordedStake
+from services.kit.wire_format import timestamp
 
 _STATES = {
     None: types_pb2.ROUND_STATE_IN_PROGRESS,

@@ -23,7 +23,6 @@ from services.kit.table import refusals
 from services.kit.table.banked.round import FinishedRound, Round
 from services.kit.table.banked.settlement import RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
-from services.kit.table.encoding import timestamp
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
@@ -34,6 +33,7 @@ from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
+from services.kit.wire_format import timestamp
 
 # Past outcomes that a table shows (`804/2015:6.e` leaves the number open).
 PAST_OUTCOMES_SHOWN = 20

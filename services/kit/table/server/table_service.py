@@ -15,7 +15,7 @@ from services.kit.table import refusals
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.switches import REASON_CHARACTERS_LIMIT, Switches
 from services.kit.table.configuration.versions import Configurations, configuration_changes
-from services.kit.table.encoding import packed, timestamp
+from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.history import PlayerRound, RoundHistory
@@ -31,6 +31,7 @@ from services.kit.table.seat import Seat
 from services.kit.table.server import validation
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.client import Wallet, get_whole_round
+from services.kit.wire_format import timestamp
 
 LANGUAGES = ("pt", "en")
 
