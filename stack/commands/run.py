@@ -270,6 +270,7 @@ class Stack:
             "FELTRO_ROULETTE_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.roulette_metrics_port}",
             "FELTRO_ROULETTE_DATABASE_URL": self._postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
             "FELTRO_ROULETTE_TABLES": str(INITIAL_TABLES),
+            "FELTRO_ROULETTE_TABLE_CLOCK": "advanceable",
         }
 
     def _gateway(self) -> Mapping[str, str]:

@@ -82,6 +82,7 @@ _HANGS_ON_MORE: dict[str, set[str]] = {
     "SessionService_EndPlayerSessions": {"cause"},
     # A clock that goes forward only, and not for ever.
     "SessionService_AdvanceSessionClock": {"by"},
+    "TableService_AdvanceTableClock": {"by"},
     # What a table is never changes, and what a game allows is its own to say.
     "TableService_ConfigureTable": {"effective_at", "regulation", "mode", "play", "seats", "maxima"},
     "SessionService_SetInactivityPolicy": {"rebuy_grace_seconds"},

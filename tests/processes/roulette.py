@@ -32,6 +32,7 @@ class RouletteProcess(ServiceProcess):
         return {
             "FELTRO_WALLET_ADDRESS": self.wallet_address,
             "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
+            "FELTRO_ROULETTE_TABLE_CLOCK": "advanceable",
         }
 
     @asynccontextmanager
@@ -98,6 +99,12 @@ class RouletteClient:
             request_id=str(uuid4()), table_id=table_id, configuration=rules, approval_reference="SRIJ/test"
         )
         return (await self.tables.ConfigureTable(request, metadata=self.operator)).version
+
+    async def advance_tables(self, seconds: float) -> None:
+        """Moves the clock of all tables forward."""
+        request = table_pb2.AdvanceTableClockRequest(game="roulette")
+        request.by.FromMicroseconds(round(seconds * 1_000_000))
+        await self.tables.AdvanceTableClock(request, metadata=self.operator)
 
     async def enter(self, player_id: str, table_id: str) -> table_pb2.EnterTableResponse:
         request = table_pb2.EnterTableRequest(request_id=str(uuid4()), table_id=table_id)

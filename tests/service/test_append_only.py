@@ -1,4 +1,4 @@
-"""Nothing of ours takes anything away from the records: asked of the databases themselves, wallet's and game's."""
+"""Records are only added to: the databases of wallet and game themselves refuse to change or delete them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["game_database", "game_template"]
 
-# What no record is: the schema's own version, facts that wait to be told and go when they are (each follows from what
-# is recorded), and which rounds have no end yet (the database itself keeps that, from the journal).
+# Tables that hold no records: the schema's version, facts that are deleted when they are published (each follows from
+# the records), and the rounds without an end (the database derives them from the journal).
 NOT_RECORDS = {
     "wallet": {"alembic_version", "outbox", "outbox_cursor"},
     "game": {"alembic_version", "open_rounds"},
 }
-# Rows that say how something stands now: they change, and stay. What made them change is recorded elsewhere: balances
-# in `entries`, rounds and stakes in `transfers` and once more in the journal, an epoch in each round's.
+# Tables of current state, whose rows change and are never deleted. The cause of each change is recorded elsewhere:
+# of balances in `entries`, of rounds and stakes in `transfers` and in the journal, of an epoch with every round.
 CURRENT_STATE = {
     "wallet": {"accounts", "tables", "rounds", "stakes", "sessions", "complaints", "session_clock"},
-    "game": {"houses"},
+    "game": {"placements"},
 }
 # The bits of `pg_trigger.tgtype`.
 BEFORE, ON_DELETE, ON_UPDATE, ON_TRUNCATE = 2, 8, 16, 32
@@ -57,7 +57,7 @@ FROM pg_roles WHERE rolname = $1
 
 @dataclass(frozen=True)
 class ServiceDatabase:
-    """A service's database, its schema's owner looking."""
+    """A service's database, over a connection of its schema's owner."""
 
     kind: str
     role: str
@@ -67,57 +67,59 @@ class ServiceDatabase:
         return {row[0] for row in await self.owner.fetch(TABLES)}
 
     async def records(self) -> set[str]:
-        """Every table that is not said to be something else: a new one is a record until somebody says why not."""
+        """Returns every table that is not excepted above, so that a new one counts as a record."""
         return await self.names() - NOT_RECORDS[self.kind] - CURRENT_STATE[self.kind]
 
 
 @pytest.fixture(params=["wallet", "game"])
-async def kept(
+async def database(
     request: pytest.FixtureRequest, wallet_database: WalletDatabase, game_database: GameDatabase
 ) -> AsyncIterator[ServiceDatabase]:
     kind = request.param
-    database = wallet_database if kind == "wallet" else game_database
-    connection = await asyncpg.connect(database.owner_url.replace("+asyncpg", ""))
+    migrated = wallet_database if kind == "wallet" else game_database
+    connection = await asyncpg.connect(migrated.owner_url.replace("+asyncpg", ""))
     yield ServiceDatabase(kind, wallet.WALLET_ROLE if kind == "wallet" else game.USER, connection)
     await connection.close()
 
 
 @pytest.mark.rule("903-B/2015:6.3.7")
-async def test_a_record_is_only_ever_added_to_whoever_asks(kept: ServiceDatabase) -> None:
-    """The schema's owner included: the database refuses to change, delete or empty any of them."""
-    refusing = {row[0]: row[1] for row in await kept.owner.fetch(REFUSING_TRIGGERS, BEFORE)}
-    records = await kept.records()
-    assert {"wallet": {"transfers", "entries"}, "game": {"rounds", "draws", "stakes", "endings"}}[kept.kind] <= records
+async def test_records_are_only_added_to_by_every_role(database: ServiceDatabase) -> None:
+    """The database refuses changes, deletions and truncation to the schema's owner, too."""
+    refusing = {row[0]: row[1] for row in await database.owner.fetch(REFUSING_TRIGGERS, BEFORE)}
+    records = await database.records()
+    assert {"wallet": {"transfers", "entries"}, "game": {"rounds", "draws", "stakes", "endings"}}[
+        database.kind
+    ] <= records
     every_way = ON_DELETE | ON_UPDATE | ON_TRUNCATE
     assert {table for table in records if refusing.get(table, 0) & every_way != every_way} == set()
 
 
 @pytest.mark.rule("903-B/2015:6.3.7")
-async def test_the_service_has_no_right_to_take_anything_away(kept: ServiceDatabase) -> None:
-    may = {row["relname"]: row for row in await kept.owner.fetch(PRIVILEGES, kept.role)}
-    assert may.keys() == await kept.names()
-    deletes = {table for table, row in may.items() if row["delete_rows"]}
-    assert deletes == ({"outbox"} if kept.kind == "wallet" else set())
-    assert {table for table, row in may.items() if row["empty_it"]} == set()
-    rewrites = {table for table, row in may.items() if row["rewrite"]}
-    assert rewrites & await kept.records() == set()
-    # And none to give itself the right: it owns nothing, makes nothing and is nobody else.
-    (role,) = await kept.owner.fetch(ROLE, kept.role, wallet.OWNER_ROLE)
+async def test_the_service_has_no_privilege_to_delete_records(database: ServiceDatabase) -> None:
+    privileges = {row["relname"]: row for row in await database.owner.fetch(PRIVILEGES, database.role)}
+    assert privileges.keys() == await database.names()
+    deletes = {table for table, row in privileges.items() if row["delete_rows"]}
+    assert deletes == ({"outbox"} if database.kind == "wallet" else set())
+    assert {table for table, row in privileges.items() if row["empty_it"]} == set()
+    rewrites = {table for table, row in privileges.items() if row["rewrite"]}
+    assert rewrites & await database.records() == set()
+    # It cannot grant itself one: it owns nothing, creates nothing, and can become no other role.
+    (role,) = await database.owner.fetch(ROLE, database.role, wallet.OWNER_ROLE)
     assert not any(role.values())
 
 
 @pytest.mark.rule("903-B/2015:2.1.3")
-async def test_every_moment_is_kept_with_its_offset(kept: ServiceDatabase) -> None:
-    """As `timestamptz`: a moment, whatever offset it came with. No time of day, no date, none without a zone."""
-    types = await kept.owner.fetch(
+async def test_every_moment_is_stored_with_its_offset(database: ServiceDatabase) -> None:
+    """As `timestamptz`, a moment whatever its offset was: never as a date, a time of day, or without a zone."""
+    types = await database.owner.fetch(
         "SELECT table_name || '.' || column_name, data_type FROM information_schema.columns"
         " WHERE table_schema = 'public' AND (data_type LIKE 'time%' OR data_type = 'date')"
     )
     assert len(types) >= 10
     assert {column for column, kind in types if kind != "timestamp with time zone"} == set()
-    # Nor as a number or a text that is called a moment.
-    called = await kept.owner.fetch(
+    # No number and no text is named like a moment.
+    named = await database.owner.fetch(
         "SELECT table_name || '.' || column_name, data_type FROM information_schema.columns"
         " WHERE table_schema = 'public' AND column_name ~ '(^|_)at$'"
     )
-    assert {column for column, kind in called if kind != "timestamp with time zone"} == set()
+    assert {column for column, kind in named if kind != "timestamp with time zone"} == set()

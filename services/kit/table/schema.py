@@ -1,4 +1,4 @@
-"""The schema of a game's tables, the same in the database of every game, for `feltro migrate roulette` and its like."""
+"""Names the migrations of a game's database, which are the same for every game (`feltro migrate roulette`)."""
 
 from pathlib import Path
 

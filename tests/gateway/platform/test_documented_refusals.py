@@ -20,12 +20,17 @@ from gateway.http.rest import BODY_BYTES_LIMIT
 from services.wallet.complaints.rows import UNANSWERED_LIMIT
 from stack.issuer import AUDIENCE, KeyFolder
 from stack.servers.postgres import EmbeddedPostgres
+from tests.conftest import OWNER_ROLE
 from tests.conftest import WALLET_ROLE as WALLET_USER
 from tests.gateway.documented_problems import DocumentedProblems
 from tests.gateway.platform.processes import Platform, running_platform
 from tests.processes.gateway import Answer, GatewayProcess, RestClient
+from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
+from tests.service.table.conftest import TEMPLATE as GAME_TEMPLATE
+from tests.service.table.conftest import USER as GAME_ROLE
 from tests.service.table.conftest import game_template
+from tests.service.table.stoppable_nats import StoppableNats
 
 __all__ = ["game_template"]
 
@@ -546,6 +551,13 @@ async def _(house: PlatformClient) -> Answer:
         return await house.get(f"/v1/accounts/{player.account_id}/balance", player.token)
 
 
+@provokes(TABLE, "NOT_OFFERED")
+async def _(house: PlatformClient) -> Answer:
+    async with _game_of_production(house) as client:
+        body = {"game": "roulette", "by": "1s"}
+        return await client.call("POST", "/v1/development/tableClock:advance", body, house.office)
+
+
 @provokes(GATEWAY, "NOT_OFFERED")
 async def _(house: PlatformClient) -> Answer:
     async with _of_production(house) as client:
@@ -584,6 +596,32 @@ async def _of_production(house: PlatformClient) -> AsyncIterator[RestClient]:
     finally:
         gateway.kill()
         wallet.kill()
+
+
+@asynccontextmanager
+async def _game_of_production(house: PlatformClient) -> AsyncIterator[RestClient]:
+    """A roulette whose clock nobody moves, on a bus and a database of its own: no replica of the one beside it."""
+    wallet, home, database = house.running.wallet, house.running.gateway.home, "feltro_roulette_of_production"
+    house.postgres.ensure_database(database, OWNER_ROLE, GAME_ROLE, template=GAME_TEMPLATE)
+    with StoppableNats() as bus:
+        roulette = RouletteProcess(
+            house.postgres.url(GAME_ROLE, database),
+            bus.url,
+            home,
+            {"FELTRO_ROULETTE_TABLE_CLOCK": "real"},
+            wallet_address=wallet.address,
+        )
+        gateway = GatewayProcess("", bus.url, home, wallet_address=wallet.address)
+        try:
+            for process in (roulette, gateway):
+                process.start()
+                await process.ready()
+            async with gateway.client() as client:
+                yield client
+        finally:
+            gateway.kill()
+            roulette.kill()
+    house.postgres.drop_database(database)
 
 
 @pytest.mark.parametrize(("domain", "reason"), sorted(PROVOKED))

@@ -1,4 +1,4 @@
-"""Specific rules of a game that exists in tests only: it allows every table with an even number of seats."""
+"""Configurations of a game that exists in tests only, and a clock that a test moves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOON = datetime(2026, 11, 2, 12, 0, 0, 250_000, tzinfo=UTC)
 
 @dataclass
 class ManualClock:
-    """Stands still until a test moves it."""
+    """A clock that stands still until a test moves it."""
 
     at: datetime = NOON
 
@@ -29,7 +29,7 @@ class ManualClock:
 
 
 class EvenSeatsGame:
-    """Its one rule is about seats."""
+    """A game whose one rule is that the number of seats is even."""
 
     name = "roulette"
 

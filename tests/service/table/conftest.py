@@ -1,4 +1,4 @@
-"""A game's database for tests, and a journal that writes to it."""
+"""Fixtures of the table runtime's tests: a game's database, a journal that writes to it, the bus."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class GameDatabase:
 
     name: str
     url: str
-    """As the service connects: role feltro_roulette, which may do only what the migrations grant."""
+    """For the role feltro_roulette, which may do only what the migrations grant."""
     owner_url: str
-    """As `feltro migrate` connects: role feltro_owner, which owns the schema."""
+    """For the role feltro_owner, which owns the schema and migrates it."""
 
 
 def migrate(owner_url: str) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ async def engine(game_database: GameDatabase) -> AsyncIterator[AsyncEngine]:
 
 @asynccontextmanager
 async def running_journal(url: str, reading: AsyncEngine) -> AsyncIterator[PostgresJournal]:
-    """A journal as one process has it."""
+    """Runs a journal as one process does."""
     writing = postgresql.connect(url, "test journal", 1, settings=postgres.WRITER_SETTINGS)
     journal = PostgresJournal(writing, reading)
     task = asyncio.create_task(journal.run())
@@ -96,26 +96,26 @@ async def running_journal(url: str, reading: AsyncEngine) -> AsyncIterator[Postg
 
 @pytest.fixture
 async def journal(game_database: GameDatabase, engine: AsyncEngine) -> AsyncIterator[PostgresJournal]:
-    """The journal of the process that is tested."""
+    """The journal of the process under test."""
     async with running_journal(game_database.url, engine) as journal:
         yield journal
 
 
-async def _connected(url: str) -> Connection:
+async def _connect(url: str) -> Connection:
     return await asyncpg.connect(url.replace("+asyncpg", ""))
 
 
 @pytest.fixture
-async def service(game_database: GameDatabase) -> AsyncIterator[Connection]:
-    """As the service connects."""
-    connection = await _connected(game_database.url)
+async def service_connection(game_database: GameDatabase) -> AsyncIterator[Connection]:
+    """A connection as the service has it."""
+    connection = await _connect(game_database.url)
     yield connection
     await connection.close()
 
 
 @pytest.fixture
-async def owner(game_database: GameDatabase) -> AsyncIterator[Connection]:
-    """As migrations connect."""
-    connection = await _connected(game_database.owner_url)
+async def owner_connection(game_database: GameDatabase) -> AsyncIterator[Connection]:
+    """A connection as migrations have it."""
+    connection = await _connect(game_database.owner_url)
     yield connection
     await connection.close()

@@ -1,4 +1,4 @@
-"""Rounds as a table would write them, in the fewest words."""
+"""Builds the journal entries of a round as a table writes them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def opened(table_id: str, number: int, *, placement_id: str | None = None, versi
 def stakes(round_id: str, players: Sequence[str]) -> list[JournalStake]:
     return [
         JournalStake(
-            stake_id=f"{round_id}-{place}",
-            request_id=f"request-{round_id}-{place}",
+            stake_id=f"{round_id}-{position}",
+            request_id=f"request-{round_id}-{position}",
             player_id=player,
             account_id=f"account-{player}",
             session_id=f"session-{player}",
-            seat=place + 1,
-            amount_cents=100 + place,
-            bets=f"bets {place}".encode(),
-            placed_at=AT + timedelta(milliseconds=place),
+            seat=position + 1,
+            amount_cents=100 + position,
+            bets=f"bets {position}".encode(),
+            placed_at=AT + timedelta(milliseconds=position),
         )
-        for place, player in enumerate(players)
+        for position, player in enumerate(players)
     ]
 
 
@@ -60,27 +60,27 @@ def drawn(round_id: str, players: Sequence[str] = ("ana", "rui"), outcome: bytes
 
 
 def cancelled_stakes(round_id: str) -> tuple[CancelledStake, ...]:
-    """Eva takes her only bet back, in every round."""
+    """Eva cancels her only bet in every round."""
     (stake,) = stakes(f"{round_id}-back", ["eva"])
     return (CancelledStake(stake, AT + timedelta(seconds=15)),)
 
 
 def settled(entry: Drawn) -> Ended:
     players = dict.fromkeys(stake.player_id for stake in entry.stakes)
-    shares = [
+    results = [
         PlayerResult(
             player, f"session-{player}", sum(s.amount_cents for s in entry.stakes if s.player_id == player), 0, 9, 8
         )
         for player in players
     ]
     payouts = [(stake.stake_id, 0) for stake in entry.stakes]
-    return Ended(entry.round_id, Ending.SETTLED, entry.drawn_at + timedelta(seconds=1), "", payouts, shares)
+    return Ended(entry.round_id, Ending.SETTLED, entry.drawn_at + timedelta(seconds=1), "", payouts, results)
 
 
 def void(round_id: str, players: Sequence[str] = ()) -> Ended:
     returned = stakes(round_id, players)
     payouts = [(stake.stake_id, stake.amount_cents) for stake in returned]
-    shares = [
+    results = [
         PlayerResult(stake.player_id, stake.session_id, stake.amount_cents, stake.amount_cents, 9, 9)
         for stake in returned
     ]
@@ -91,7 +91,7 @@ def void(round_id: str, players: Sequence[str] = ()) -> Ended:
         AT + timedelta(seconds=30),
         "a fault",
         payouts,
-        shares,
+        results,
         returned,
         cancelled_stakes(round_id),
         closed_at,
@@ -99,7 +99,7 @@ def void(round_id: str, players: Sequence[str] = ()) -> Ended:
 
 
 async def write_round(journal: Journal, epoch: int, entry: Opened, players: Sequence[str], **facts: bytes) -> None:
-    """A whole round."""
+    """Writes all three entries of a settled round."""
     draw = drawn(entry.round_id, players, **facts)
     await journal.write_opened(epoch, entry)
     await journal.write_drawn(epoch, draw)

@@ -1,7 +1,4 @@
-"""Seconds as an event loop lives them: on a machine that is busy with other things they pass more slowly than outside.
-
-What has to happen in time is judged by these: a loop that was not let run was not late.
-"""
+"""A clock that stands while the event loop does not run, so that deadlines do not depend on how busy the machine is."""
 
 from __future__ import annotations
 
@@ -10,29 +7,29 @@ import asyncio
 from services.kit import background
 from services.kit.clock import seconds_since_boot
 
-LOOK_EVERY_S = 0.005
-# However long the loop stood still, it has not lived more of it.
+TICK_S = 0.005
+# No more than this is counted of a time in which the loop did not run.
 LONGEST_STEP_S = 0.02
 
 
 class LoopClock:
-    """A clock for all that runs on the loop it is made on."""
+    """A clock for everything on the loop that it is made on."""
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._passing = asyncio.create_task(self._pass())
+        self._ticking = asyncio.create_task(self._tick())
 
     def __call__(self) -> float:
         return self._now
 
     async def stop(self) -> None:
-        """From now on no time passes, and nothing that is waited for by this clock comes."""
-        await background.cancel_and_wait([self._passing])
+        """Stops the clock: what waits for this time waits for ever."""
+        await background.cancel_and_wait([self._ticking])
 
-    async def _pass(self) -> None:
+    async def _tick(self) -> None:
         last = seconds_since_boot()
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(TICK_S)
             now = seconds_since_boot()
             self._now += min(now - last, LONGEST_STEP_S)
             last = now

@@ -1,4 +1,4 @@
-"""A NATS of one test that can be stopped and started again, with what it had stored or without."""
+"""A NATS server of one test, which can be stopped and started again, with its data or without."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from stack.servers.nats import EmbeddedNats
 
 
 class StoppableNats:
-    """On one port for as long as it lives, and running from the start."""
+    """A server on one port, which runs inside the `with` block."""
 
     def __init__(self) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="feltro-nats-"))
         self._server = EmbeddedNats(self._home / "jetstream", free_port())
-        self._leash: ChildProcess | None = None
+        self._process: ChildProcess | None = None
 
     @property
     def url(self) -> str:
         return self._server.url
 
     def start(self) -> None:
-        self._leash = ChildProcess(self._server.command(), log=self._home / "log")
+        self._process = ChildProcess(self._server.command(), log=self._home / "log")
         self._server.wait_ready(READY_TIMEOUT_S)
 
     def stop(self, *, forget: bool = False) -> None:
-        if self._leash is not None:
-            self._leash.stop()
-            self._leash = None
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
         if forget:
             shutil.rmtree(self._server.home)
 

@@ -1,15 +1,16 @@
-"""What the operator has laid down for the tables of a game, as this process knows it: read often, always at hand."""
+"""Keeps the configurations and switches of a game in memory, as last read from its database."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Generic
 
 from feltro.table.v1 import types_pb2
+from services.kit.bus.outages import Outage
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DATABASE_FAILURES
 from services.kit.table.configuration.platform_switch import PlatformSwitch
@@ -19,14 +20,14 @@ from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.live.dependencies import VersionedRules
 from services.kit.table.refusals import TableRefused
 
-# How soon a process hears what another one was told.
+# How soon a process notices what another one has stored.
 REFRESH_EVERY_S = 0.5
 
 _log = logging.getLogger(__name__)
 
 
 class CatalogueCache(Generic[Bets, Outcome]):
-    """Configurations and switches in memory, for tables that cannot wait for a database to know what holds."""
+    """The catalogue of one process: tables ask it with every bet and cannot wait for the database."""
 
     def __init__(
         self,
@@ -42,20 +43,20 @@ class CatalogueCache(Generic[Bets, Outcome]):
         self._platform = platform
         self._clock = clock
         self._versions: list[types_pb2.ConfigurationVersion] = []
-        # Those of them that hold, and until when that is so: asked with every bet, worked out when it changes.
-        self._holding: dict[str, types_pb2.ConfigurationVersion] = {}
-        self._house_ids: frozenset[str] = frozenset()
-        self._hold_until = datetime.min.replace(tzinfo=UTC)
-        self._configured: dict[tuple[str, int], VersionedRules[Bets, Outcome]] = {}
+        # The versions in force, and until when: asked with every bet, so computed only when they change.
+        self._in_force: dict[str, types_pb2.ConfigurationVersion] = {}
+        self._placement_ids: frozenset[str] = frozenset()
+        self._in_force_until = datetime.min.replace(tzinfo=UTC)
+        self._rules: dict[tuple[str, int], VersionedRules[Bets, Outcome]] = {}
         self._switched = SwitchState(None, {})
-        # What the platform has switched off itself holds from that moment, whatever the database is doing.
-        self._own: dict[str | None, str] = {}
+        # The platform's own switches hold at once, whether the database can be reached or not.
+        self._own_switches: dict[str | None, str] = {}
         self.on_change: Callable[[], None] = lambda: None
-        # One reads after the other: what was read before a switch must not come after it.
+        # One read after another: a state that was read before a switch must not replace a later one.
         self._reading = asyncio.Lock()
 
     async def refresh(self) -> None:
-        """Reads everything anew."""
+        """Reads configurations and switches from the database."""
         async with self._reading:
             await self._refresh()
 
@@ -65,56 +66,50 @@ class CatalogueCache(Generic[Bets, Outcome]):
         switched = await self._switches.state()
         if (versions, switched) != (self._versions, self._switched):
             self._versions, self._switched = versions, switched
-            self._work_out(self._clock.now())
+            self._compute_in_force(self._clock.now())
             self.on_change()
 
-    def _work_out(self, now: datetime) -> None:
-        """Which versions hold now: of each table the one that came into force last."""
-        holding, until = dict[str, types_pb2.ConfigurationVersion](), datetime.max.replace(tzinfo=UTC)
+    def _compute_in_force(self, now: datetime) -> None:
+        """Finds the version of each table that came into force last."""
+        in_force, until = dict[str, types_pb2.ConfigurationVersion](), datetime.max.replace(tzinfo=UTC)
         for version in self._versions:
             effective_at = version.effective_at.ToDatetime(UTC)
             if effective_at <= now:
-                holding[version.table_id] = version
+                in_force[version.table_id] = version
             else:
                 until = min(until, effective_at)
-        self._holding, self._house_ids, self._hold_until = holding, frozenset(holding), until
+        self._in_force, self._placement_ids, self._in_force_until = in_force, frozenset(in_force), until
 
-    def _hold(self) -> dict[str, types_pb2.ConfigurationVersion]:
+    def _current_versions(self) -> dict[str, types_pb2.ConfigurationVersion]:
         now = self._clock.now()
-        if now >= self._hold_until:
-            self._work_out(now)
-        return self._holding
+        if now >= self._in_force_until:
+            self._compute_in_force(now)
+        return self._in_force
 
     async def run(self) -> None:
-        """Reads for ever."""
-        away = False
+        """Reads again and again until it is cancelled."""
+        outage = Outage(_log, "reading configurations and switches")
         while True:
             await asyncio.sleep(REFRESH_EVERY_S)
-            try:
-                await self.refresh()
-                away = False
-            except DATABASE_FAILURES as failed:
-                if not away:
-                    _log.warning("configurations cannot be read", extra={"error": str(failed)[:300]})
-                away = True
+            await _retry(self.refresh, outage)
 
     def placement_ids(self) -> frozenset[str]:
-        """Every table that has rules in force."""
-        self._hold()
-        return self._house_ids
+        """Returns the ids of all configured tables that have rules in force."""
+        self._current_versions()
+        return self._placement_ids
 
     def rules_in_force(self, placement_id: str) -> VersionedRules[Bets, Outcome]:
-        """The specific rules in force now."""
-        version = self._hold().get(placement_id)
+        """Returns the specific rules in force now."""
+        version = self._current_versions().get(placement_id)
         if version is None:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=placement_id)
         return self._read(version)
 
     async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
-        """The specific rules that a round was opened under."""
-        known = self._configured.get((placement_id, version))
-        if known is not None:
-            return known
+        """Returns the specific rules of one version, such as the one that a round was opened under."""
+        rules = self._rules.get((placement_id, version))
+        if rules is not None:
+            return rules
         entered = await self._configurations.version(placement_id, version)
         if entered is None:
             raise TableRefused("TABLE_UNKNOWN", "There is no such version of the rules.", table_id=placement_id)
@@ -122,46 +117,54 @@ class CatalogueCache(Generic[Bets, Outcome]):
 
     def _read(self, version: types_pb2.ConfigurationVersion) -> VersionedRules[Bets, Outcome]:
         key = (version.table_id, version.version)
-        configured = self._configured.get(key)
-        if configured is None:
-            configured = self._configured[key] = VersionedRules(version, self._game.rules(version.configuration))
-        return configured
+        rules = self._rules.get(key)
+        if rules is None:
+            rules = self._rules[key] = VersionedRules(version, self._game.rules(version.configuration))
+        return rules
 
     def game_enabled(self) -> bool:
         """Whether the game as a whole is switched on."""
-        return self._switched.game_off_reason is None and None not in self._own
+        return self._switched.game_off_reason is None and None not in self._own_switches
 
     def closed_reason(self, placement_id: str) -> str | None:
-        own = self._own.get(None) or self._own.get(placement_id)
+        own = self._own_switches.get(None) or self._own_switches.get(placement_id)
         return own or self._platform.off_reason() or self._switched.off_reason(placement_id)
 
     async def switch_off(self, placement_id: str | None, reason: str) -> None:
-        """The platform's own switch: it holds at once, and is logged as soon as the database lets it."""
-        self._own[placement_id] = reason
+        """Sets a switch of the platform's own: it holds at once, and is logged when the database can be reached."""
+        self._own_switches[placement_id] = reason
         self.on_change()
         request_id = f"{PLATFORM}:{uuid.uuid4()}"
-        while True:
-            try:
-                await self._switches.set_switch(
-                    request_id=request_id,
-                    scope=types_pb2.SWITCH_SCOPE_GAME if placement_id is None else types_pb2.SWITCH_SCOPE_TABLE,
-                    table_id=placement_id or "",
-                    enabled=False,
-                    reason=reason,
-                    set_by=PLATFORM,
-                )
-                break
-            except DATABASE_FAILURES as failed:
-                _log.warning("a switch cannot be logged yet", extra={"error": str(failed)[:300]})
-                await asyncio.sleep(REFRESH_EVERY_S)
-        await self._settle_own(placement_id)
 
-    async def _settle_own(self, placement_id: str | None) -> None:
-        """From here on the database's word holds, so that whoever mends the fault can switch on again."""
-        while placement_id in self._own:
-            try:
-                async with self._reading:
-                    self._switched = await self._switches.state()
-                    del self._own[placement_id]
-            except DATABASE_FAILURES:
-                await asyncio.sleep(REFRESH_EVERY_S)
+        async def log_switch() -> None:
+            await self._switches.set_switch(
+                request_id=request_id,
+                scope=types_pb2.SWITCH_SCOPE_GAME if placement_id is None else types_pb2.SWITCH_SCOPE_TABLE,
+                table_id=placement_id or "",
+                enabled=False,
+                reason=reason,
+                set_by=PLATFORM,
+            )
+
+        async def follow_database() -> None:
+            """From here on the logged switches decide, so that an operator can switch on again."""
+            async with self._reading:
+                self._switched = await self._switches.state()
+                self._own_switches.pop(placement_id, None)
+
+        outage = Outage(_log, "logging a switch of the platform")
+        await _retry(log_switch, outage)
+        await _retry(follow_database, outage)
+
+
+async def _retry(action: Callable[[], Awaitable[None]], outage: Outage) -> None:
+    """Repeats an action until the database has carried it out."""
+    while True:
+        try:
+            await action()
+        except DATABASE_FAILURES as failed:
+            outage.failed(failed)
+            await asyncio.sleep(REFRESH_EVERY_S)
+        else:
+            outage.recovered()
+            return

@@ -1,4 +1,4 @@
-"""Reads the tables that a deployment brings along: a JSON file of table ids, approvals and configurations."""
+"""Reads the initial tables of a deployment from a JSON file of table ids, approvals and configurations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from services.kit.table.configuration.versions import InitialTable
 
 
 class InvalidInitialTables(Exception):
-    """The file does not hold tables; the message says where."""
+    """The file cannot be read as tables; the message says why."""
 
 
 def read(path: Path) -> list[InitialTable]:
-    """`[{"table_id": …, "approval_reference": …, "configuration": {…}}, …]`, the configuration as in the protos."""
+    """Reads `[{"table_id": …, "approval_reference": …, "configuration": {…}}, …]`, with protobuf's JSON inside."""
     try:
         return [
             InitialTable(

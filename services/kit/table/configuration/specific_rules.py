@@ -1,7 +1,7 @@
-"""What every table's specific rules have to keep to, whatever the game: pure checks, each with the rule it is made by.
+"""Checks the part of a table's specific rules that every game has. Pure.
 
-Where no rule of the regulation sets a bound it is ours, and what breaks it is INVALID; what breaks the regulation is
-RULE_VIOLATED. The game checks its own part (`Game.rules`).
+A value that breaks the regulation is refused as RULE_VIOLATED with the rule; a value beyond a limit of the platform's
+own is INVALID. The game checks its own part (`Game.rules`).
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.refusals import invalid, rule_violated
 
-# `903-B/2015:6.1.4`: players need time to bet; the longest is ours (G11).
+# `903-B/2015:6.1.4` sets the shortest, the platform the longest (G11).
 SHORTEST_BETTING_MS, LONGEST_BETTING_MS = 3_000, 600_000
 BETTING_WINDOW_RULE = "903-B/2015:6.1.4"
-# Ours (G11).
+# Limits of the platform (G11).
 LONGEST_SHOWN_MS = 60_000
 SEATS_LIMIT = 1_000
 NAME_CHARACTERS_LIMIT = 80
 APPROVAL_CHARACTERS_LIMIT = 200
 
-# The earliest moments that the regulations allow; 0 stands for exactly these.
+# The earliest moments that the regulations allow; a setting of 0 means exactly these.
 IDLE_SECONDS, MISSED_ROUNDS, END_AFTER_SECONDS = 180, 5, 60
 
 _TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MODES = frozenset({wallet_types.MODE_REAL, wallet_types.MODE_DEMO})
 _PLAYS = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER, wallet_types.PLAY_POKER})
-_NEVER_CHANGE = ("game", "regulation", "mode", "play")
+_UNCHANGEABLE_FIELDS = ("game", "regulation", "mode", "play")
 
 
 @dataclass(frozen=True, slots=True)
 class Articles:
-    """Where a regulation speaks of what is checked here."""
+    """The articles of one regulation that are checked here."""
 
     approval: str
     idle: str
@@ -55,7 +55,7 @@ def verify(
     approval_reference: str,
     existing: types_pb2.TableConfiguration | None = None,
 ) -> None:
-    """Refuses rules that no game could allow; `existing` are any earlier ones of the table."""
+    """Refuses rules that no game may allow; `existing` is an earlier configuration of the table."""
     if _TABLE_ID.fullmatch(table_id) is None:
         raise invalid("table_id", "has to be 1 to 40 letters, digits, `_` or `-`.")
     articles = ARTICLES.get(configuration.regulation)
@@ -68,7 +68,7 @@ def verify(
     if configuration.play not in _PLAYS:
         raise invalid("play", "has to say whether one player starts each round or many are bound by one result.")
     if existing is not None:
-        _verify_kept(configuration, existing)
+        _verify_unchanged(configuration, existing)
     _verify_approval(approval_reference, articles)
     _verify_name(configuration.name)
     _verify_times(configuration)
@@ -77,9 +77,9 @@ def verify(
         _verify_inactivity(configuration.inactivity, articles)
 
 
-def _verify_kept(configuration: types_pb2.TableConfiguration, existing: types_pb2.TableConfiguration) -> None:
-    """Accounts, the ledger's table and open sessions hang on these: another kind of table is another table."""
-    for field in _NEVER_CHANGE:
+def _verify_unchanged(configuration: types_pb2.TableConfiguration, existing: types_pb2.TableConfiguration) -> None:
+    """Refuses another kind of table: accounts, the ledger's table and open sessions depend on it."""
+    for field in _UNCHANGEABLE_FIELDS:
         if getattr(configuration, field) != getattr(existing, field):
             raise invalid(field, f"never changes: a table with another {field} needs another table_id.")
 
@@ -93,8 +93,8 @@ def _verify_approval(reference: str, articles: Articles) -> None:
 
 
 def _verify_name(name: types_pb2.LocalizedText) -> None:
-    for language, words in (("pt", name.pt), ("en", name.en)):
-        if not words.strip() or len(words) > NAME_CHARACTERS_LIMIT:
+    for language, text in (("pt", name.pt), ("en", name.en)):
+        if not text.strip() or len(text) > NAME_CHARACTERS_LIMIT:
             raise invalid(f"name.{language}", f"has to be 1 to {NAME_CHARACTERS_LIMIT} characters.")
 
 
@@ -116,7 +116,7 @@ def _verify_seats(configuration: types_pb2.TableConfiguration) -> None:
 
 
 def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles) -> None:
-    """Later than the regulation is fine, and so is never; earlier is not."""
+    """Refuses limits that are earlier than the regulation allows; later, or never, is allowed."""
     for field, value, earliest, rule in (
         ("idle_seconds", policy.idle_seconds, IDLE_SECONDS, articles.idle),
         ("missed_rounds", policy.missed_rounds, MISSED_ROUNDS, articles.missed_rounds),

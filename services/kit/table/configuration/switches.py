@@ -1,7 +1,7 @@
-"""The switches of tables: whether a table, or the whole game, opens rounds (`903-B/2015:6.3.1`).
+"""The switches that decide whether a table, or the whole game, opens rounds (`903-B/2015:6.3.1`).
 
-A switch is a row that stays; the last one of a table, and the last one of the game, hold. So the rows are at once the
-state and the log of who switched what, when, why, and from what (`903-B/2015:6.3.6.6`).
+Switches never change; the last one of a table and the last one of the game hold. So the rows are both the state and the
+log of who switched what, when, why, and from what (`903-B/2015:6.3.6.6`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
+from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.paging import Page, PageRequest
 from services.kit.table.refusals import TableRefused, invalid
 
 REASON_CHARACTERS_LIMIT = 500
-# Any number will do, as long as it is this table's alone: the numbers of switches have no gap.
-_ONE_AT_A_TIME = 0x73776974
+# Any number will do, as long as nothing else in this database locks it: switches are numbered without a gap.
+_LOCK_KEY = 0x73776974
 
 _TABLE, _GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
-_LOCK = text("SELECT pg_advisory_xact_lock(:key)")
 _REQUESTED = text("""
 SELECT switch_no, scope, table_id, enabled, reason, set_by, set_at, digest FROM switches WHERE request_id = :request_id
 """)
 _IS_TABLE = text("SELECT 1 FROM configurations WHERE table_id = :table_id LIMIT 1")
-_SET = text("""
-INSERT INTO switches (switch_no, scope, table_id, enabled, reason, set_by, set_at, request_id, digest)
+_INSERT = text("""
+INSERT INTO switches (switch_no, scope, table_id, enabled, reason, set_by, set_at, request_id, content_digest)
 SELECT COALESCE(max(switch_no), 0) + 1, :scope, :table_id, :enabled, :reason, :set_by, :set_at, :request_id, :digest
 FROM switches
 RETURNING switch_no, scope, table_id, enabled, reason, set_by, set_at
@@ -50,15 +50,15 @@ SELECT scope, table_id, reason FROM (
 
 @dataclass(frozen=True, slots=True)
 class SwitchState:
-    """What is switched off, and why. A table opens rounds if neither it nor the game is."""
+    """The reasons why the game or single tables are switched off; a table that neither concerns opens rounds."""
 
     game_off_reason: str | None
-    """Why the whole game is."""
+    """None if the game as a whole is on."""
     table_off_reasons: Mapping[str, str]
-    """Why single tables are."""
+    """By table id, only of tables that are off."""
 
     def off_reason(self, table_id: str) -> str | None:
-        """None if the table is on."""
+        """Returns why a table is off; None if it is on."""
         return self.table_off_reasons.get(table_id) if self.game_off_reason is None else self.game_off_reason
 
 
@@ -79,31 +79,33 @@ class Switches:
         reason: str,
         set_by: str,
     ) -> types_pb2.Switch:
-        """Logs a switch, once (G3). It is logged too if the table stood that way already."""
+        """Logs a switch, once (G3), also if it changes nothing."""
         _verify(scope, table_id, reason)
-        asked: dict[str, Any] = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
-        content = digest(table_pb2.SetSwitchRequest(**asked))
+        content: dict[str, Any] = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
+        content_digest = digest(table_pb2.SetSwitchRequest(**content))
         async with self._engine.begin() as connection:
-            await connection.execute(_LOCK, {"key": _ONE_AT_A_TIME})
-            known = (await connection.execute(_REQUESTED, {"request_id": request_id})).one_or_none()
-            if known is not None:
-                if known.digest != content:
-                    sentence = "The request id was used for another switch."
-                    raise TableRefused("REQUEST_REUSED", sentence, request_id=request_id)
-                return _message(known)
+            await lock(connection, _LOCK_KEY)
+            stored = await find_stored(connection, _REQUESTED, request_id, content_digest)
+            if stored is not None:
+                return _message(stored)
             if scope == _TABLE and (await connection.execute(_IS_TABLE, {"table_id": table_id})).first() is None:
                 raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=table_id)
-            row = asked | {"set_by": set_by, "set_at": self._clock.now(), "request_id": request_id, "digest": content}
-            return _message((await connection.execute(_SET, row)).one())
+            row = content | {
+                "set_by": set_by,
+                "set_at": self._clock.now(),
+                "request_id": request_id,
+                "digest": content_digest,
+            }
+            return _message((await connection.execute(_INSERT, row)).one())
 
     async def list_switches(self, page: PageRequest) -> Page[types_pb2.Switch]:
-        """Every switch that was ever set, newest first."""
+        """Returns every switch that was ever set, newest first."""
         async with self._engine.connect() as connection:
             rows = await connection.execute(_LOG, {"before": page.before, "rows": page.row_limit})
             return page.page([(row.switch_no, _message(row)) for row in rows])
 
     async def state(self) -> SwitchState:
-        """How all of them stand."""
+        """Returns what is switched off now."""
         async with self._engine.connect() as connection:
             off = [(row.scope, row.table_id, row.reason) for row in await connection.execute(_STATE)]
         game = next((reason for scope, _, reason in off if scope == _GAME), None)

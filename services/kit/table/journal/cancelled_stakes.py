@@ -1,4 +1,4 @@
-"""Stakes that were taken back, as a column of the journal holds them."""
+"""Encodes the cancelled stakes of a round for the column of the journal that holds them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from services.kit.table.journal.entries import CancelledStake, JournalStake
 
 
 def encode(cancelled_stakes: Sequence[CancelledStake]) -> bytes:
-    """Empty where nothing was taken back."""
+    """Returns the column's value, which is empty if no stake was cancelled."""
     column = journal_pb2.CancelledStakesInJournal()
-    for stake, at in cancelled_stakes:
+    for stake, cancelled_at in cancelled_stakes:
         column.stakes.add(
             stake_id=stake.stake_id,
             request_id=stake.request_id,
@@ -24,7 +24,7 @@ def encode(cancelled_stakes: Sequence[CancelledStake]) -> bytes:
             amount_cents=stake.amount_cents,
             bets=stake.bets,
             placed_at=timestamp(stake.placed_at),
-            cancelled_at=timestamp(at),
+            cancelled_at=timestamp(cancelled_at),
         )
     return column.SerializeToString()
 
@@ -33,17 +33,17 @@ def decode(column: bytes) -> tuple[CancelledStake, ...]:
     return tuple(
         CancelledStake(
             JournalStake(
-                one.stake_id,
-                one.request_id,
-                one.player_id,
-                one.account_id,
-                one.session_id,
-                one.seat,
-                one.amount_cents,
-                one.bets,
-                one.placed_at.ToDatetime(UTC),
+                each.stake_id,
+                each.request_id,
+                each.player_id,
+                each.account_id,
+                each.session_id,
+                each.seat,
+                each.amount_cents,
+                each.bets,
+                each.placed_at.ToDatetime(UTC),
             ),
-            one.cancelled_at.ToDatetime(UTC),
+            each.cancelled_at.ToDatetime(UTC),
         )
-        for one in journal_pb2.CancelledStakesInJournal.FromString(column).stakes
+        for each in journal_pb2.CancelledStakesInJournal.FromString(column).stakes
     )

@@ -1,8 +1,8 @@
-"""The round journal as the runtime sees it: what is written, when, and what can be read back.
+"""The entries of the round journal, and the protocol by which the runtime writes and reads them.
 
-A round is written three times: when it opens; when its outcome is drawn, with all that the outcome decides about;
-and when it has ended. From these alone anyone can recompute why it paid what it paid (G10). Every write carries the
-epoch of the writer's lease and fails with `StaleOwner` once a later owner has taken the table (G8).
+A round has three entries: when it opens; when its outcome is drawn, with every stake that the outcome decides; and
+when it has ended. They are enough to recompute why the round paid what it paid (G10). Every write carries the epoch of
+the writer's lease and fails with `StaleOwner` once a later owner has taken the table (G8).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 
 class StaleOwner(Exception):
-    """Another process has taken the table: nothing was written, and nothing may be done for it any more (G8)."""
+    """Another process has taken the table: nothing was written, and this process may do nothing more for it (G8)."""
 
 
 class Ending(IntEnum):
@@ -26,20 +26,20 @@ class Ending(IntEnum):
 
 
 class DrawTrigger(IntEnum):
-    """On whose word a round took no more bets and was drawn (GLI-19 4.16)."""
+    """What ended the betting of a round and led to its draw (GLI-19 4.16)."""
 
     UNKNOWN = 0
     """Not on record: nothing was drawn, or the round is older than this record."""
     PLAYER = 1
     CLOCK = 2
     SESSION_ENDED = 3
-    """The platform's own: his session ended with a bet on the felt."""
+    """By the platform: the player's session ended with a bet on the felt."""
     TABLE_HANDED_OVER = 4
-    """The platform's own: the table had to move, and he did not launch in time."""
+    """By the platform: the table had to move, and the player did not launch the ball in time."""
 
 
 class JournalStake(NamedTuple):
-    """A stake as it lay on the felt when the round closed. There is one for every bet: a tuple is made fastest."""
+    """A stake as it lay on the felt when betting closed. A tuple, because one is made for every bet."""
 
     stake_id: str
     request_id: str
@@ -49,12 +49,12 @@ class JournalStake(NamedTuple):
     seat: int
     amount_cents: int
     bets: bytes
-    """What `Rules.bets_message` made."""
+    """The serialized message that `Rules.bets_message` made."""
     placed_at: datetime
 
 
 class CancelledStake(NamedTuple):
-    """A stake that its player took back while the round took bets: nothing of it counted at the close."""
+    """A stake that its player cancelled before bets closed: nothing of it counted at the close."""
 
     stake: JournalStake
     cancelled_at: datetime
@@ -62,12 +62,12 @@ class CancelledStake(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A round takes bets. Written before the first of them is."""
+    """A round takes bets. Written before the first of them is accepted."""
 
     round_id: str
     table_id: str
     placement_id: str
-    """The table the lease is for: of a player's own table the one it was made from, otherwise the table itself."""
+    """The configured table that the lease is for: an individual table was made from it, any other is it."""
     number: int
     """Counts the rounds of the table from 1."""
     configuration_version: int
@@ -77,24 +77,24 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Bets are closed and the outcome is drawn: one write, so no outcome stands without the stakes it is about."""
+    """Bets are closed and the outcome is drawn: one write, so that no outcome stands without its stakes."""
 
     round_id: str
     closed_at: datetime
     drawn_at: datetime
     entropy: bytes
     outcome: bytes
-    """What `Rules.outcome_message` made."""
+    """The serialized message that `Rules.outcome_message` made."""
     stakes: Sequence[JournalStake]
     session_ids: Sequence[str]
-    """The sessions at the table when betting began, for the report that the wallet counts missed rounds by."""
+    """The sessions at the table when betting began: the wallet counts missed rounds by them."""
     draw_trigger: DrawTrigger
     cancelled_stakes: Sequence[CancelledStake] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerResult:
-    """What a round meant to one player."""
+    """The sums and balances of one player in a round that has ended."""
 
     player_id: str
     session_id: str
@@ -113,48 +113,48 @@ class Ended:
     ended_at: datetime
     void_reason: str
     payouts: Sequence[tuple[str, int]]
-    """Stake and what came back."""
+    """Pairs of stake id and the cents that came back."""
     player_results: Sequence[PlayerResult]
     returned_stakes: Sequence[JournalStake] = ()
-    """The stakes of a round that was never drawn, as far as they are known: they were not written before."""
+    """Of a round that was never drawn: its stakes as far as they are known, which no entry holds yet."""
     cancelled_stakes: Sequence[CancelledStake] = ()
     """Of a round that was never drawn."""
     closed_at: datetime | None = None
-    """Of a round that was never drawn: when it took no more bets, if it was its owner who closed it."""
+    """Of a round that was never drawn: when its owner closed the bets, if it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedRound:
-    """A round without an end, as whoever takes the table over finds it."""
+    """A round without an end, as the next owner of its table finds it."""
 
     opened: Opened
     drawn: Drawn | None
 
 
 class Journal(Protocol):
-    """What the runtime needs of the journal."""
+    """Writes entries durably and reads back what an owner needs."""
 
     async def take_ownership(self, placement_id: str) -> int:
         """Shuts every earlier owner out and returns the new owner's epoch, higher than all before (G8)."""
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
-        """Repeating an entry that is there changes nothing, for all three kinds."""
+        """Writes that a round takes bets. For all three kinds, an entry that is there already changes nothing."""
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None: ...
 
     async def write_ended(self, epoch: int, entry: Ended) -> None: ...
 
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
-        """Rounds without an end, oldest first."""
+        """Returns the rounds without an end, oldest first."""
 
     async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        """The last settled rounds of a table, newest first: round, when it was drawn, outcome."""
+        """Returns id, time of the draw and outcome of a table's last settled rounds, newest first."""
 
     async def last_round_number(self, table_id: str) -> int:
-        """The number of the table's latest round; 0 before the first."""
+        """Returns the number of the table's latest round; 0 before the first."""
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
-        """The bets of the player's last settled round at a table, in the order of placing."""
+        """Returns the bets of the player's last settled round at a table, in the order of placing."""
 
     async def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        """The stake that a command made in an earlier round, for a command that is sent again (G3)."""
+        """Returns the stake that a command made in an earlier round, for a command that is sent again (G3)."""

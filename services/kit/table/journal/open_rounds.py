@@ -1,7 +1,7 @@
-"""Rounds of a player in which nothing is drawn yet: his stakes as the ledger has them, the round as the journal has it.
+"""Looks up a player's rounds that are not drawn yet: the stakes in the ledger, the round in the journal.
 
-A bet counts when the ledger has it, and its round is in the journal before that: what is told here is durable (G5),
-whichever process runs the table, and whether one does at this moment or not. No table is asked, so no bet waits for it.
+A bet counts when the ledger has it, and its round is in the journal before that. So the answer is durable (G5), and the
+same whichever process runs the table, or none. No table is asked, so no bet waits for this.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MODES = (types_pb2.MODE_REAL, types_pb2.MODE_DEMO)
 
 
 class OpenRounds:
-    """Looks up what players have in play at the tables of one game."""
+    """Looks up undrawn rounds at the tables of one game."""
 
     def __init__(self, game: str, wallet: Wallet, history: RoundHistory) -> None:
         self._game = game
@@ -26,7 +26,7 @@ class OpenRounds:
         self._history = history
 
     async def of_player(self, player_id: str, table_id: str | None) -> list[PlayerRound]:
-        """Newest first; at one table only, or at all of the game."""
+        """Returns the player's rounds at one table, or at all tables of the game, newest first."""
         found = {
             round_.round_id: round_
             for mode in _MODES
@@ -48,7 +48,7 @@ class OpenRounds:
         while True:
             page = await self._wallet.list_open_rounds(request)
             for round_ in page.rounds:
-                # One with more stakes than a page holds comes again.
+                # A round with more stakes than a page holds comes again on the next.
                 if round_.round_id in found:
                     found[round_.round_id].stakes.extend(round_.stakes)
                 else:
@@ -59,6 +59,6 @@ class OpenRounds:
 
 
 def _stakes(round_: wallet_pb2.Round, player_id: str) -> list[RecordedStake]:
-    """His: the ledger shows no others in the open rounds of an account."""
-    mine = {stake.session_id: player_id for stake in round_.stakes}
-    return [RecordedStake(stake, None) for stake in stakes_in_ledger(round_, mine)]
+    # All of them are the player's: the ledger lists no others among an account's open rounds.
+    player_ids = {stake.session_id: player_id for stake in round_.stakes}
+    return [RecordedStake(stake, None) for stake in stakes_in_ledger(round_, player_ids)]

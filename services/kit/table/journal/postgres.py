@@ -1,10 +1,10 @@
 """The round journal in PostgreSQL: entries that arrive while a transaction is under way are written by the next one.
 
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
-transaction looks first and then writes: one statement takes a share lock on every house concerned, which nobody can
-take over before the commit (G8), and reads how each round stands; what the entries add to that is decided entry by
-entry in the order of arrival (`journal_rows`), and one more statement writes it. An entry that is there already adds
-nothing, so a group whose commit nobody saw is simply written again.
+transaction has two statements. The first takes a share lock on the placements of all entries, so that nobody takes one
+over before the commit (G8), and reads what is recorded of each round. `rows.py` turns the entries into rows, in the
+order of arrival, and the second statement writes them. An entry that is there already adds nothing, so a group whose
+commit was not acknowledged is written again.
 """
 
 from __future__ import annotations
@@ -12,33 +12,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
 import asyncpg
 from prometheus_client import Counter, Histogram
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit.batching import Batcher, BatchLimits
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
-from services.kit.table.journal import cancelled_stakes
-from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, Ended, JournalStake, Opened, UnfinishedRound
 from services.kit.table.journal.rows import (
     READ_STATES,
+    SELECT_OPENED_AND_DRAWN,
     WRITE_ROWS,
     Entry,
     EntryRefusal,
     JournalContradiction,
     RowBatch,
     add_entry,
+    read_drawn,
+    read_opened,
     recorded_state,
     row_count,
 )
 from services.kit.table.refusals import TableRefused
 
-# For the engine that writes. Statements are planned once and find every row by an index, however large the tables have
-# become since. A writer that is cut off must not hold a house against its next owner for long (G8, G11).
+# For the engine that writes. Statements are planned once and find every row by an index, however large the tables
+# become. A writer that is cut off must not hold a placement against its next owner for long (G8, G11).
 WRITER_SETTINGS = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
@@ -46,14 +48,14 @@ WRITER_SETTINGS = {
     "enable_mergejoin": "off",
     "idle_in_transaction_session_timeout": "10s",
 }
-# Entries that may wait; whoever comes then waits for room, for an entry is never refused for want of it (G11).
+# Entries that may wait; a caller beyond waits for room, because no entry is refused for want of it (G11).
 WAITING_LIMIT = 10_000
 # Rows in one transaction, unless a single entry has more (G11).
 GROUP_ROWS_LIMIT = 5_000
-# The longest pause between two attempts while the database is away. They go on until it is back (G5, G11).
+# The longest pause between two attempts while the database cannot be reached. They never end (G5, G11).
 LONGEST_PAUSE_S = 1.0
 FIRST_PAUSE_S = 0.01
-# How often a group is written again because of rows that an earlier attempt may have written unseen (G11).
+# How often a group is written again because an earlier attempt may have written its rows without an answer (G11).
 UNIQUE_RETRIES_LIMIT = 3
 
 _log = logging.getLogger(__name__)
@@ -63,23 +65,23 @@ _GROUPS = Histogram(
 _RETRIES = Counter("feltro_journal_group_retries", "Groups of journal entries written again", ["cause"])
 
 _UNIQUE_VIOLATION = "23505"
-# What an entry itself brings about: data that cannot be, a constraint, a statement the database does not know. All
-# else is the database's own trouble, and passes.
-_OF_THE_ENTRY = frozenset({"22", "23", "42"})
+# Classes of errors that the entry itself causes: invalid data, a constraint, an invalid statement. Any other error is
+# the database's, and passes.
+_ENTRY_ERROR_CLASSES = frozenset({"22", "23", "42"})
 
 _TAKE = text(
-    "INSERT INTO houses (placement_id, epoch) VALUES (:placement_id, 1)"
-    " ON CONFLICT (placement_id) DO UPDATE SET epoch = houses.epoch + 1 RETURNING epoch"
+    "INSERT INTO placements (placement_id, epoch) VALUES (:placement_id, 1)"
+    " ON CONFLICT (placement_id) DO UPDATE SET epoch = placements.epoch + 1 RETURNING epoch"
 )
-_UNFINISHED = text("""
-SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
-       rounds.configuration_version, rounds.opened_at, rounds.closes_at,
-       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids, draws.launch, draws.taken_back
+_UNFINISHED = text(
+    SELECT_OPENED_AND_DRAWN
+    + """
 FROM open_rounds
 JOIN rounds ON rounds.round_no = open_rounds.round_no
 LEFT JOIN draws ON draws.round_no = open_rounds.round_no
 WHERE open_rounds.placement_id = :placement_id ORDER BY open_rounds.round_no
-""")
+"""
+)
 _STAKES = text("""
 SELECT round_no, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents, bets, placed_at
 FROM stakes WHERE round_no = ANY(:round_nos) ORDER BY round_no, position
@@ -102,32 +104,37 @@ _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :ta
 _LAST_BETS = text("""
 SELECT bets FROM stakes
 WHERE player_id = :player_id AND round_no = (
-    SELECT shares.round_no FROM shares JOIN endings ON endings.round_no = shares.round_no AND endings.ending = 2
-    WHERE shares.player_id = :player_id AND shares.table_id = :table_id AND shares.staked_cents > 0
-    ORDER BY shares.round_no DESC LIMIT 1
+    SELECT results.round_no FROM player_results AS results
+    JOIN endings ON endings.round_no = results.round_no AND endings.ending = 2
+    WHERE results.player_id = :player_id AND results.table_id = :table_id AND results.staked_cents > 0
+    ORDER BY results.round_no DESC LIMIT 1
 ) ORDER BY position
 """)
 
 
-@dataclass(slots=True)
-class _Submission:
+class _Submission(NamedTuple):
     epoch: int
     entry: Entry
-    answer: asyncio.Future[None]
 
 
 class PostgresJournal:
-    """The journal of one process. `run` writes; without it nothing is answered.
+    """The journal of one process. `run` holds the writer's connection and ends the journal when it is cancelled.
 
-    `writing` has `SESSION_SETTINGS`, and one connection is enough for it; `reading` is a small pool.
+    `writing` has `WRITER_SETTINGS` and needs one connection; `reading` is a small pool.
     """
 
     def __init__(self, writing: AsyncEngine, reading: AsyncEngine) -> None:
         self._writing = writing
         self._reading = reading
-        self._waiting: asyncio.Queue[_Submission] = asyncio.Queue(WAITING_LIMIT)
         self._connection: DirectConnection | None = None
-        self._stopped = False
+        self._failed = asyncio.Event()
+        self._batcher: Batcher[_Submission, None] = Batcher(
+            self._write_group,
+            BatchLimits(items=GROUP_ROWS_LIMIT, weight=GROUP_ROWS_LIMIT, waiting_items=WAITING_LIMIT),
+            weight=lambda submission: row_count(submission.entry),
+            isolates_failures=True,
+            on_failure=lambda _: self._failed.set(),
+        )
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -146,71 +153,46 @@ class PostgresJournal:
 
     async def _submit(self, epoch: int, entry: Entry) -> None:
         """Returns when the entry is durable (G5)."""
-        submission = _Submission(epoch, entry, asyncio.get_running_loop().create_future())
-        await self._waiting.put(submission)
-        if self._stopped:
-            self._fail_waiting()
-        await submission.answer
+        await self._batcher.submit_when_room(_Submission(epoch, entry))
 
     async def run(self) -> None:
-        """Writes group after group until it is cancelled."""
+        """Runs until it is cancelled; then every entry without an answer fails."""
         try:
-            while True:
-                await self._carry_out(await self._next_group())
+            await self._failed.wait()
+            await self._batcher.wait_until_answered()
         finally:
-            self._stopped = True
-            self._fail_waiting()
+            await self._batcher.close(
+                TableRefused("UNAVAILABLE", "The journal is stopping: whether the entry was written is not known.")
+            )
             await self._disconnect()
 
-    def _fail_waiting(self) -> None:
-        while not self._waiting.empty():
-            _fail([self._waiting.get_nowait()], _stopping())
-
-    async def _next_group(self) -> list[_Submission]:
-        """What waits, but nothing that its caller has given up and that was never tried."""
-        group: list[_Submission] = []
-        rows = 0
-        while not group or (rows < GROUP_ROWS_LIMIT and not self._waiting.empty()):
-            submission = self._waiting.get_nowait() if group else await self._waiting.get()
-            if not submission.answer.done():
-                group.append(submission)
-                rows += row_count(submission.entry)
-        return group
-
-    async def _carry_out(self, group: list[_Submission]) -> None:
+    async def _write_group(self, group: Sequence[_Submission]) -> list[EntryRefusal]:
         _GROUPS.observe(len(group))
         try:
-            answers = await self._write_until_written(group)
-        except asyncio.CancelledError:
-            _fail(group, _stopping())
+            return await self._write_until_written(group)
+        except Exception as failed:
+            if len(group) > 1:
+                # The batcher tries each alone, so that only the culprit fails.
+                raise
+            entry = group[0].entry
+            _log.exception("an entry cannot be written", extra={"round_id": entry.round_id})
+            if _sqlstate(failed)[:2] == "23":
+                # A constraint of the database: the entry contradicts what is recorded.
+                raise JournalContradiction(f"{entry.round_id}: {failed}") from failed
             raise
-        except Exception as failed:  # noqa: BLE001  # whatever it is, it must not reach the neighbours
-            if len(group) == 1:
-                _log.exception("an entry cannot be written", extra={"round_id": group[0].entry.round_id})
-                _fail(group, _contradiction(group[0].entry, failed))
-                return
-            for submission in group:
-                await self._carry_out([submission])
-        else:
-            for submission, answer in zip(group, answers, strict=True):
-                if submission.answer.done():
-                    continue
-                if answer is None:
-                    submission.answer.set_result(None)
-                else:
-                    submission.answer.set_exception(answer)
 
     async def _write_until_written(self, group: Sequence[_Submission]) -> list[EntryRefusal]:
         """Tries again for as long as it takes, unless the fault is in the entries themselves."""
-        pause_s, crossings = FIRST_PAUSE_S, 0
+        pause_s, unique_violations = FIRST_PAUSE_S, 0
         while True:
             try:
                 return await self._write(await self._connect(), group)
             except DATABASE_FAILURES as failed:
                 await self._disconnect()
-                crossed = _state(failed) == _UNIQUE_VIOLATION
-                crossings += crossed
-                if _of_the_entries(failed) and not (crossed and crossings <= UNIQUE_RETRIES_LIMIT):
+                # Another attempt at the same rows may have committed after this one had looked.
+                crossed = _sqlstate(failed) == _UNIQUE_VIOLATION
+                unique_violations += crossed
+                if _is_entry_error(failed) and not (crossed and unique_violations <= UNIQUE_RETRIES_LIMIT):
                     raise
                 _RETRIES.labels("crossed" if crossed else "database").inc()
                 _log.warning("a group of journal entries is written again", extra={"error": str(failed)[:300]})
@@ -220,21 +202,21 @@ class PostgresJournal:
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
-    async def _write(self, connection: DirectConnection, submissions: Sequence[_Submission]) -> list[EntryRefusal]:
-        asked: dict[str, str | None] = {}
-        for submission in submissions:
+    async def _write(self, connection: DirectConnection, group: Sequence[_Submission]) -> list[EntryRefusal]:
+        placements: dict[str, str | None] = {}
+        for submission in group:
             entry = submission.entry
             if isinstance(entry, Opened):
-                asked[entry.round_id] = entry.placement_id
+                placements[entry.round_id] = entry.placement_id
             else:
-                asked.setdefault(entry.round_id, None)
-        group = RowBatch()
+                placements.setdefault(entry.round_id, None)
+        batch = RowBatch()
         async with connection.transaction():
-            rows = await connection.fetch(READ_STATES, list(asked), list(asked.values()))
-            standings = {row[0]: recorded_state(row) for row in rows}
-            answers = [add_entry(group, standings.get(one.entry.round_id), one.epoch, one.entry) for one in submissions]
-            if not group.is_empty:
-                await connection.fetch(WRITE_ROWS, *group.values())
+            rows = await connection.fetch(READ_STATES, list(placements), list(placements.values()))
+            states = {row[0]: recorded_state(row) for row in rows}
+            answers = [add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry) for each in group]
+            if not batch.is_empty:
+                await connection.fetch(WRITE_ROWS, *batch.values())
         return answers
 
     async def _connect(self) -> DirectConnection:
@@ -242,7 +224,7 @@ class PostgresJournal:
             try:
                 self._connection = await DirectConnection.open(self._writing)
             except DATABASE_FAILURES as failed:
-                # A refused password or a missing database is no fault of the entries either.
+                # A refused password or a missing database is not the entries' fault, whatever its class says.
                 raise ConnectionError(f"the database cannot be reached: {failed}") from failed
         return self._connection
 
@@ -259,10 +241,7 @@ class PostgresJournal:
             stakes: dict[int, list[JournalStake]] = {row[0]: [] for row in rounds if row[8] is not None}
             for row in await connection.execute(_STAKES, {"round_nos": list(stakes)}):
                 stakes[row[0]].append(JournalStake(*row[1:]))
-        return [
-            UnfinishedRound(Opened(*row[1:8]), None if row[8] is None else _drawn(row, stakes[row[0]]))
-            for row in rounds
-        ]
+        return [UnfinishedRound(read_opened(row), read_drawn(row, stakes.get(row[0], []))) for row in rounds]
 
     async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
         async with self._reading.connect() as connection:
@@ -285,49 +264,15 @@ class PostgresJournal:
         return None if row is None else JournalStake(*row)
 
 
-def _drawn(row: Sequence[Any], stakes: list[JournalStake]) -> Drawn:
-    closed_at, drawn_at, entropy, outcome, session_ids, launch, taken = row[8:]
-    return Drawn(
-        row[1],
-        closed_at,
-        drawn_at,
-        entropy,
-        outcome,
-        stakes,
-        session_ids,
-        DrawTrigger(launch),
-        cancelled_stakes.decode(taken),
-    )
+# -- failures --------------------------------------------------------------------------------------------------------
 
 
-# -- what can go wrong ----------------------------------------------------------------------------------------------
-
-
-def _state(failed: Exception) -> str:
+def _sqlstate(failed: Exception) -> str:
     return str(getattr(failed, "sqlstate", None) or "")
 
 
-def _of_the_entries(failed: Exception) -> bool:
+def _is_entry_error(failed: Exception) -> bool:
     if isinstance(failed, asyncpg.InterfaceError):
-        # The driver was given what it cannot take: no repetition mends that.
+        # The driver cannot encode the entry: repeating it does not help.
         return "closed" not in str(failed)
-    return _state(failed)[:2] in _OF_THE_ENTRY
-
-
-def _contradiction(entry: Entry, failed: Exception) -> Exception:
-    """What the database has refused is there already, or contradicts what is there."""
-    if _state(failed)[:2] != "23":
-        return failed
-    contradiction = JournalContradiction(f"{entry.round_id}: {failed}")
-    contradiction.__cause__ = failed
-    return contradiction
-
-
-def _stopping() -> TableRefused:
-    return TableRefused("UNAVAILABLE", "The journal is stopping: whether the entry was written is not known.")
-
-
-def _fail(group: Sequence[_Submission], error: Exception) -> None:
-    for submission in group:
-        if not submission.answer.done():
-            submission.answer.set_exception(error)
+    return _sqlstate(failed)[:2] in _ENTRY_ERROR_CLASSES

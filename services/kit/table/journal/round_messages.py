@@ -1,4 +1,4 @@
-"""Rounds that were looked up, in the words of the protos: without their players, and as one player lived them."""
+"""Builds the messages of recorded rounds: a round without its players, and a round with one player's stakes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from services.kit.table.journal.entries import CancelledStake, Ending
 from services.kit.table.journal.history import PlayerRound, RecordedRound, RecordedStake
 from services.kit.table.live.dependencies import VersionedRules
 
-_STATUS = {
+_STATES = {
     None: types_pb2.ROUND_STATE_IN_PROGRESS,
     Ending.SETTLED: types_pb2.ROUND_STATE_SETTLED,
     Ending.VOID: types_pb2.ROUND_STATE_VOID,
@@ -22,7 +22,7 @@ def table_round(round_: RecordedRound, rules: Rules[Bets, Outcome]) -> table_pb2
         outcome = packed(rules.outcome_message(rules.read_outcome(round_.outcome)))
     return table_pb2.TableRound(
         round_id=round_.round_id,
-        state=_STATUS[round_.ending],
+        state=_STATES[round_.ending],
         opened_at=timestamp(round_.opened_at),
         closed_at=None if round_.closed_at is None else timestamp(round_.closed_at),
         drawn_at=None if round_.drawn_at is None else timestamp(round_.drawn_at),
@@ -35,7 +35,7 @@ def table_round(round_: RecordedRound, rules: Rules[Bets, Outcome]) -> table_pb2
 
 
 def player_round(played: PlayerRound, versioned_rules: VersionedRules[Bets, Outcome]) -> table_pb2.PlayerRound:
-    """`configured` are the rules that the round was opened under."""
+    """`versioned_rules` are the rules that the round was opened under."""
     round_, rules = played.round, versioned_rules.rules
     outcome = None if round_.outcome is None else rules.read_outcome(round_.outcome)
     answer = table_pb2.PlayerRound(
@@ -45,7 +45,7 @@ def player_round(played: PlayerRound, versioned_rules: VersionedRules[Bets, Outc
         mode=versioned_rules.configuration.mode,
         session_id=played.stakes[0].stake.session_id if played.stakes else "",
         stakes=[_player_stake(recorded, outcome, rules) for recorded in played.stakes],
-        cancelled_stakes=[cancelled_stake(taken, rules) for taken in played.cancelled_stakes],
+        cancelled_stakes=[cancelled_stake(each, rules) for each in played.cancelled_stakes],
         staked_cents=sum(recorded.stake.amount_cents for recorded in played.stakes),
         payout_cents=sum(recorded.payout_cents or 0 for recorded in played.stakes),
     )

@@ -1,9 +1,9 @@
-"""Decides which houses this replica runs, together with the other replicas of its game: each house has one owner (G8).
+"""Claims and hands over placements among the replicas of a game, so that each has one owner (G8).
 
-A house is what is placed: one configured table. A lease in the bucket `feltro_leases` says who runs it, and counts for
-as long as its owner's heartbeat is seen in `feltro_replicas`: to renew costs the same for one house as for a thousand.
-Leases are written by compare-and-set. An owner that could not renew gives its houses up before anyone can take them;
-should clock, bus or machine betray us all the same, journal and wallet refuse the epoch of every stale write.
+A placement is the table group of one configured table. Its lease in the bucket `feltro_leases` names the owner, and is
+valid while the owner's heartbeat is seen in `feltro_replicas`, so that a thousand leases cost as little as one. Leases
+are written by compare-and-set. An owner without a heartbeat gives its placements up before another replica can claim
+them. If clock, bus or machine fail in a way that this does not cover, journal and wallet refuse the stale epoch.
 """
 
 from __future__ import annotations
@@ -29,44 +29,44 @@ from services.kit.clock import seconds_since_boot
 from services.kit.table.placement import sharing
 from services.kit.table.placement.presence import Presence
 
-# How long a view of the others is too new to claim by: who starts or returns at the same time shows himself first.
+# How long a replica watches before it claims: others that start or return at the same time must show themselves.
 VIEW_SETTLES_AFTER_S = 0.7
-# How often it is looked whether time alone has changed something.
+# How often expired leases and pauses are looked for; everything else wakes the loop.
 CHECK_EVERY_S = 0.2
 PLACEMENT_IDS_EVERY_S = 1.0
 PLACEMENT_IDS_TIMEOUT_S = 5.0
 GIVE_AWAY_EVERY_S = 1.0
-# How long a house that was given away is left to others.
+# How long a placement that was given away is left to others.
 GIVEN_AWAY_PAUSE_S = 2.0
-# How long a house that has ended is not claimed again here, doubling while it goes on ending soon.
+# How long a placement that has ended is not claimed again here; doubled while it ends soon after each claim.
 CLAIM_PAUSE_S = 0.5
 CLAIM_PAUSE_MAX_S = 5.0
 STEADY_AFTER_S = 10.0
-# How long a replica at which houses fail, and none is open, is given none.
+# How long a replica counts as failing after a placement failed there and while none is open: it is given none.
 FAILING_FOR_S = 30.0
-# Claims that are under way together (G11).
+# Claims under way at a time (G11).
 CONCURRENT_CLAIMS_LIMIT = 16
 
 _log = logging.getLogger(__name__)
-_HOUSES = Gauge("feltro_houses", "Houses that this process runs")
-_TAKEOVERS = Counter("feltro_house_takeovers", "Houses taken from a process that was gone")
+_PLACEMENTS = Gauge("feltro_placements", "Placements that this process runs")
+_TAKEOVERS = Counter("feltro_placement_takeovers", "Placements taken from a process that was gone")
 
 
 class TableGroup(Protocol):
-    """What a replica does with a house it has."""
+    """The tables of one placement, which their owner runs."""
 
     async def run(
         self, announce: Callable[[int], Awaitable[None]], hand_over: asyncio.Event, lost: asyncio.Event
     ) -> None:
-        """Runs the house until it is asked to leave, between rounds, or the house is lost, at once.
+        """Runs the tables until `hand_over` is set and their rounds have ended, or until `lost` is set, at once.
 
-        `announce` tells the others the epoch once the house has opened. To return or to raise gives the house back.
+        `announce` publishes the epoch once the tables are open. Returning and raising release the placement.
         """
 
 
 @dataclass(slots=True, eq=False)
-class _Tenure:
-    """Our time with a house."""
+class _Ownership:
+    """One placement of this replica, from the claim to the release."""
 
     lease: Lease
     revision: int = 0
@@ -74,7 +74,7 @@ class _Tenure:
     written: Lease | None = None
     written_at: float = 0.0
     given_away: bool = False
-    leave: asyncio.Event = field(default_factory=asyncio.Event)
+    hand_over: asyncio.Event = field(default_factory=asyncio.Event)
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     # None while the claim is under way.
     task: asyncio.Task[None] | None = None
@@ -85,7 +85,7 @@ class _Tenure:
 
 
 class Placement:
-    """One replica's part in it. `replica_id` is never used again by another process."""
+    """The placements of one replica. No other process ever uses its `replica_id`."""
 
     def __init__(
         self,
@@ -100,16 +100,16 @@ class Placement:
         self._game = game
         self._replica_id = replica_id
         self._address = address
-        self._house_ids = placement_ids
-        self._open_house = open_group
+        self._list_placement_ids = placement_ids
+        self._open_group = open_group
         self._clock = clock
-        self._woken = asyncio.Event()
-        self._given_back = asyncio.Event()
-        self._outages = {what: Outage(_log, what) for what in ("leases", "claims", "houses")}
+        self._wake = asyncio.Event()
+        self._one_released = asyncio.Event()
+        self._outages = {what: Outage(_log, what) for what in ("leases", "claims", "placements")}
         self._leases = Bucket(
             bus,
             KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE),
-            self._saw_leases,
+            self._on_lease_change,
             clock,
         )
         self._presence = Presence(
@@ -119,24 +119,24 @@ class Placement:
             clock,
             heartbeat=self._heartbeat,
             on_give_up=self._give_up,
-            on_change=self._woken.set,
+            on_change=self._wake.set,
         )
-        self._houses: frozenset[str] = frozenset()
-        self._tenures: dict[str, _Tenure] = {}
+        self._placement_ids: frozenset[str] = frozenset()
+        self._owned: dict[str, _Ownership] = {}
         self._draining = False
         self._free_since: dict[str, float] = {}
-        # Until when, and for how long, a house is not claimed here.
-        self._rests: dict[str, tuple[float, float]] = {}
-        self._gave_at = float("-inf")
+        # Placements that are not claimed here for a while: until when, and the length of the last pause.
+        self._pauses: dict[str, tuple[float, float]] = {}
+        self._gave_away_at = float("-inf")
         self._failed_at = float("-inf")
 
     async def run(self) -> None:
-        """Takes part until it is cancelled, whatever happens to the bus in the meantime."""
+        """Claims and releases placements until it is cancelled, through every outage of the bus."""
         work = [
             *self._presence.coroutines(),
             self._leases.watch_forever(self._outages["leases"]),
-            self._ask_for_houses(),
-            self._place(),
+            self._refresh_placement_ids(),
+            self._claim_and_give(),
         ]
         tasks = [asyncio.create_task(part) for part in work]
         try:
@@ -144,46 +144,46 @@ class Placement:
             for task in done:
                 task.result()
         finally:
-            running = [tenure.task for tenure in self._tenures.values() if tenure.task is not None]
+            running = [ownership.task for ownership in self._owned.values() if ownership.task is not None]
             await background.cancel_and_wait([*tasks, *running])
 
     async def drain(self) -> None:
-        """Takes no house any more, and returns when every house was left between rounds and given back.
+        """Claims no more, hands every placement over between rounds, and returns when all are released.
 
-        `run` must go on meanwhile: until then the houses are ours.
+        `run` must go on meanwhile: this replica owns the placements until then.
         """
         self._draining = True
         self._presence.beat_now()
-        for tenure in self._tenures.values():
-            tenure.leave.set()
-        while self._tenures:
-            self._given_back.clear()
-            await self._given_back.wait()
+        for ownership in self._owned.values():
+            ownership.hand_over.set()
+        while self._owned:
+            self._one_released.clear()
+            await self._one_released.wait()
         await self._presence.withdraw()
 
     def owner(self, placement_id: str) -> Lease | None:
-        """Who runs a house, as far as is known here."""
+        """Returns the lease of the owner of a placement, as far as this replica knows."""
         if self.owns(placement_id):
-            return self._tenures[placement_id].lease
-        lease = self._lease(self._leases.entries.get(placement_id))
+            return self._owned[placement_id].lease
+        lease = _read_lease(self._leases.entries.get(placement_id))
         if lease is None or lease.replica_id == self._replica_id or self._presence.seems_gone(lease.replica_id):
             return None
         return lease
 
     def owns(self, placement_id: str) -> bool:
-        """Whether this replica has the house, and nobody else can have it yet."""
-        tenure = self._tenures.get(placement_id)
+        """Whether this replica owns the placement, and no other can have claimed it."""
+        ownership = self._owned.get(placement_id)
         return (
-            tenure is not None
-            and tenure.task is not None
+            ownership is not None
+            and ownership.task is not None
             and self._presence.is_exclusive()
-            and not tenure.lost.is_set()
+            and not ownership.lost.is_set()
         )
 
-    # -- what the others are told, and what they may do ----------------------------------------------------------------
+    # -- the heartbeat -------------------------------------------------------------------------------------------------
 
     def _heartbeat(self) -> Replica:
-        opened = sum(tenure.lease.epoch > 0 for tenure in self._tenures.values())
+        opened = sum(ownership.lease.epoch > 0 for ownership in self._owned.values())
         return Replica(
             replica_id=self._replica_id,
             game=self._game,
@@ -194,111 +194,109 @@ class Placement:
         )
 
     def _give_up(self) -> None:
-        if self._tenures:
-            _log.error("houses are given up: the heartbeat could not be renewed", extra={"houses": len(self._tenures)})
-        for tenure in self._tenures.values():
-            tenure.lost.set()
+        if self._owned:
+            _log.error(
+                "placements are given up: the heartbeat could not be renewed", extra={"placements": len(self._owned)}
+            )
+        for ownership in self._owned.values():
+            ownership.lost.set()
 
-    # -- seeing --------------------------------------------------------------------------------------------------------
+    # -- the view of leases and placements -----------------------------------------------------------------------------
 
-    def _saw_leases(self) -> None:
+    def _on_lease_change(self) -> None:
         self._outages["leases"].recovered()
-        self._woken.set()
+        self._wake.set()
 
-    async def _ask_for_houses(self) -> None:
+    async def _refresh_placement_ids(self) -> None:
         while True:
             try:
                 async with asyncio.timeout(PLACEMENT_IDS_TIMEOUT_S):
-                    houses = frozenset(await self._house_ids())
-            except Exception as failed:  # noqa: BLE001 - whatever it is, the houses that are known go on
-                self._outages["houses"].failed(failed)
+                    placements = frozenset(await self._list_placement_ids())
+            except Exception as failed:  # noqa: BLE001 - any failure leaves the known placements running
+                self._outages["placements"].failed(failed)
             else:
-                self._outages["houses"].recovered()
-                if houses != self._houses:
-                    self._houses = houses
-                    self._woken.set()
+                self._outages["placements"].recovered()
+                if placements != self._placement_ids:
+                    self._placement_ids = placements
+                    self._wake.set()
             await asyncio.sleep(PLACEMENT_IDS_EVERY_S)
 
-    @staticmethod
-    def _lease(noted: BucketEntry | None) -> Lease | None:
-        return Lease.FromString(noted.value) if noted is not None and noted.value else None
+    # -- claiming ------------------------------------------------------------------------------------------------------
 
-    # -- placing -------------------------------------------------------------------------------------------------------
-
-    async def _place(self) -> None:
+    async def _claim_and_give(self) -> None:
         while True:
-            self._woken.clear()
+            self._wake.clear()
             try:
                 if self._may_act():
-                    await self._mend()
-                if self._may_act() and self._settled() and not self._draining:
+                    await self._reconcile_leases()
+                if self._may_act() and self._view_has_settled() and not self._draining:
                     await self._claim_free()
                     self._give_one()
             except BUS_FAILURES as failed:
                 self._outages["claims"].failed(failed)
                 await asyncio.sleep(RETRY_DELAY_S)
             else:
-                await background.wait_for_event(self._woken, CHECK_EVERY_S)
+                await background.wait_for_event(self._wake, CHECK_EVERY_S)
 
     def _may_act(self) -> bool:
         return self._presence.is_exclusive() and self._leases.is_current and self._presence.is_current
 
-    def _settled(self) -> bool:
+    def _view_has_settled(self) -> bool:
         began = (self._leases.watched_since, self._presence.watched_since)
         return all(since is not None and self._clock() - since >= VIEW_SETTLES_AFTER_S for since in began)
 
-    async def _mend(self) -> None:
-        """Brings what is written in line with what we run: what was lost on the way, and what nobody runs."""
-        for placement_id, noted in list(self._leases.entries.items()):
-            lease, tenure = self._lease(noted), self._tenures.get(placement_id)
-            ours = lease is not None and lease.replica_id == self._replica_id
-            if tenure is None and ours:
+    async def _reconcile_leases(self) -> None:
+        """Writes leases that were lost, removes own leases that nothing runs, and notices lost placements."""
+        for placement_id, entry in list(self._leases.entries.items()):
+            lease, ownership = _read_lease(entry), self._owned.get(placement_id)
+            is_own = lease is not None and lease.replica_id == self._replica_id
+            if ownership is None and is_own:
                 with suppress(RevisionConflict):
-                    await self._leases.remove(placement_id, expected_revision=noted.revision)
-            elif tenure is not None and lease is not None and not ours and noted.revision > tenure.revision > 0:
-                self._lose(tenure)
-        for tenure in list(self._tenures.values()):
-            if tenure.task is not None and not tenure.lost.is_set() and not self._is_written(tenure):
-                await self._write(tenure)
+                    await self._leases.remove(placement_id, expected_revision=entry.revision)
+            elif ownership is not None and lease is not None and not is_own and entry.revision > ownership.revision > 0:
+                self._lose(ownership)
+        for ownership in list(self._owned.values()):
+            if ownership.task is not None and not ownership.lost.is_set() and not self._is_written(ownership):
+                await self._write(ownership)
 
-    def _is_written(self, tenure: _Tenure) -> bool:
-        if tenure.written is not tenure.lease:
+    def _is_written(self, ownership: _Ownership) -> bool:
+        if ownership.written is not ownership.lease:
             return False
-        if tenure.written_at >= (self._leases.watched_since or 0.0):
+        if ownership.written_at >= (self._leases.watched_since or 0.0):
             return True
-        # The watch began later: what it does not show is not there. The bus may have lost it.
-        lease = self._lease(self._leases.entries.get(tenure.placement_id))
+        # The watch began after the write: if it does not show the lease, the bus has lost it.
+        lease = _read_lease(self._leases.entries.get(ownership.placement_id))
         return lease is not None and lease.replica_id == self._replica_id
 
-    async def _write(self, tenure: _Tenure) -> None:
+    async def _write(self, ownership: _Ownership) -> None:
         try:
-            await self._write_over(tenure, tenure.revision)
+            await self._write_over(ownership, ownership.revision)
         except RevisionConflict:
-            there = await self._leases.read(tenure.placement_id)
-            other = self._lease(there)
+            current = await self._leases.read(ownership.placement_id)
+            other = _read_lease(current)
             if other is not None and other.replica_id != self._replica_id:
-                self._lose(tenure)
-            # Otherwise it was ours, with its acknowledgement lost, or is gone: it is written again, over that.
-            tenure.revision = there.revision
-            tenure.written = None
+                self._lose(ownership)
+            # Otherwise the entry is gone, or is this replica's and its acknowledgement was lost: write over it.
+            ownership.revision = current.revision
+            ownership.written = None
 
-    async def _write_over(self, tenure: _Tenure, revision: int) -> None:
-        lease = tenure.lease
-        tenure.revision = await self._leases.write(tenure.placement_id, lease.SerializeToString(), revision)
-        tenure.written, tenure.written_at = lease, self._clock()
+    async def _write_over(self, ownership: _Ownership, revision: int) -> None:
+        lease = ownership.lease
+        ownership.revision = await self._leases.write(ownership.placement_id, lease.SerializeToString(), revision)
+        ownership.written, ownership.written_at = lease, self._clock()
         self._outages["claims"].recovered()
 
-    def _lose(self, tenure: _Tenure) -> None:
-        if not tenure.lost.is_set():
-            _log.error("a house was taken by another replica", extra={"placement_id": tenure.placement_id})
-            tenure.lost.set()
+    def _lose(self, ownership: _Ownership) -> None:
+        if not ownership.lost.is_set():
+            _log.error("a placement was taken by another replica", extra={"placement_id": ownership.placement_id})
+            ownership.lost.set()
 
     async def _claim_free(self) -> None:
         now = self._clock()
         free = [
             placement_id
-            for placement_id in self._houses
-            if placement_id not in self._tenures and self._looks_free(placement_id)
+            for placement_id in self._placement_ids
+            if placement_id not in self._owned and self._looks_free(placement_id)
         ]
         self._free_since = {placement_id: self._free_since.get(placement_id, now) for placement_id in free}
         chosen = sharing.placements_to_claim(
@@ -306,12 +304,12 @@ class Placement:
             {
                 placement_id: since
                 for placement_id, since in self._free_since.items()
-                if not self._rests_now(placement_id, now)
+                if not self._is_paused(placement_id, now)
             },
             now,
-            groups=len(self._houses),
+            placements=len(self._placement_ids),
             replicas=len(self._presence.active_replicas()),
-            owned=sum(not tenure.leave.is_set() for tenure in self._tenures.values()),
+            owned=sum(not ownership.hand_over.is_set() for ownership in self._owned.values()),
         )
         for first in range(0, len(chosen), CONCURRENT_CLAIMS_LIMIT):
             await asyncio.gather(
@@ -319,7 +317,7 @@ class Placement:
             )
 
     def _looks_free(self, placement_id: str) -> bool:
-        lease = self._lease(self._leases.entries.get(placement_id))
+        lease = _read_lease(self._leases.entries.get(placement_id))
         if lease is None:
             return True
         return (
@@ -328,109 +326,122 @@ class Placement:
             and self._presence.seems_gone(lease.replica_id)
         )
 
-    def _rests_now(self, placement_id: str, now: float) -> bool:
-        return placement_id in self._rests and now < self._rests[placement_id][0]
+    def _is_paused(self, placement_id: str, now: float) -> bool:
+        return placement_id in self._pauses and now < self._pauses[placement_id][0]
 
     async def _claim(self, placement_id: str) -> None:
-        tenure = _Tenure(self._new_lease(placement_id, epoch=0))
-        self._tenures[placement_id] = tenure
+        ownership = _Ownership(self._new_lease(placement_id, epoch=0))
+        self._owned[placement_id] = ownership
         won = False
         try:
-            won = await self._win(tenure)
+            won = await self._write_claim(ownership)
         except BUS_FAILURES as failed:
-            # Should it be written all the same, `_mend` takes it away again.
+            # If the lease was written all the same, `_reconcile_leases` removes it.
             self._outages["claims"].failed(failed)
         finally:
             if not won:
-                self._drop(tenure)
+                self._release(ownership)
         if not won:
             return
         if self._draining:
-            tenure.leave.set()
-        tenure.task = asyncio.create_task(self._keep_house(tenure))
-        _HOUSES.inc()
+            ownership.hand_over.set()
+        ownership.task = asyncio.create_task(self._run_group(ownership))
+        _PLACEMENTS.inc()
 
     def _new_lease(self, placement_id: str, epoch: int) -> Lease:
         return Lease(
             placement_id=placement_id, game=self._game, replica_id=self._replica_id, address=self._address, epoch=epoch
         )
 
-    async def _win(self, tenure: _Tenure) -> bool:
-        """Writes the lease if the house is free indeed; false if it is not, or another claimant was faster."""
-        there = await self._leases.read(tenure.placement_id)
-        lease = self._lease(there)
+    async def _write_claim(self, ownership: _Ownership) -> bool:
+        """Writes the lease if the placement is free; false if it is not, or another replica was faster."""
+        current = await self._leases.read(ownership.placement_id)
+        lease = _read_lease(current)
         if lease is not None and (lease.game != self._game or not await self._presence.confirm_gone(lease.replica_id)):
             return False
         if self._draining or not self._may_act():
             return False
         try:
-            await self._write_over(tenure, there.revision)
+            await self._write_over(ownership, current.revision)
         except RevisionConflict:
             return False
         if lease is not None:
             _TAKEOVERS.inc()
             _log.warning(
-                "a house is taken over", extra={"placement_id": tenure.placement_id, "former": lease.replica_id}
+                "a placement is taken over", extra={"placement_id": ownership.placement_id, "former": lease.replica_id}
             )
         return True
 
-    # -- having a house ------------------------------------------------------------------------------------------------
+    # -- owning --------------------------------------------------------------------------------------------------------
 
-    async def _keep_house(self, tenure: _Tenure) -> None:
+    async def _run_group(self, ownership: _Ownership) -> None:
         began = self._clock()
         try:
-            await self._open_house(tenure.placement_id).run(partial(self._announce, tenure), tenure.leave, tenure.lost)
-        except Exception:  # noqa: BLE001 - whatever it is, it must not reach the other houses
-            _log.exception("a house has failed", extra={"placement_id": tenure.placement_id})
+            await self._open_group(ownership.placement_id).run(
+                partial(self._announce, ownership), ownership.hand_over, ownership.lost
+            )
+        except Exception:  # noqa: BLE001 - no failure may reach the other placements
+            _log.exception("a placement has failed", extra={"placement_id": ownership.placement_id})
             self._failed_at = self._clock()
-        self._let_rest(tenure, began)
+        self._pause_claiming(ownership, began)
         try:
-            await self._leases.remove(tenure.placement_id, expected_revision=tenure.revision)
+            await self._leases.remove(ownership.placement_id, expected_revision=ownership.revision)
         except RevisionConflict:
-            _log.debug("a house that ended is somebody else's already", extra={"placement_id": tenure.placement_id})
+            _log.debug(
+                "a placement that ended has another owner already", extra={"placement_id": ownership.placement_id}
+            )
         except BUS_FAILURES as failed:
             self._outages["claims"].failed(failed)
         finally:
-            _HOUSES.dec()
-            self._drop(tenure)
+            _PLACEMENTS.dec()
+            self._release(ownership)
 
-    async def _announce(self, tenure: _Tenure, epoch: int) -> None:
-        tenure.lease = self._new_lease(tenure.placement_id, epoch)
+    async def _announce(self, ownership: _Ownership, epoch: int) -> None:
+        ownership.lease = self._new_lease(ownership.placement_id, epoch)
         try:
-            await self._write(tenure)
+            await self._write(ownership)
         except BUS_FAILURES as failed:
-            # The house runs all the same; it is written when the bus is back.
+            # The tables run all the same; the lease is written when the bus is back.
             self._outages["claims"].failed(failed)
 
-    def _let_rest(self, tenure: _Tenure, began: float) -> None:
+    def _pause_claiming(self, ownership: _Ownership, began: float) -> None:
         now = self._clock()
-        _, last = self._rests.get(tenure.placement_id, (0.0, 0.0))
-        rest = CLAIM_PAUSE_S if now - began >= STEADY_AFTER_S else min(max(2 * last, CLAIM_PAUSE_S), CLAIM_PAUSE_MAX_S)
-        self._rests[tenure.placement_id] = (now + max(rest, GIVEN_AWAY_PAUSE_S if tenure.given_away else 0.0), rest)
+        _, last = self._pauses.get(ownership.placement_id, (0.0, 0.0))
+        pause = CLAIM_PAUSE_S if now - began >= STEADY_AFTER_S else min(max(2 * last, CLAIM_PAUSE_S), CLAIM_PAUSE_MAX_S)
+        self._pauses[ownership.placement_id] = (
+            now + max(pause, GIVEN_AWAY_PAUSE_S if ownership.given_away else 0.0),
+            pause,
+        )
 
-    def _drop(self, tenure: _Tenure) -> None:
-        del self._tenures[tenure.placement_id]
-        self._given_back.set()
-        self._woken.set()
+    def _release(self, ownership: _Ownership) -> None:
+        del self._owned[ownership.placement_id]
+        self._one_released.set()
+        self._wake.set()
 
     def _give_one(self) -> None:
-        """Asks a house to leave for a replica that has too few, one at a time."""
+        """Hands a placement over for a replica that has too few, one at a time."""
         now = self._clock()
-        if now - self._gave_at < GIVE_AWAY_EVERY_S:
+        if now - self._gave_away_at < GIVE_AWAY_EVERY_S:
             return
         counts = dict.fromkeys(self._presence.active_replicas(), 0)
-        for placement_id in self._houses:
-            lease = self._lease(self._leases.entries.get(placement_id))
+        for placement_id in self._placement_ids:
+            lease = _read_lease(self._leases.entries.get(placement_id))
             if lease is not None and lease.replica_id in counts:
                 counts[lease.replica_id] += 1
-        staying = [tenure.placement_id for tenure in self._tenures.values() if not tenure.leave.is_set()]
-        counts[self._replica_id] = len(staying)
+        kept = [ownership.placement_id for ownership in self._owned.values() if not ownership.hand_over.is_set()]
+        counts[self._replica_id] = len(kept)
         free = sum(
-            placement_id not in self._tenures and self._looks_free(placement_id) for placement_id in self._houses
+            placement_id not in self._owned and self._looks_free(placement_id) for placement_id in self._placement_ids
         )
-        to_come = len(self._tenures) - len(staying) + free
-        if sharing.should_give_one(self._replica_id, counts, groups=len(self._houses), unassigned=to_come):
-            given = self._tenures[sharing.preferred_order(self._replica_id, staying)[-1]]
+        unassigned = len(self._owned) - len(kept) + free
+        if sharing.should_give_one(
+            self._replica_id, counts, placements=len(self._placement_ids), unassigned=unassigned
+        ):
+            given = self._owned[sharing.preferred_order(self._replica_id, kept)[-1]]
             given.given_away = True
-            given.leave.set()
-            self._gave_at = now
+            given.hand_over.set()
+            self._gave_away_at = now
+
+
+def _read_lease(entry: BucketEntry | None) -> Lease | None:
+    return Lease.FromString(entry.value) if entry is not None and entry.value else None

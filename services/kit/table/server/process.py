@@ -1,4 +1,4 @@
-"""A game service as a process: puts the runtime's parts together, starts them, and stops them in order."""
+"""The process of a game service: builds the parts of the runtime, starts them, and stops them in order."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.settings import GameSettings
+from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import WalletUnanswered
@@ -49,15 +50,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class GameDefinition(Generic[Bets, Outcome]):
-    """What a game is, to the process that runs it."""
+    """Names a game and its own gRPC services to the process that serves it."""
 
     game: Game[Bets, Outcome]
     services: Callable[[TableRegistry[Bets, Outcome], Journal], Sequence[Service]]
-    """Its own services, beside the desk that all games have."""
+    """Builds the game's own services, beside the TableService of every game."""
 
 
 def refusal_for_failure(failed: Exception) -> Refused | None:
-    """Failures that a caller can do something about: send the same request again."""
+    """Refuses calls that failed for a reason that passes: the caller sends the same request again."""
     if isinstance(failed, StaleOwner):
         return refusals.unavailable("The table has just moved to another process")
     if isinstance(failed, WalletUnanswered):
@@ -78,7 +79,7 @@ class GameProcess(Generic[Bets, Outcome]):
         randomness: Randomness | None = None,
     ) -> None:
         self._settings = settings
-        self._offer = definition
+        self._definition = definition
         self._clock = clock
         self._randomness = randomness or Randomness()
         self.ready = asyncio.Event()
@@ -86,7 +87,7 @@ class GameProcess(Generic[Bets, Outcome]):
 
     async def run(self, supervisor: TaskSupervisor) -> None:
         """Serves, once its database has the schema, until it is asked to stop; then hands its tables over and ends."""
-        settings, name = self._settings, self._offer.game.name
+        settings, name = self._settings, self._definition.game.name
         url = str(settings.database_url)
         writing = postgresql.connect(url, f"feltro-{name} journal", 1, settings=postgres.WRITER_SETTINGS)
         reading = postgresql.connect(url, f"feltro-{name}", READING_CONNECTIONS)
@@ -99,8 +100,8 @@ class GameProcess(Generic[Bets, Outcome]):
 
     async def _work(self, writing: AsyncEngine, reading: AsyncEngine, supervisor: TaskSupervisor) -> None:
         settings = self._settings
-        bus = await connect(str(settings.nats_url), self._offer.game.name)
-        # What all tables ask of the wallet in one moment travels together.
+        bus = await connect(str(settings.nats_url), self._definition.game.name)
+        # One channel: what all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address)
         try:
             await self._serve(writing, reading, bus, wallet, supervisor)
@@ -111,7 +112,11 @@ class GameProcess(Generic[Bets, Outcome]):
     async def _serve(
         self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, supervisor: TaskSupervisor
     ) -> None:
-        settings, game, clock = self._settings, self._offer.game, self._clock
+        settings, game = self._settings, self._definition.game
+        clock = TableClock(
+            self._clock, bus, game.name, settings.table_clock, type(settings).variable_name("table_clock")
+        )
+        await clock.load(supervisor.stopping)
         journal = PostgresJournal(writing, reading)
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         if settings.tables is not None:
@@ -120,31 +125,31 @@ class GameProcess(Generic[Bets, Outcome]):
         platform = PlatformSwitch(channel, token.metadata)
         catalogue: CatalogueCache[Bets, Outcome] = CatalogueCache(game, configurations, switches, platform, clock)
         await catalogue.refresh()
-        # Before it takes tables, so that they do not begin by saying that they are off.
+        # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
         wallet = GrpcWallet(channel, token.metadata)
-        table_bus = EventStream(bus)
-        resources = RuntimeDependencies(
+        event_stream = EventStream(bus)
+        dependencies = RuntimeDependencies(
             game=game,
             catalogue=catalogue,
             wallet=wallet,
             journal=journal,
             randomness=self._randomness,
             clock=clock,
-            publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
+            publisher_of=lambda table_id, epoch: event_stream.open_publisher(table_id, 0, epoch),
         )
 
         def address_of(placement_id: str) -> str | None:
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
-        hall: TableRegistry[Bets, Outcome] = TableRegistry(resources, catalogue.placement_ids, address_of)
+        registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
             [
-                TableService(game, hall, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
-                *self._offer.services(hall, journal),
+                TableService(game, registry, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
+                *self._definition.services(registry, journal),
             ],
             refusals.DOMAIN,
             refusal_for_failure,
@@ -156,13 +161,14 @@ class GameProcess(Generic[Bets, Outcome]):
             game.name,
             secrets.token_hex(8),
             settings.advertise or f"{host}:{server.port}",
-            _answering(catalogue.placement_ids),
-            hall.open_group,
+            _as_coroutine(catalogue.placement_ids),
+            registry.open_group,
         )
-        catalogue.on_change = lambda: self._heard_of_change(hall, catalogue)
-        platform.on_change = hall.wake
-        await hall.subscribe_to_sessions(bus)
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run()])
+        catalogue.on_change = lambda: self._on_catalogue_change(registry, catalogue)
+        platform.on_change = registry.wake
+        clock.on_change = registry.wake
+        await registry.subscribe_to_sessions(bus)
+        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *clock.coroutines()])
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()
@@ -173,27 +179,29 @@ class GameProcess(Generic[Bets, Outcome]):
                 async with asyncio.timeout(settings.handover_timeout_s):
                     await placement.drain()
             except TimeoutError:
-                _log.warning("tables were left in the middle of a round: whoever takes them ends it")
+                _log.warning("tables were left in the middle of a round, which their next owner ends")
         finally:
             await server.stop(settings.stop_grace_s)
             await supervisor.cancel_all()
             _log.info("the game has stopped", extra={"game": game.name})
 
-    def _heard_of_change(self, hall: TableRegistry[Bets, Outcome], catalogue: CatalogueCache[Bets, Outcome]) -> None:
-        """Whoever switches the game on again after the source of randomness failed wants it tested anew."""
+    def _on_catalogue_change(
+        self, registry: TableRegistry[Bets, Outcome], catalogue: CatalogueCache[Bets, Outcome]
+    ) -> None:
+        # An operator who switches the game on after the source of randomness failed wants it tested again.
         if self._randomness.failure is not None and catalogue.game_enabled():
             try:
                 self._randomness.restart()
             except SourceFailed as failed:
                 _log.error("the source of randomness still fails", extra={"error": str(failed)})
-        hall.wake()
+        registry.wake()
 
 
-def _answering(house_ids: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
-    async def answer() -> frozenset[str]:
-        return house_ids()
+def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
+    async def call() -> frozenset[str]:
+        return function()
 
-    return answer
+    return call
 
 
 async def serve(settings: GameSettings, definition: GameDefinition[Bets, Outcome]) -> None:

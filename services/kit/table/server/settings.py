@@ -1,16 +1,25 @@
-"""What every game service wants to know, one environment variable each."""
+"""The settings that every game service reads, one environment variable each."""
 
 from __future__ import annotations
 
-from pydantic import Field, FilePath, NatsDsn, PostgresDsn
+from enum import StrEnum
+
+from pydantic import Field, FilePath, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
-from services.kit.settings import ListenAddress
+from services.kit.settings import Environment, ListenAddress
+
+
+class TableClockKind(StrEnum):
+    """Whether the clock of a game's tables can be moved by an operator."""
+
+    REAL = "real"
+    ADVANCEABLE = "advanceable"
 
 
 class GameSettings(TokenSettings):
-    """Read once at the start; each game's own class sets the prefix of its variables."""
+    """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
@@ -19,14 +28,24 @@ class GameSettings(TokenSettings):
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn
-    # Of scope `game`: what the service calls the wallet with.
+    # The service calls the wallet with this token, which has the scope `game`.
     token_file: FilePath
     listen: ListenAddress
-    # Tables to begin with, for as long as the operator has entered no rules of his own for them.
+    # Tables to begin with, each until the operator enters specific rules for it.
     tables: FilePath | None = None
+    table_clock: TableClockKind = TableClockKind.REAL
     # Where others reach this replica; the gateway reads it from the lease of each table.
     advertise: str = ""
     metrics_listen: ListenAddress
-    # How long a stopping service waits for its tables to finish their rounds and be taken by others.
+    # How long a stopping service waits until its tables have finished their rounds and have another owner.
     handover_timeout_s: float = Field(90.0, ge=0, le=900)
     stop_grace_s: float = Field(10.0, ge=0, le=60)
+
+    @model_validator(mode="after")
+    def _check_table_clock(self) -> GameSettings:
+        if self.environment is Environment.PRODUCTION and self.table_clock is not TableClockKind.REAL:
+            raise ValueError(
+                f"{self.variable_name('table_clock')} has to be `real` where FELTRO_ENVIRONMENT is `production`:"
+                " a round must never close before its time"
+            )
+        return self

@@ -1,4 +1,4 @@
-"""The TableService at its gRPC edge: the same desk for the tables of every game."""
+"""Answers the calls of the TableService, the same for the tables of every game."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from google.protobuf.message import Message
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller
-from services.kit.clock import Clock
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.felt import Seat
 from services.kit.table.configuration.cache import CatalogueCache
-from services.kit.table.configuration.switches import Switches
+from services.kit.table.configuration.switches import REASON_CHARACTERS_LIMIT, Switches
 from services.kit.table.configuration.versions import Configurations, configuration_changes
 from services.kit.table.events.messages import packed, timestamp
 from services.kit.table.game import Bets, Game, Outcome
@@ -30,14 +29,14 @@ from services.kit.table.live.table import LiveTable
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server import validation
+from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.table_wallet import Wallet, get_whole_round
 
-REASON_CHARACTERS_LIMIT = 500
 LANGUAGES = ("pt", "en")
 
 
 class TableService(Generic[Bets, Outcome]):
-    """One method per rpc; see table.proto for what each promises."""
+    """One method for each rpc; table.proto says what each promises."""
 
     descriptor = table_pb2.DESCRIPTOR.services_by_name["TableService"]
 
@@ -50,10 +49,10 @@ class TableService(Generic[Bets, Outcome]):
         switches: Switches,
         history: RoundHistory,
         wallet: Wallet,
-        clock: Clock,
+        clock: TableClock,
     ) -> None:
         self._game = game
-        self._hall = registry
+        self._registry = registry
         self._catalogue = catalogue
         self._configurations = configurations
         self._switches = switches
@@ -79,13 +78,15 @@ class TableService(Generic[Bets, Outcome]):
         return answer
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
-        table = await self._hall.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id))
         if table.individual and not caller.scopes & {"operator", "game"}:
             _verify_own(table, caller)
-        return table_pb2.GetTableResponse(table=table.snapshot(), own_seat=_own(table, table.seat_of(caller.subject)))
+        return table_pb2.GetTableResponse(
+            table=table.snapshot(), own_seat=_own_seat(table, table.seat_of(caller.subject))
+        )
 
     async def get_rules(self, request: table_pb2.GetRulesRequest, caller: Caller) -> table_pb2.GetRulesResponse:
-        placement_id = self._hall.placement_id_of(validation.table_id(request.table_id))
+        placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
         version = self._catalogue.rules_in_force(placement_id).version
         language = request.language if request.language in LANGUAGES else LANGUAGES[0]
         return table_pb2.GetRulesResponse(
@@ -97,10 +98,10 @@ class TableService(Generic[Bets, Outcome]):
     async def enter_table(self, request: table_pb2.EnterTableRequest, caller: Caller) -> table_pb2.EnterTableResponse:
         validation.table_id(request.table_id)
         validation.request_id(request.request_id)
-        table, started = await self._hall.enter(validation.player_id(caller.subject), request)
+        table, started = await self._registry.enter(validation.player_id(caller.subject), request)
         return table_pb2.EnterTableResponse(
             table=table.snapshot(),
-            own_seat=_own(table, table.seat_of(caller.subject)),
+            own_seat=_own_seat(table, table.seat_of(caller.subject)),
             session=started.session,
             previous_session_started_at=(
                 started.previous_session_started_at if started.HasField("previous_session_started_at") else None
@@ -115,9 +116,9 @@ class TableService(Generic[Bets, Outcome]):
     async def list_table_rounds(
         self, request: table_pb2.ListTableRoundsRequest, caller: Caller
     ) -> table_pb2.ListTableRoundsResponse:
-        placement_id = self._hall.placement_id_of(validation.table_id(request.table_id))
+        placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
         if request.table_id != placement_id and not caller.scopes & {"operator", "game"}:
-            _verify_his_table(request.table_id, placement_id, caller)
+            _verify_own_table_id(request.table_id, placement_id, caller)
         rules = self._catalogue.rules_in_force(placement_id).rules
         page = await self._history.list_table_rounds(
             request.table_id, page_request(request.page_size, request.page_token)
@@ -133,22 +134,23 @@ class TableService(Generic[Bets, Outcome]):
         self._verify_game(request.game)
         validation.verify_may_see(caller, validation.player_id(request.player_id))
         table_id = validation.table_id(request.table_id) if request.table_id else None
-        wanted = page_request(request.page_size, request.page_token)
-        open_now: list[PlayerRound] = []
+        requested = page_request(request.page_size, request.page_token)
+        undrawn: list[PlayerRound] = []
         if request.include_open and not request.page_token:
-            # First: one that is drawn before the next look is found there, and none is missed.
-            open_now = await self._open_rounds.of_player(request.player_id, table_id)
+            # Read first: a round that is drawn before the next read is found there, so that none is missed.
+            undrawn = await self._open_rounds.of_player(request.player_id, table_id)
         page = await self._history.list_player_rounds(
-            request.player_id, wanted, table_id=table_id, in_progress_only=request.in_progress_only
+            request.player_id, requested, table_id=table_id, in_progress_only=request.in_progress_only
         )
-        drawn = {lived.round.round_id for lived in page.items}
-        lived = [*(each for each in open_now if each.round.round_id not in drawn), *page.items]
-        rounds = [await self._player_round(round_) for round_ in lived]
+        drawn = {each.round.round_id for each in page.items}
+        recorded = [*(each for each in undrawn if each.round.round_id not in drawn), *page.items]
+        rounds = [await self._player_round(each) for each in recorded]
         return table_pb2.ListPlayerRoundsResponse(rounds=rounds, next_page_token=page.next_page_token)
 
-    async def _player_round(self, lived: PlayerRound) -> table_pb2.PlayerRound:
-        configured = await self._catalogue.rules_of_version(lived.round.placement_id, lived.round.configuration_version)
-        return round_messages.player_round(lived, configured)
+    async def _player_round(self, recorded: PlayerRound) -> table_pb2.PlayerRound:
+        round_ = recorded.round
+        rules = await self._catalogue.rules_of_version(round_.placement_id, round_.configuration_version)
+        return round_messages.player_round(recorded, rules)
 
     async def replay_round(
         self, request: table_pb2.ReplayRoundRequest, caller: Caller
@@ -157,7 +159,7 @@ class TableService(Generic[Bets, Outcome]):
         record = await self._history.round_for_replay(validation.round_id(request.round_id))
         if record is None:
             raise TableRefused("ROUND_UNKNOWN", "There is no such round.", round_id=request.round_id)
-        configured = await self._catalogue.rules_of_version(
+        versioned_rules = await self._catalogue.rules_of_version(
             record.opened.placement_id, record.opened.configuration_version
         )
         ledger: wallet_pb2.Round | None
@@ -167,10 +169,10 @@ class TableService(Generic[Bets, Outcome]):
             if refused.reason != "ROUND_UNKNOWN":
                 raise
             ledger = None
-        answer = RoundReplay(record, configured.version, configured.rules, ledger).compute()
+        answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
         return replay_pages.page(answer, request.page_token)
 
-    # -- the operator's hand ---------------------------------------------------------------------------------------
+    # -- operators' commands ---------------------------------------------------------------------------------------
 
     async def configure_table(
         self, request: table_pb2.ConfigureTableRequest, caller: Caller
@@ -218,10 +220,17 @@ class TableService(Generic[Bets, Outcome]):
     async def void_open_round(
         self, request: table_pb2.VoidOpenRoundRequest, caller: Caller
     ) -> table_pb2.VoidOpenRoundResponse:
-        table = await self._hall.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id))
         reason = validation.required_text("reason", request.reason, REASON_CHARACTERS_LIMIT)
         await table.void_open_round(validation.round_id(request.round_id), reason)
         return table_pb2.VoidOpenRoundResponse()
+
+    async def advance_table_clock(
+        self, request: table_pb2.AdvanceTableClockRequest, caller: Caller
+    ) -> table_pb2.AdvanceTableClockResponse:
+        self._verify_game(request.game)
+        now = await self._clock.advance(validation.positive_duration("by", request.by))
+        return table_pb2.AdvanceTableClockResponse(now=timestamp(now))
 
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:
@@ -233,13 +242,13 @@ def _verify_own(table: LiveTable[Bets, Outcome], caller: Caller) -> None:
         raise TableRefused("NOT_YOURS", "This is another player's table, or you have left it: enter it anew.")
 
 
-def _verify_his_table(table_id: str, placement_id: str, caller: Caller) -> None:
-    """What was played at a player's own table is his alone to see, whether he sits there now or not."""
+def _verify_own_table_id(table_id: str, placement_id: str, caller: Caller) -> None:
+    """Refuses rounds of another player's individual table, also after that player has left it."""
     if table_id != individual_table_id(placement_id, caller.subject):
         raise TableRefused("NOT_YOURS", "This is another player's table.")
 
 
-def _own(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
+def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
     if seat is None:
         return None
     own = table_pb2.OwnSeat(seat=seat.number, session_id=seat.session_id, account_id=seat.account_id)

@@ -1,14 +1,17 @@
-"""The rules for what comes in over gRPC, the same for every game's services: ids and ownership."""
+"""Checks the ids, texts and ownership in calls to any game's services, where they enter."""
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+
+from google.protobuf.duration_pb2 import Duration
 
 from services.kit.access.identity import Caller
 from services.kit.table import refusals
 from services.kit.table.refusals import TableRefused
 
-# A table's id becomes part of a subject on the bus; a player's own table adds 17 characters to its house's.
+# A table's id is part of a subject on the bus. An individual table's is 17 characters longer than a configured table's.
 _TABLE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
 _REQUEST = re.compile(r"[\x21-\x7e]{1,64}")
@@ -45,7 +48,17 @@ def required_text(field: str, value: str, limit: int) -> str:
     return value
 
 
+def positive_duration(field: str, value: Duration) -> timedelta:
+    try:
+        duration = value.ToTimedelta()
+    except (ValueError, OverflowError):
+        duration = timedelta()
+    if duration <= timedelta():
+        raise refusals.invalid(field, "has to be above zero: the clock goes forward only.")
+    return duration
+
+
 def verify_may_see(caller: Caller, owner_id: str) -> None:
-    """A player sees only what is his own."""
+    """Refuses a player who asks for another player's records."""
     if not caller.scopes & {"operator", "game"} and caller.subject != owner_id:
         raise TableRefused("NOT_YOURS", "This is another player's.")

@@ -1,4 +1,4 @@
-"""What every table's specific rules have to keep to, at both sides of each bound."""
+"""The checks of specific rules, at both sides of each bound."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def configuration(**changes: object) -> types_pb2.TableConfiguration:
     return types_pb2.TableConfiguration(**rules)
 
 
-def accepted(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> None:
+def verify_accepted(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> None:
     verify(table_id, configuration(**changes), approval_reference=approval)
 
 
 def refusal(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> dict[str, str]:
     with pytest.raises(TableRefused) as refused:
-        accepted(table_id, approval, **changes)
+        verify_accepted(table_id, approval, **changes)
     return {"reason": refused.value.reason} | refused.value.facts
 
 
@@ -55,26 +55,26 @@ def invalid(field: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("table_id", ["t", "A-b_9", "x" * 40])
-def test_valid_table_ids(table_id: str) -> None:
-    accepted(table_id)
+def test_valid_table_ids_are_accepted(table_id: str) -> None:
+    verify_accepted(table_id)
 
 
 @pytest.mark.parametrize("table_id", ["", "x" * 41, "mesa 1", "t.1", "ação", "t1\n", "*", ">"])
-def test_table_ids_that_are_no_subject_token(table_id: str) -> None:
+def test_table_ids_that_cannot_be_part_of_a_subject_are_refused(table_id: str) -> None:
     assert refusal(table_id) == invalid("table_id")
 
 
 @pytest.mark.rule("903-B/2015:6.1.4")
 def test_the_betting_window_is_at_least_three_seconds() -> None:
-    accepted(betting_window_ms=3_000)
+    verify_accepted(betting_window_ms=3_000)
     for window in (2_999, 0, -1):
         assert refusal(betting_window_ms=window) == violated("betting_window_ms", 3_000, "903-B/2015:6.1.4")
-    accepted(betting_window_ms=600_000)
+    verify_accepted(betting_window_ms=600_000)
     assert refusal(betting_window_ms=600_001) == invalid("betting_window_ms")
 
 
 def test_individual_tables_need_no_window_and_no_seats() -> None:
-    accepted(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=0, seats=0)
+    verify_accepted(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=0, seats=0)
     assert refusal(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=-1) == invalid("betting_window_ms")
     assert refusal(play=wallet_types.PLAY_INDIVIDUAL, seats=-1) == invalid("seats")
 
@@ -82,7 +82,7 @@ def test_individual_tables_need_no_window_and_no_seats() -> None:
 @pytest.mark.parametrize(
     ("field", "lowest", "highest"), [("result_shown_ms", 0, 60_000), ("seats", 1, 1_000)], ids=["shown", "seats"]
 )
-def test_platform_bounds(field: str, lowest: int, highest: int) -> None:
+def test_limits_of_the_platform(field: str, lowest: int, highest: int) -> None:
     for allowed in (lowest, highest):
         verify("t1", configuration(**{field: allowed}), approval_reference="x")
     for outside in (lowest - 1, highest + 1):
@@ -91,8 +91,8 @@ def test_platform_bounds(field: str, lowest: int, highest: int) -> None:
         assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
 
 
-def test_names_in_both_languages() -> None:
-    accepted(name=types_pb2.LocalizedText(pt="é" * 80, en="e" * 80))
+def test_names_are_required_in_both_languages() -> None:
+    verify_accepted(name=types_pb2.LocalizedText(pt="é" * 80, en="e" * 80))
     assert refusal(name=types_pb2.LocalizedText(en="Table 1")) == invalid("name.pt")
     assert refusal(name=types_pb2.LocalizedText(pt="Mesa 1", en=" ")) == invalid("name.en")
     assert refusal(name=types_pb2.LocalizedText(pt="Mesa 1", en="e" * 81)) == invalid("name.en")
@@ -105,11 +105,11 @@ def test_nothing_takes_effect_without_the_approval(regulation: str) -> None:
     for missing in ("", " \n"):
         refused = refusal(approval=missing, regulation=regulation)
         assert refused == violated("approval_reference", "given", f"{regulation}:P.3")
-    accepted(approval="x" * 200, regulation=regulation)
+    verify_accepted(approval="x" * 200, regulation=regulation)
     assert refusal(approval="x" * 201, regulation=regulation) == invalid("approval_reference")
 
 
-def test_required_fields() -> None:
+def test_required_fields_are_checked() -> None:
     assert refusal(game="") == invalid("game")
     assert refusal(regulation="") == invalid("regulation")
     assert refusal(regulation="999/2015") == invalid("regulation")
@@ -152,7 +152,7 @@ def test_inactivity_limits_are_never_shorter_than_the_regulation_allows(regulati
     bounds = (("idle_seconds", 180), ("missed_rounds", 5), ("end_after_seconds", 60))
     for (field, earliest), rule in zip(bounds, CITED[regulation], strict=True):
         for allowed in (0, earliest, earliest + 1):
-            accepted(regulation=regulation, inactivity=policy(field, allowed))
+            verify_accepted(regulation=regulation, inactivity=policy(field, allowed))
         for early in (earliest - 1, 1, -1):
             refused = refusal(regulation=regulation, inactivity=policy(field, early))
             assert refused == violated(f"inactivity.{field}", earliest, rule)

@@ -1,4 +1,4 @@
-"""Switches: the last one of a table and the last one of the game hold, and all of them stay."""
+"""Switches: the last one of a table and the last one of the game hold, and all are kept."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def switches(engine: AsyncEngine, clock: ManualClock) -> Switches:
-    seeds = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("t1", "t2")]
-    await Configurations(engine, clock).add_initial_tables(seeds, EvenSeatsGame())
+    tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("t1", "t2")]
+    await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame())
     return Switches(engine, clock)
 
 
-async def switched(switches: Switches, request_id: str, **changes: object) -> types_pb2.Switch:
-    asked: dict[str, Any] = {
+async def set_switch(switches: Switches, request_id: str, **changes: object) -> types_pb2.Switch:
+    command: dict[str, Any] = {
         "request_id": request_id,
         "scope": TABLE,
         "table_id": "t1",
@@ -44,13 +44,13 @@ async def switched(switches: Switches, request_id: str, **changes: object) -> ty
         "reason": "the wheel sticks",
         "set_by": "olga",
     }
-    asked.update(changes)
-    return await switches.set_switch(**asked)
+    command.update(changes)
+    return await switches.set_switch(**command)
 
 
 async def refusal(switches: Switches, request_id: str = "refused", **changes: object) -> dict[str, str]:
     with pytest.raises(TableRefused) as refused:
-        await switched(switches, request_id, **changes)
+        await set_switch(switches, request_id, **changes)
     return {"reason": refused.value.reason} | refused.value.facts
 
 
@@ -61,16 +61,16 @@ async def test_the_last_switch_of_table_or_game_decides(switches: Switches) -> N
         return state.off_reason("t1"), state.off_reason("t2")
 
     assert await off() == (None, None)
-    await switched(switches, "1")
+    await set_switch(switches, "1")
     assert await off() == ("the wheel sticks", None)
-    await switched(switches, "2", scope=GAME, table_id="", reason="the source failed")
+    await set_switch(switches, "2", scope=GAME, table_id="", reason="the source failed")
     assert await off() == ("the source failed", "the source failed")
-    await switched(switches, "3", enabled=True, reason="repaired")
+    await set_switch(switches, "3", enabled=True, reason="repaired")
     assert await off() == ("the source failed", "the source failed")
-    await switched(switches, "4", table_id="t2", reason="closed for the night")
-    await switched(switches, "5", scope=GAME, table_id="", enabled=True, reason="repaired")
+    await set_switch(switches, "4", table_id="t2", reason="closed for the night")
+    await set_switch(switches, "5", scope=GAME, table_id="", enabled=True, reason="repaired")
     assert await off() == (None, "closed for the night")
-    await switched(switches, "6", table_id="t2", reason="closed for the week")
+    await set_switch(switches, "6", table_id="t2", reason="closed for the week")
     assert await off() == (None, "closed for the week")
     state = await switches.state()
     assert (state.game_off_reason, state.table_off_reasons) == (None, {"t2": "closed for the week"})
@@ -78,16 +78,24 @@ async def test_the_last_switch_of_table_or_game_decides(switches: Switches) -> N
 
 @pytest.mark.rule("903-B/2015:6.3.6.6")
 async def test_the_log_says_who_and_when_and_from_what_to_what(switches: Switches, clock: ManualClock) -> None:
-    await switched(switches, "1")
+    await set_switch(switches, "1")
     clock.advance(hours=1)
-    # It stood that way already, and somebody meant it nevertheless.
-    await switched(switches, "2", set_by="rita", reason="still sticks")
+    # A switch that changes nothing is logged, too.
+    await set_switch(switches, "2", set_by="rita", reason="still sticks")
     clock.advance(hours=1)
-    await switched(switches, "3", scope=GAME, table_id="", enabled=True, reason="opening", set_by="platform")
+    await set_switch(switches, "3", scope=GAME, table_id="", enabled=True, reason="opening", set_by="platform")
     log = await switches.list_switches(PageRequest())
     assert [
-        (one.switch_no, one.scope, one.table_id, one.enabled, one.reason, one.set_by, one.set_at.ToDatetime(UTC) - NOON)
-        for one in log.items
+        (
+            each.switch_no,
+            each.scope,
+            each.table_id,
+            each.enabled,
+            each.reason,
+            each.set_by,
+            each.set_at.ToDatetime(UTC) - NOON,
+        )
+        for each in log.items
     ] == [
         (3, GAME, "", True, "opening", "platform", timedelta(hours=2)),
         (2, TABLE, "t1", False, "still sticks", "rita", timedelta(hours=1)),
@@ -96,25 +104,25 @@ async def test_the_log_says_who_and_when_and_from_what_to_what(switches: Switche
     assert log.next_page_token == ""
 
 
-async def test_the_log_in_pages(switches: Switches) -> None:
+async def test_the_log_comes_in_pages(switches: Switches) -> None:
     for number in range(5):
-        await switched(switches, str(number))
-    seen, token = [], ""
+        await set_switch(switches, str(number))
+    pages, token = [], ""
     while True:
         page = await switches.list_switches(page_request(2, token))
-        seen.append([one.switch_no for one in page.items])
+        pages.append([each.switch_no for each in page.items])
         token = page.next_page_token
         if not token:
             break
-    assert seen == [[5, 4], [3, 2], [1]]
+    assert pages == [[5, 4], [3, 2], [1]]
 
 
 @pytest.mark.guarantee("G3")
 async def test_g3_a_repeated_switch_is_set_once(switches: Switches, clock: ManualClock) -> None:
-    first = await switched(switches, "1")
-    await switched(switches, "2", enabled=True, reason="repaired")
+    first = await set_switch(switches, "1")
+    await set_switch(switches, "2", enabled=True, reason="repaired")
     clock.advance(hours=1)
-    assert await switched(switches, "1") == first
+    assert await set_switch(switches, "1") == first
     assert (await switches.state()).off_reason("t1") is None
     reused = {"reason": "REQUEST_REUSED", "request_id": "1"}
     for changes in (
@@ -129,12 +137,12 @@ async def test_g3_a_repeated_switch_is_set_once(switches: Switches, clock: Manua
 
 @pytest.mark.guarantee("G3")
 async def test_g3_concurrent_switches_are_numbered_without_a_gap(switches: Switches) -> None:
-    answers = await asyncio.gather(*(switched(switches, str(number % 5)) for number in range(10)))
+    answers = await asyncio.gather(*(set_switch(switches, str(number % 5)) for number in range(10)))
     assert answers[:5] == answers[5:]
-    assert sorted(one.switch_no for one in answers[:5]) == [1, 2, 3, 4, 5]
+    assert sorted(each.switch_no for each in answers[:5]) == [1, 2, 3, 4, 5]
 
 
-async def test_invalid_switches_are_refused(switches: Switches, service: Connection) -> None:
+async def test_invalid_switches_are_refused(switches: Switches, service_connection: Connection) -> None:
     assert await refusal(switches, table_id="t9") == {"reason": "TABLE_UNKNOWN", "table_id": "t9"}
     for scope in (types_pb2.SWITCH_SCOPE_UNSPECIFIED, 9):
         assert await refusal(switches, scope=scope) == {"reason": "INVALID", "field": "scope"}
@@ -144,4 +152,4 @@ async def test_invalid_switches_are_refused(switches: Switches, service: Connect
         assert await refusal(switches, reason=reason) == {"reason": "INVALID", "field": "reason"}
     assert (await switches.list_switches(PageRequest())).items == []
     with pytest.raises(asyncpg.CheckViolationError):
-        await service.execute("INSERT INTO switches VALUES (1, 1, '', false, 'x', 'x', now(), 'x', '')")
+        await service_connection.execute("INSERT INTO switches VALUES (1, 1, '', false, 'x', 'x', now(), 'x', '')")

@@ -36,7 +36,7 @@ def configurations(engine: AsyncEngine, clock: ManualClock) -> Configurations:
 
 
 async def entered(configurations: Configurations, request_id: str, **changes: object) -> types_pb2.ConfigurationVersion:
-    asked: dict[str, Any] = {
+    command: dict[str, Any] = {
         "request_id": request_id,
         "table_id": "t1",
         "configuration": configuration(),
@@ -45,8 +45,8 @@ async def entered(configurations: Configurations, request_id: str, **changes: ob
         "entered_by": "olga",
         "game": GAME,
     }
-    asked.update(changes)
-    return await configurations.add_version(**asked)
+    command.update(changes)
+    return await configurations.add_version(**command)
 
 
 async def refusal(configurations: Configurations, request_id: str = "refused", **changes: object) -> dict[str, str]:
@@ -77,7 +77,7 @@ async def test_each_change_is_a_version_with_author_time_and_content(
     assert effective_at(first) == NOON
     assert (second.version, second.entered_by, second.approval_reference) == (2, "rita", "SRIJ 2026/18")
     assert effective_at(second) == NOON + timedelta(hours=1)
-    # Before and after stand beside each other, and are given back as they were taken.
+    # Both versions are kept, and read as they were entered.
     assert await configurations.versions("t1") == [second, first]
     assert await configurations.version("t1", 1) == first
     assert await configurations.version("t1", 3) is None
@@ -92,10 +92,10 @@ async def test_a_version_replaces_the_one_in_force_before_it(
     await entered(configurations, "2", effective_at=NOON + timedelta(days=1))
     clock.advance(hours=1)
     await entered(configurations, "3")
-    # Two for the same moment: the first of them never holds.
+    # Of two for the same moment the first never holds.
     await entered(configurations, "4", effective_at=NOON + timedelta(days=1))
-    told = configuration_changes(await configurations.versions("t1"))
-    assert [(change.version, change.replaces) for change in told] == [(4, 2), (3, 1), (2, 3), (1, 0)]
+    changes = configuration_changes(await configurations.versions("t1"))
+    assert [(change.version, change.replaces) for change in changes] == [(4, 2), (3, 1), (2, 3), (1, 0)]
     assert configuration_changes([]) == []
 
 
@@ -140,7 +140,7 @@ async def test_a_round_keeps_the_rules_it_opened_under(
     assert await configurations.version("t1", record.opened.configuration_version) == first
 
 
-async def test_the_rules_in_force_of_all_tables(configurations: Configurations, clock: ManualClock) -> None:
+async def test_the_rules_in_force_are_listed_for_all_tables(configurations: Configurations, clock: ManualClock) -> None:
     later = NOON + timedelta(minutes=5)
     await entered(configurations, "b1", table_id="b")
     await entered(configurations, "b2", table_id="b", configuration=configuration(20), effective_at=later)
@@ -152,13 +152,15 @@ async def test_the_rules_in_force_of_all_tables(configurations: Configurations, 
     assert await configurations.upcoming(later) == []
 
 
-async def test_no_version_takes_effect_in_the_past(configurations: Configurations, service: Connection) -> None:
+async def test_no_version_takes_effect_in_the_past(
+    configurations: Configurations, service_connection: Connection
+) -> None:
     past = NOON - timedelta(microseconds=1)
     assert await refusal(configurations, effective_at=past) == {"reason": "INVALID", "field": "effective_at"}
     version = await entered(configurations, "now", effective_at=NOON)
     assert effective_at(version) == NOON
     with pytest.raises(asyncpg.CheckViolationError, match="configurations_not_in_the_past"):
-        await service.execute(
+        await service_connection.execute(
             "INSERT INTO configurations"
             " SELECT table_id, 2, configuration, 'x', $1, 'x', $2, 'x', '' FROM configurations",
             past,
@@ -170,7 +172,7 @@ async def test_no_version_takes_effect_in_the_past(configurations: Configuration
 @pytest.mark.rule("807/2015:P.3")
 @pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
 async def test_without_approval_nothing_takes_effect(
-    regulation: str, configurations: Configurations, service: Connection
+    regulation: str, configurations: Configurations, service_connection: Connection
 ) -> None:
     rules = configuration(regulation=regulation)
     assert await refusal(configurations, approval_reference="", configuration=rules) == {
@@ -178,7 +180,9 @@ async def test_without_approval_nothing_takes_effect(
     }  # fmt: skip
     assert await configurations.all_in_force(NOON + timedelta(days=365)) == []
     with pytest.raises(asyncpg.CheckViolationError, match="approval_reference"):
-        await service.execute("INSERT INTO configurations VALUES ('t1', 1, '', '', now(), 'x', now(), 'x', '')")
+        await service_connection.execute(
+            "INSERT INTO configurations VALUES ('t1', 1, '', '', now(), 'x', now(), 'x', '')"
+        )
 
 
 async def test_rules_refused_by_kit_or_game_are_not_stored(configurations: Configurations) -> None:
@@ -203,7 +207,7 @@ async def test_g3_repeated_rules_are_stored_once(configurations: Configurations,
     clock.advance(hours=1)
     second = await entered(configurations, "2", configuration=configuration(20))
     clock.advance(hours=1)
-    # The same answer, although the moment has gone by and others are in force now.
+    # The same answer, although the moment has passed and other rules are in force.
     assert await entered(configurations, "1", effective_at=NOON) == first
     assert await entered(configurations, "2", configuration=configuration(20), entered_by="rita") == second
     reused = {"reason": "REQUEST_REUSED", "request_id": "1"}
@@ -229,16 +233,16 @@ async def test_g3_concurrent_rules_are_numbered_in_order(
 
 async def test_initial_tables_never_replace_stored_rules(configurations: Configurations, clock: ManualClock) -> None:
     await entered(configurations, "1", table_id="b", configuration=configuration(20))
-    seeds = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("a", "b")]
-    assert seats(await configurations.add_initial_tables(seeds, GAME)) == [("a", 1, 10)]
+    tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("a", "b")]
+    assert seats(await configurations.add_initial_tables(tables, GAME)) == [("a", 1, 10)]
     clock.advance(hours=1)
-    seeds = [InitialTable("a", configuration(30), "SRIJ 2026/1")]
-    assert await configurations.add_initial_tables(seeds, GAME) == []
+    tables = [InitialTable("a", configuration(30), "SRIJ 2026/1")]
+    assert await configurations.add_initial_tables(tables, GAME) == []
     assert seats(await configurations.all_in_force(clock.now())) == [("a", 1, 10), ("b", 1, 20)]
     assert [version.entered_by for version in await configurations.versions("a")] == [PLATFORM]
 
 
 async def test_replicas_that_start_together_store_one_initial_version(engine: AsyncEngine, clock: ManualClock) -> None:
-    seeds = [InitialTable("a", configuration(), "SRIJ 2026/1")]
-    await asyncio.gather(*(Configurations(engine, clock).add_initial_tables(seeds, GAME) for _ in range(4)))
+    tables = [InitialTable("a", configuration(), "SRIJ 2026/1")]
+    await asyncio.gather(*(Configurations(engine, clock).add_initial_tables(tables, GAME) for _ in range(4)))
     assert seats(await Configurations(engine, clock).versions("a")) == [("a", 1, 10)]

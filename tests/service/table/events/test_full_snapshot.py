@@ -1,4 +1,4 @@
-"""A table with as many seats as there may be, and a bet on every place at each of them, is shown all the same."""
+"""A table with the largest number of seats, each with a bet on every place, is answered and published."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
 from services.kit.table.configuration.specific_rules import SEATS_LIMIT
-from services.kit.table.events import messages as appearance
-from services.kit.table.events import publisher as table_bus
+from services.kit.table.events import messages as event_messages
+from services.kit.table.events import publisher as event_publisher
 from services.kit.table.events.publisher import EventStream
 from services.roulette.engine import Bets
 from services.roulette.game import RouletteGame, RouletteRules
@@ -30,15 +30,15 @@ __all__ = ["bus", "table_id"]
 ROUND = "table.1"
 
 
-def largest() -> tuple[RouletteRules, Bets]:
-    """A large amount on each place of the board."""
+def largest_bets() -> tuple[RouletteRules, Bets]:
+    """Returns rules with the largest amounts, and a bet of the maximum on every place."""
     rules = RouletteGame().rules(configuration(wheel=roulette_pb2.WHEEL_AMERICAN_38, minimum_cents=100_000_000))
     return rules, {name: offer.maximum_cents for name, offer in rules.offered_places.items()}
 
 
 def full_table() -> types_pb2.TableSnapshot:
-    rules, bets = largest()
-    packed, cents = appearance.packed(rules.bets_message(bets)), rules.total_cents(bets)
+    rules, bets = largest_bets()
+    packed, cents = event_messages.packed(rules.bets_message(bets)), rules.total_cents(bets)
     seats = [types_pb2.SeatBets(seat=number, staked_cents=cents, bets=packed) for number in range(1, SEATS_LIMIT + 1)]
     return types_pb2.TableSnapshot(round=types_pb2.RoundOnTable(round_id=ROUND), bets=seats, seated=SEATS_LIMIT)
 
@@ -48,11 +48,11 @@ def snapshot_published(snapshot: types_pb2.TableSnapshot) -> events_pb2.TableEve
 
 
 def bets_as_seen(events: list[events_pb2.TableEvent]) -> dict[int, tuple[int, bytes]]:
-    """What lies at each seat to somebody who believes what he hears."""
+    """Returns the bets of each seat as a client applies the events."""
     felt: dict[int, tuple[int, bytes]] = {}
     for event in events:
         if event.HasField("snapshot_published"):
-            felt = {one.seat: (one.staked_cents, one.bets.value) for one in event.snapshot_published.snapshot.bets}
+            felt = {each.seat: (each.staked_cents, each.bets.value) for each in event.snapshot_published.snapshot.bets}
         elif event.HasField("bets_placed"):
             placed = event.bets_placed
             assert placed.round_id == ROUND
@@ -63,8 +63,8 @@ def bets_as_seen(events: list[events_pb2.TableEvent]) -> dict[int, tuple[int, by
 
 @pytest.mark.guarantee("G11")
 def test_g11_a_full_table_fits_into_one_answer() -> None:
-    rules, bets = largest()
-    # All that one player can have down in one bet is less than the ledger keeps of it.
+    rules, bets = largest_bets()
+    # The largest bet is smaller than the detail that the ledger stores of a stake.
     assert len(rules.bets_message(bets).SerializeToString()) < STAKE_DETAIL_BYTES_LIMIT
     answer = table_pb2.GetTableResponse(table=full_table())
     assert 1024 * 1024 < answer.ByteSize() < MESSAGE_BYTES_LIMIT - 512 * 1024
@@ -72,20 +72,20 @@ def test_g11_a_full_table_fits_into_one_answer() -> None:
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_snapshot_of_a_full_table_is_published_in_parts(bus: Nats, table_id: str) -> None:
-    voice = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
     snapshot = full_table()
-    voice.publish(snapshot_published(snapshot), seat_taken(7))
-    assert voice.seq == SEATS_LIMIT + 2
-    await flush(voice)
+    publisher.publish(snapshot_published(snapshot), seat_taken(7))
+    assert publisher.seq == SEATS_LIMIT + 2
+    await flush(publisher)
     messages = await published_messages(bus, table_id)
     assert all(
-        events_pb2.TableEvents(events=message).ByteSize() <= table_bus.MESSAGE_BYTES_LIMIT for message in messages
+        events_pb2.TableEvents(events=message).ByteSize() <= event_publisher.MESSAGE_BYTES_LIMIT for message in messages
     )
     events = [event for message in messages for event in message]
     expect_no_gap(events)
     assert (events[0].snapshot_published.snapshot.seated, events[-1].seat_taken.seat) == (SEATS_LIMIT, 7)
-    assert bets_as_seen(events) == {one.seat: (one.staked_cents, one.bets.value) for one in snapshot.bets}
-    await voice.close()
+    assert bets_as_seen(events) == {each.seat: (each.staked_cents, each.bets.value) for each in snapshot.bets}
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G11")
@@ -94,17 +94,17 @@ async def test_g11_all_parts_of_a_snapshot_replace_dropped_events(
     table_id: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(table_bus, "WAITING_EVENTS_LIMIT", SEATS_LIMIT + 10)
-    voice = await EventStream(bus).open_publisher(table_id, 0)
+    monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", SEATS_LIMIT + 10)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
     snapshot = full_table()
-    voice.on_overflow = lambda: snapshot_published(snapshot)
-    voice.publish(*(seat_taken(seat) for seat in range(2 * SEATS_LIMIT)))
-    await flush(voice)
-    assert not voice.overflowed
-    voice.publish(seat_taken(7))
-    await flush(voice)
+    publisher.on_overflow = lambda: snapshot_published(snapshot)
+    publisher.publish(*(seat_taken(seat) for seat in range(2 * SEATS_LIMIT)))
+    await flush(publisher)
+    assert not publisher.overflowed
+    publisher.publish(seat_taken(7))
+    await flush(publisher)
     events = [event for message in await published_messages(bus, table_id) for event in message]
     expect_no_gap(events)
     assert len(bets_as_seen(events)) == SEATS_LIMIT
     assert [event.WhichOneof("event") for event in (events[0], events[-1])] == ["snapshot_published", "seat_taken"]
-    await voice.close()
+    await publisher.close()

@@ -1,4 +1,4 @@
-"""The voices of tables and a real JetStream: one owner is heard, without a gap, whatever happens to the bus."""
+"""The events of tables on a real JetStream: only the owner publishes, without a gap, through every outage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nats.js.api import PubAck, StreamConfig
 from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.bus import subjects
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
-from services.kit.table.events import publisher as table_bus
+from services.kit.table.events import publisher as event_publisher
 from services.kit.table.events.publisher import EventStream, TablePublisher
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -42,10 +42,10 @@ def own_nats() -> Iterator[StoppableNats]:
 
 
 async def connect(server: StoppableNats) -> Nats:
-    """As a service connects: for as long as it runs, whatever the bus does."""
+    """Connects as a service does: through every outage."""
 
     async def ignore(error: Exception) -> None:
-        """The client would print it."""
+        """Keeps the client from printing it."""
 
     return await nats.connect(server.url, error_cb=ignore, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
 
@@ -58,8 +58,8 @@ async def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def table_id() -> str:
-    """A table that no test has spoken of before."""
-    return f"voice-{next(_numbers)}"
+    """The id of a table that no other test uses."""
+    return f"table-{next(_numbers)}"
 
 
 def seat_taken(seat: int) -> events_pb2.TableEvent:
@@ -73,7 +73,7 @@ def snapshot_published(seated: int = 0) -> events_pb2.TableEvent:
 
 
 async def published_messages(bus: Nats, table_id: str) -> list[list[events_pb2.TableEvent]]:
-    """Every message of a table in the stream."""
+    """Returns every message of a table in the stream."""
     jetstream = bus.jetstream(timeout=TIMEOUT_S)
     state = (await jetstream.stream_info(EVENTS_STREAM)).state
     messages = []
@@ -101,61 +101,61 @@ def expect_no_gap(events: list[events_pb2.TableEvent], first: int = 1) -> None:
 
 
 async def test_events_arrive_in_order_with_table_and_number(bus: Nats, table_id: str) -> None:
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.publish(snapshot_published())
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.publish(snapshot_published())
     for seat in range(1, 30):
-        voice.publish(seat_taken(seat))
+        publisher.publish(seat_taken(seat))
         await asyncio.sleep(0)
-    assert voice.seq == 30
-    await flush(voice)
+    assert publisher.seq == 30
+    await flush(publisher)
     events = await published_events(bus, table_id)
     expect_no_gap(events)
     assert {event.table_id for event in events} == {table_id}
     assert events[0].snapshot_published.snapshot.seq == 1
     assert [event.seat_taken.seat for event in events[1:]] == list(range(1, 30))
-    await voice.close()
+    await publisher.close()
 
 
 async def test_events_gathered_while_busy_leave_as_one_message(bus: Nats, table_id: str) -> None:
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.publish(*(seat_taken(seat) for seat in range(10)))
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.publish(*(seat_taken(seat) for seat in range(10)))
     async with asyncio.timeout(TIMEOUT_S):
-        while not voice._leaving:
+        while not publisher._leaving:
             await asyncio.sleep(0)
     for seat in range(10, 100):
-        voice.publish(seat_taken(seat))
-    await flush(voice)
+        publisher.publish(seat_taken(seat))
+    await flush(publisher)
     assert [len(message) for message in await published_messages(bus, table_id)] == [10, 90]
-    await voice.close()
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_message_has_a_size_limit(bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_bus, "MESSAGE_BYTES_LIMIT", 200)
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.publish(*(seat_taken(seat) for seat in range(100)))
-    await flush(voice)
+    monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.publish(*(seat_taken(seat) for seat in range(100)))
+    await flush(publisher)
     messages = await published_messages(bus, table_id)
     assert len(messages) > 5
     assert all(events_pb2.TableEvents(events=message).ByteSize() <= 200 for message in messages)
     expect_no_gap(await published_events(bus, table_id))
-    await voice.close()
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_an_oversized_event_is_replaced_by_a_snapshot(
     bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_bus, "MESSAGE_BYTES_LIMIT", 200)
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.on_overflow = lambda: snapshot_published(7)
-    vast = events_pb2.TableEvent(round_void=events_pb2.RoundVoid(reason="x" * 300))
-    voice.publish(seat_taken(1), vast, seat_taken(2))
-    await flush(voice)
+    monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.on_overflow = lambda: snapshot_published(7)
+    oversized = events_pb2.TableEvent(round_void=events_pb2.RoundVoid(reason="x" * 300))
+    publisher.publish(seat_taken(1), oversized, seat_taken(2))
+    await flush(publisher)
     events = await published_events(bus, table_id)
     expect_no_gap(events)
     assert [event.WhichOneof("event") for event in events] == ["seat_taken", "snapshot_published"]
-    await voice.close()
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G8")
@@ -214,11 +214,11 @@ async def test_g8_without_epochs_the_last_publisher_continues(bus: Nats, table_i
 
 
 async def test_numbers_continue_from_the_given_number_when_the_stream_is_behind(bus: Nats, table_id: str) -> None:
-    voice = await EventStream(bus).open_publisher(table_id, 41)
-    voice.publish(seat_taken(1))
-    await flush(voice)
+    publisher = await EventStream(bus).open_publisher(table_id, 41)
+    publisher.publish(seat_taken(1))
+    await flush(publisher)
     expect_no_gap(await published_events(bus, table_id), first=42)
-    await voice.close()
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G3")
@@ -226,11 +226,11 @@ async def test_numbers_continue_from_the_given_number_when_the_stream_is_behind(
 async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
     own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch, remembered_for_s: float
 ) -> None:
-    """Whether the stream still knows the message's id or not; its configuration is the operator's."""
+    """Whether the stream still knows the message's id or not: its configuration is the operator's."""
     bus = await connect(own_nats)
     config = StreamConfig(name=EVENTS_STREAM, subjects=subjects.EVENTS_SUBJECTS, duplicate_window=remembered_for_s)
     await bus.jetstream(timeout=TIMEOUT_S).add_stream(config)
-    monkeypatch.setattr(table_bus, "RETRY_AFTER_S", 0.2)
+    monkeypatch.setattr(event_publisher, "RETRY_AFTER_S", 0.2)
     publish: Callable[..., Any] = JetStreamContext.publish
     lost = 0
 
@@ -243,15 +243,15 @@ async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
         return acknowledged
 
     monkeypatch.setattr(JetStreamContext, "publish", lose)
-    voice = await EventStream(bus).open_publisher("t", 0)
+    publisher = await EventStream(bus).open_publisher("t", 0)
     for seat in range(5):
-        voice.publish(seat_taken(seat))
-        await flush(voice)
+        publisher.publish(seat_taken(seat))
+        await flush(publisher)
     assert lost == 3
     events = await published_events(bus, "t")
     expect_no_gap(events)
     assert [event.seat_taken.seat for event in events] == [0, 1, 2, 3, 4]
-    await voice.close()
+    await publisher.close()
     await bus.close()
 
 
@@ -259,35 +259,35 @@ async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
 async def test_g11_an_absent_bus_delays_nobody_and_a_snapshot_replaces_the_overflow(
     own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_bus, "WAITING_EVENTS_LIMIT", 50)
+    monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 50)
     bus = await connect(own_nats)
-    voice = await EventStream(bus).open_publisher("t", 0)
+    publisher = await EventStream(bus).open_publisher("t", 0)
     seated = 0
 
-    def picture() -> events_pb2.TableEvent:
+    def snapshot() -> events_pb2.TableEvent:
         return snapshot_published(seated)
 
-    voice.on_overflow = picture
-    voice.publish(snapshot_published())
-    await flush(voice)
+    publisher.on_overflow = snapshot
+    publisher.publish(snapshot_published())
+    await flush(publisher)
     own_nats.stop()
     await until(lambda: not bus.is_connected)
     for seated in range(1, 200):
-        voice.publish(seat_taken(seated))
-        assert len(voice._waiting) <= 50
-    assert (voice.overflowed, voice.full, voice.seq) == (True, True, 1)
+        publisher.publish(seat_taken(seated))
+        assert len(publisher._waiting) <= 50
+    assert (publisher.overflowed, publisher.full, publisher.seq) == (True, True, 1)
     own_nats.start()
-    await flush(voice)
-    assert (voice.overflowed, voice.full) == (False, False)
+    await flush(publisher)
+    assert (publisher.overflowed, publisher.full) == (False, False)
     seated += 1
-    voice.publish(seat_taken(seated))
-    await flush(voice)
+    publisher.publish(seat_taken(seated))
+    await flush(publisher)
     events = await published_events(bus, "t")
     expect_no_gap(events)
     assert [event.WhichOneof("event") for event in events] == ["snapshot_published", "snapshot_published", "seat_taken"]
     assert events[1].snapshot_published.snapshot.seated == 199
     assert events[1].snapshot_published.snapshot.seq == 2
-    await voice.close()
+    await publisher.close()
     await bus.close()
 
 
@@ -295,87 +295,87 @@ async def test_g11_an_absent_bus_delays_nobody_and_a_snapshot_replaces_the_overf
 async def test_g11_without_on_overflow_the_owner_sees_the_overflow(
     bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_bus, "WAITING_EVENTS_LIMIT", 5)
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.publish(*(seat_taken(seat) for seat in range(10)))
-    await flush(voice)
-    assert [voice.overflowed] == [True]
-    voice.publish(seat_taken(11), snapshot_published(), seat_taken(12))
-    assert [voice.overflowed] == [False]
-    await flush(voice)
+    monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 5)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.publish(*(seat_taken(seat) for seat in range(10)))
+    await flush(publisher)
+    assert [publisher.overflowed] == [True]
+    publisher.publish(seat_taken(11), snapshot_published(), seat_taken(12))
+    assert [publisher.overflowed] == [False]
+    await flush(publisher)
     events = await published_events(bus, table_id)
     expect_no_gap(events)
     assert [event.WhichOneof("event") for event in events] == ["snapshot_published", "seat_taken"]
-    await voice.close()
+    await publisher.close()
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_table_opens_while_the_bus_is_away_and_continues_later(own_nats: StoppableNats) -> None:
     bus = await connect(own_nats)
-    tables = EventStream(bus)
-    former = await tables.open_publisher("t", 0)
+    stream = EventStream(bus)
+    former = await stream.open_publisher("t", 0)
     former.publish(snapshot_published(), seat_taken(1))
     await flush(former)
     await former.close()
     own_nats.stop()
     await until(lambda: not bus.is_connected)
-    voice = await tables.open_publisher("t", 1)
-    voice.publish(snapshot_published())
+    publisher = await stream.open_publisher("t", 1)
+    publisher.publish(snapshot_published())
     own_nats.start()
-    await flush(voice)
+    await flush(publisher)
     expect_no_gap(await published_events(bus, "t"))
-    assert voice.seq == 3
-    await voice.close()
+    assert publisher.seq == 3
+    await publisher.close()
     await bus.close()
 
 
 async def test_numbers_continue_after_the_bus_lost_everything(
     own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_bus, "ACKNOWLEDGE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(event_publisher, "ACKNOWLEDGE_TIMEOUT_S", 0.5)
     bus = await connect(own_nats)
-    tables = EventStream(bus)
-    voices = [await tables.open_publisher(f"t{number}", 0) for number in range(5)]
-    for voice in voices:
-        voice.publish(snapshot_published(), seat_taken(1))
-        await flush(voice)
+    stream = EventStream(bus)
+    publishers = [await stream.open_publisher(f"t{number}", 0) for number in range(5)]
+    for publisher in publishers:
+        publisher.publish(snapshot_published(), seat_taken(1))
+        await flush(publisher)
     own_nats.stop(forget=True)
-    for voice in voices:
-        voice.publish(seat_taken(2))
+    for publisher in publishers:
+        publisher.publish(seat_taken(2))
     own_nats.start()
-    for voice in voices:
-        await flush(voice)
-        voice.publish(seat_taken(3))
-        await flush(voice)
-        expect_no_gap(await published_events(bus, voice.table_id), first=3)
-        assert voice.seq == 4
-        await voice.close()
+    for publisher in publishers:
+        await flush(publisher)
+        publisher.publish(seat_taken(3))
+        await flush(publisher)
+        expect_no_gap(await published_events(bus, publisher.table_id), first=3)
+        assert publisher.seq == 4
+        await publisher.close()
     await bus.close()
 
 
 async def test_numbers_continue_after_the_stream_dropped_a_table(bus: Nats, table_id: str) -> None:
-    voice = await EventStream(bus).open_publisher(table_id, 0)
-    voice.publish(seat_taken(1))
-    await flush(voice)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher.publish(seat_taken(1))
+    await flush(publisher)
     await bus.jetstream(timeout=TIMEOUT_S).purge_stream(EVENTS_STREAM, subject=table_subject(table_id))
-    voice.publish(seat_taken(2))
-    await flush(voice)
+    publisher.publish(seat_taken(2))
+    await flush(publisher)
     expect_no_gap(await published_events(bus, table_id), first=2)
-    await voice.close()
+    await publisher.close()
 
 
 async def test_a_failed_publisher_stops_and_blocks_nobody(
     bus: Nats, table_id: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_bus, "WAITING_EVENTS_LIMIT", 5)
-    voice = await EventStream(bus).open_publisher(table_id, 0)
+    monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 5)
+    publisher = await EventStream(bus).open_publisher(table_id, 0)
 
     def fail() -> events_pb2.TableEvent:
         raise ZeroDivisionError
 
-    voice.on_overflow = fail
-    voice.publish(*(seat_taken(seat) for seat in range(10)))
-    await flush(voice)
-    assert voice.stopped
+    publisher.on_overflow = fail
+    publisher.publish(*(seat_taken(seat) for seat in range(10)))
+    await flush(publisher)
+    assert publisher.stopped
     assert "a table's voice has failed" in caplog.text
-    await voice.close()
+    await publisher.close()

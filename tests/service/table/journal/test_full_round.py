@@ -1,4 +1,4 @@
-"""The journal keeps a round that is full, gives it back as it was, and tells of many such in pages that can be sent."""
+"""Full rounds in the journal: they are read back as they were written, and listed in pages that can be sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.table.v1 import table_pb2
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.kit.table.banked import limits
-from services.kit.table.journal import history as round_history
+from services.kit.table.journal import history as journal_history
 from services.kit.table.journal.entries import (
     CancelledStake,
     Drawn,
@@ -27,7 +27,7 @@ from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.entries import AT, opened, settled
 
-ONE = DETAIL_BYTES_LIMIT // STAKES_LIMIT
+BETS_BYTES = DETAIL_BYTES_LIMIT // STAKES_LIMIT
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def history(engine: AsyncEngine) -> RoundHistory:
 
 
 def stake(round_id: str, number: int, player_id: str, bets: bytes) -> JournalStake:
-    """With ids as long as the tables give them."""
+    """Builds a stake with ids as long as the tables give them."""
     return JournalStake(
         f"{round_id}:{number}",
         f"{number:0128}",
@@ -50,20 +50,20 @@ def stake(round_id: str, number: int, player_id: str, bets: bytes) -> JournalSta
     )
 
 
-def full(round_id: str, *, taken_back: int) -> Drawn:
-    """As many stakes as there may be, by as many players as it takes, some of which were taken back."""
+def full_round(round_id: str, *, cancelled: int) -> Drawn:
+    """Builds a round with as many stakes as one may hold, by as few players as that takes."""
     players = STAKES_LIMIT // limits.STAKES_PER_PLAYER_MIN
-    stakes = [stake(round_id, n, f"player-{n % players}", bytes([n % 251]) * ONE) for n in range(STAKES_LIMIT)]
+    stakes = [stake(round_id, n, f"player-{n % players}", bytes([n % 251]) * BETS_BYTES) for n in range(STAKES_LIMIT)]
     return Drawn(
         round_id,
         AT,
         AT,
         b"entropy",
         b"17",
-        stakes[taken_back:],
-        sorted({one.session_id for one in stakes}),
+        stakes[cancelled:],
+        sorted({each.session_id for each in stakes}),
         DrawTrigger.CLOCK,
-        tuple(CancelledStake(one, AT + timedelta(seconds=1)) for one in stakes[:taken_back]),
+        tuple(CancelledStake(each, AT + timedelta(seconds=1)) for each in stakes[:cancelled]),
     )
 
 
@@ -71,60 +71,60 @@ def full(round_id: str, *, taken_back: int) -> Drawn:
 @pytest.mark.guarantee("G11")
 async def test_g10_a_full_round_is_read_as_it_was_written(journal: PostgresJournal, history: RoundHistory) -> None:
     await journal.take_ownership("t1")
-    paid, undone = full("t1.1", taken_back=0), full("t1.2", taken_back=STAKES_LIMIT)
-    for number, drawn in ((1, paid), (2, undone)):
+    paid, emptied = full_round("t1.1", cancelled=0), full_round("t1.2", cancelled=STAKES_LIMIT)
+    for number, drawn in ((1, paid), (2, emptied)):
         await journal.write_opened(1, opened("t1", number))
         await journal.write_drawn(1, drawn)
         (left,) = await journal.unfinished_rounds("t1")
         assert left.drawn == drawn
         await journal.write_ended(1, settled(drawn))
-    for drawn in (paid, undone):
+    for drawn in (paid, emptied):
         record = await history.round_for_replay(drawn.round_id)
         assert record is not None
         assert record.drawn == drawn
         assert record.ended is not None
         assert dict(record.ended.payouts) == dict(settled(drawn).payouts)
-    # One that was given back holds both.
+    # A void round holds returned and cancelled stakes.
     await journal.write_opened(1, opened("t1", 3))
     half = STAKES_LIMIT // 2
-    without = full("t1.3", taken_back=half)
-    payouts = [(one.stake_id, one.amount_cents) for one in without.stakes]
-    shares = [PlayerResult("player-0", "s", 1, 1, 9, 9)]
-    void = Ended("t1.3", Ending.VOID, AT, "a fault", payouts, shares, without.stakes, without.cancelled_stakes, AT)
+    undrawn = full_round("t1.3", cancelled=half)
+    payouts = [(each.stake_id, each.amount_cents) for each in undrawn.stakes]
+    results = [PlayerResult("player-0", "s", 1, 1, 9, 9)]
+    void = Ended("t1.3", Ending.VOID, AT, "a fault", payouts, results, undrawn.stakes, undrawn.cancelled_stakes, AT)
     await journal.write_ended(1, void)
     record = await history.round_for_replay("t1.3")
     assert record is not None
     assert (list(record.stakes), tuple(record.cancelled_stakes)) == (
-        list(without.stakes),
-        tuple(without.cancelled_stakes),
+        list(undrawn.stakes),
+        tuple(undrawn.cancelled_stakes),
     )
 
-    # He sees his own, whatever the others did; where he took all of it back it is among his movements of money alone.
+    # A player sees their own stakes. A round in which they cancelled all of them is in their transactions only.
     page = await history.list_player_rounds("player-7", page_request(0, ""))
-    his = limits.STAKES_PER_PLAYER_MIN
-    seen = [(lived.round.round_id, len(lived.stakes), len(lived.cancelled_stakes)) for lived in page.items]
-    assert seen[1:] == [("t1.1", his, 0)]
+    own = limits.STAKES_PER_PLAYER_MIN
+    seen = [(found.round.round_id, len(found.stakes), len(found.cancelled_stakes)) for found in page.items]
+    assert seen[1:] == [("t1.1", own, 0)]
     assert seen[0][0] == "t1.3"
-    assert sum(seen[0][1:]) == his
+    assert sum(seen[0][1:]) == own
 
 
 @pytest.mark.guarantee("G11")
-@pytest.mark.parametrize("taken_back", [False, True])
+@pytest.mark.parametrize("cancelled", [False, True], ids=["kept", "cancelled"])
 async def test_g11_pages_of_player_rounds_have_a_size_limit(
     journal: PostgresJournal,
     history: RoundHistory,
     monkeypatch: pytest.MonkeyPatch,
-    taken_back: bool,  # noqa: FBT001 - what is large
+    cancelled: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
-    """A few hundred of his own, in rounds that are his alone."""
+    """All stakes are the player's own."""
     await journal.take_ownership("t1")
     for number in range(1, 6):
         entry = opened("t1", number)
-        mine = [stake(entry.round_id, n, "ana", b"x" * 100) for n in range(20)]
-        # The bet that counts is how a round is found among his.
+        own = [stake(entry.round_id, n, "ana", b"x" * 100) for n in range(20)]
+        # One bet counts: a player's rounds are found by the stakes that do.
         drawn = Drawn(
-            entry.round_id, AT, AT, b"e", b"17", mine[-1:] if taken_back else mine, ["s"], DrawTrigger.PLAYER,
-            tuple(CancelledStake(one, AT) for one in mine[:-1]) if taken_back else (),
+            entry.round_id, AT, AT, b"e", b"17", own[-1:] if cancelled else own, ["s"], DrawTrigger.PLAYER,
+            tuple(CancelledStake(each, AT) for each in own[:-1]) if cancelled else (),
         )  # fmt: skip
         await journal.write_opened(1, entry)
         await journal.write_drawn(1, drawn)
@@ -134,22 +134,22 @@ async def test_g11_pages_of_player_rounds_have_a_size_limit(
         pages, token = [], ""
         while True:
             page = await history.list_player_rounds("ana", page_request(3, token))
-            pages.append([lived.round.round_id for lived in page.items])
+            pages.append([found.round.round_id for found in page.items])
             token = page.next_page_token
             if not token:
                 return pages
 
     assert await all_pages() == [["t1.5", "t1.4", "t1.3"], ["t1.2", "t1.1"]]
-    # Two of them fit.
-    monkeypatch.setattr(round_history, "ANSWER_BYTES_LIMIT", 30_000)
+    # Two rounds fit.
+    monkeypatch.setattr(journal_history, "ANSWER_BYTES_LIMIT", 30_000)
     assert await all_pages() == [["t1.5", "t1.4"], ["t1.3", "t1.2"], ["t1.1"]]
-    # None of them does: each comes alone.
-    monkeypatch.setattr(round_history, "ANSWER_BYTES_LIMIT", 1)
+    # No round fits: each comes alone.
+    monkeypatch.setattr(journal_history, "ANSWER_BYTES_LIMIT", 1)
     alone = [[f"t1.{number}"] for number in (5, 4, 3, 2, 1)]
     assert await all_pages() == alone
     monkeypatch.undo()
-    monkeypatch.setattr(round_history, "READ_BYTES_LIMIT", 1)
-    assert await all_pages() == (alone if taken_back else [["t1.5", "t1.4", "t1.3"], ["t1.2", "t1.1"]])
+    monkeypatch.setattr(journal_history, "READ_BYTES_LIMIT", 1)
+    assert await all_pages() == (alone if cancelled else [["t1.5", "t1.4", "t1.3"], ["t1.2", "t1.1"]])
 
 
 def test_g11_a_replayed_round_comes_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,12 +166,12 @@ def test_g11_a_replayed_round_comes_in_pages(monkeypatch: pytest.MonkeyPatch) ->
         pages.append(replay_pages.page(whole, pages[-1].next_page_token))
     for page in pages:
         assert page.entropy == b"e"
-        seen += [one.stake_id for one in page.stakes] + [one.stake_id for one in page.cancelled_stakes]
+        seen += [each.stake_id for each in page.stakes] + [each.stake_id for each in page.cancelled_stakes]
     assert seen == [f"stake-{number}" for number in range(10)]
     assert [len(page.stakes) + len(page.cancelled_stakes) for page in pages] == [2] * 5
     assert list(pages[0].differences) == ["one", "two", "2 more: `feltro replay` tells all of them"]
     assert not any(page.differences for page in pages[1:])
-    # One that is too large by itself comes alone.
+    # A stake that is too large by itself comes alone.
     monkeypatch.setattr(replay_pages, "PAGE_BYTES_LIMIT", 1)
     assert len(replay_pages.page(whole, "").stakes) == 1
     with pytest.raises(TableRefused):

@@ -1,4 +1,4 @@
-"""Rounds looked up: of a table, of a player, and one with everything."""
+"""Looking rounds up: those of a table, those of a player, and everything about one."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def player_round_ids(page: Page[PlayerRound]) -> list[str]:
     return [found.round.round_id for found in page.items]
 
 
-async def pages(look_up: Callable[[PageRequest], Awaitable[Page[PlayerRound]]], size: int) -> list[list[str]]:
-    seen, token = [], ""
+async def all_pages(list_rounds: Callable[[PageRequest], Awaitable[Page[PlayerRound]]], size: int) -> list[list[str]]:
+    pages, token = [], ""
     while True:
-        page = await look_up(page_request(size, token))
-        seen.append(player_round_ids(page))
+        page = await list_rounds(page_request(size, token))
+        pages.append(player_round_ids(page))
         token = page.next_page_token
         if not token:
-            return seen
+            return pages
 
 
-async def test_the_rounds_of_a_table(journal: PostgresJournal, history: RoundHistory) -> None:
-    for house in ("t1", "t2"):
-        await journal.take_ownership(house)
+async def test_rounds_of_a_table_are_listed_newest_first(journal: PostgresJournal, history: RoundHistory) -> None:
+    for placement_id in ("t1", "t2"):
+        await journal.take_ownership(placement_id)
     await write_round(journal, 1, opened("t1", 1, version=3), ["ana"], outcome=b"17")
     await write_round(journal, 1, opened("t2", 1), ["ana"])
     await journal.write_opened(1, opened("t1", 2))
@@ -67,7 +67,7 @@ async def test_the_rounds_of_a_table(journal: PostgresJournal, history: RoundHis
 
 
 @pytest.mark.rule("804/2015:24")
-async def test_the_last_round_of_a_player_with_bets_and_balances(
+async def test_the_last_round_of_a_player_has_bets_and_balances(
     journal: PostgresJournal, history: RoundHistory
 ) -> None:
     epoch = await journal.take_ownership("t1")
@@ -81,9 +81,9 @@ async def test_the_last_round_of_a_player_with_bets_and_balances(
     assert last.result == settled(draw).player_results[0]
 
 
-async def test_the_rounds_of_a_player_in_pages(journal: PostgresJournal, history: RoundHistory) -> None:
-    for house in ("t1", "t2"):
-        await journal.take_ownership(house)
+async def test_rounds_of_a_player_come_in_pages(journal: PostgresJournal, history: RoundHistory) -> None:
+    for placement_id in ("t1", "t2"):
+        await journal.take_ownership(placement_id)
     for number in range(1, 6):
         await write_round(journal, 1, opened("t1", number), ["ana", "ana", "rui"])
         await write_round(journal, 1, opened("t2", number), ["rui" if number % 2 else "ana"])
@@ -92,7 +92,7 @@ async def test_the_rounds_of_a_player_in_pages(journal: PostgresJournal, history
     await journal.write_opened(1, opened("t2", 6))
     await journal.write_ended(1, void("t2.6", ["ana", "rui"]))
 
-    async def all_of(page: PageRequest) -> Page[PlayerRound]:
+    async def at_all_tables(page: PageRequest) -> Page[PlayerRound]:
         return await history.list_player_rounds("ana", page)
 
     async def at_t1(page: PageRequest) -> Page[PlayerRound]:
@@ -101,22 +101,22 @@ async def test_the_rounds_of_a_player_in_pages(journal: PostgresJournal, history
     async def at_t2(page: PageRequest) -> Page[PlayerRound]:
         return await history.list_player_rounds("ana", page, table_id="t2")
 
-    assert await pages(all_of, 4) == [
+    assert await all_pages(at_all_tables, 4) == [
         ["t2.6", "t1.6", "t1.5", "t2.4"], ["t1.4", "t1.3", "t2.2", "t1.2"], ["t1.1"],
     ]  # fmt: skip
-    assert await pages(at_t1, 3) == [["t1.6", "t1.5", "t1.4"], ["t1.3", "t1.2", "t1.1"]]
-    assert await pages(at_t2, 2) == [["t2.6", "t2.4"], ["t2.2"]]
+    assert await all_pages(at_t1, 3) == [["t1.6", "t1.5", "t1.4"], ["t1.3", "t1.2", "t1.1"]]
+    assert await all_pages(at_t2, 2) == [["t2.6", "t2.4"], ["t2.2"]]
     assert player_round_ids(await history.list_player_rounds("eva", PageRequest())) == []
 
 
 async def test_incomplete_rounds_are_those_with_locked_stakes(journal: PostgresJournal, history: RoundHistory) -> None:
-    for house in ("t1", "t2", "t3"):
-        await journal.take_ownership(house)
+    for placement_id in ("t1", "t2", "t3"):
+        await journal.take_ownership(placement_id)
     await write_round(journal, 1, opened("t1", 1), ["ana"])
     for table in ("t1", "t2"):
         await journal.write_opened(1, opened(table, 2))
         await journal.write_drawn(1, drawn(f"{table}.2", ["ana", "rui"]))
-    # Bets may be on the felt here, but no stake is known before the round closes.
+    # Bets may be on this felt, but the journal has no stake before betting closes.
     await journal.write_opened(1, opened("t3", 1))
 
     incomplete = await history.list_player_rounds("ana", PageRequest(), in_progress_only=True)
@@ -133,7 +133,7 @@ async def test_incomplete_rounds_are_those_with_locked_stakes(journal: PostgresJ
 
 
 @pytest.mark.guarantee("G10")
-async def test_g10_everything_about_a_round(journal: PostgresJournal, history: RoundHistory) -> None:
+async def test_g10_a_record_holds_everything_about_a_round(journal: PostgresJournal, history: RoundHistory) -> None:
     epoch = await journal.take_ownership("t1")
     entry, draw = opened("t1", 1, version=7), drawn("t1.1", ["ana", "rui", "ana"])
     assert await history.round_for_replay("t1.1") is None
@@ -152,7 +152,9 @@ async def test_g10_everything_about_a_round(journal: PostgresJournal, history: R
 
 
 @pytest.mark.guarantee("G10")
-async def test_g10_everything_about_a_void_round(journal: PostgresJournal, history: RoundHistory) -> None:
+async def test_g10_a_record_holds_everything_about_a_void_round(
+    journal: PostgresJournal, history: RoundHistory
+) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
     await journal.write_ended(epoch, void("t1.1", ["ana", "rui"]))
@@ -164,19 +166,19 @@ async def test_g10_everything_about_a_void_round(journal: PostgresJournal, histo
 
 @pytest.mark.rule("GLI-19 2.8.2")
 async def test_cancelled_stakes_are_shown_to_their_player_only(journal: PostgresJournal, history: RoundHistory) -> None:
-    """Eva takes a bet back in every round (`rounds.taken_back`); here she has another one that stays."""
+    """Eva cancels a bet in every round (`entries.cancelled_stakes`); here she has another one that stays."""
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["eva", "rui"])
     await journal.write_opened(epoch, opened("t1", 2))
     await journal.write_ended(epoch, void("t1.2", ["eva", "rui"]))
-    hers = (await history.list_player_rounds("eva", PageRequest())).items
-    assert [found.cancelled_stakes for found in hers] == [[*cancelled_stakes("t1.2")], [*cancelled_stakes("t1.1")]]
-    assert [(found.round.draw_trigger, found.round.closed_at) for found in hers] == [
+    of_eva = (await history.list_player_rounds("eva", PageRequest())).items
+    assert [found.cancelled_stakes for found in of_eva] == [[*cancelled_stakes("t1.2")], [*cancelled_stakes("t1.1")]]
+    assert [(found.round.draw_trigger, found.round.closed_at) for found in of_eva] == [
         (DrawTrigger.UNKNOWN, void("t1.2").closed_at),
         (DrawTrigger.CLOCK, drawn("t1.1").closed_at),
     ]
-    his = (await history.list_player_rounds("rui", PageRequest())).items
-    assert [found.cancelled_stakes for found in his] == [[], []]
+    of_rui = (await history.list_player_rounds("rui", PageRequest())).items
+    assert [found.cancelled_stakes for found in of_rui] == [[], []]
 
 
 @pytest.mark.rule("GLI-19 2.8.2")
@@ -187,8 +189,7 @@ async def test_undrawn_rounds_may_still_take_bets(journal: PostgresJournal, hist
         await journal.write_opened(epoch, opened("t1", number))
     await journal.write_drawn(epoch, drawn("t1.2"))
     await journal.write_ended(epoch, void("t1.3"))
-    asked = [f"t1.{number}" for number in range(1, 7)]
-    undrawn = await history.list_undrawn_rounds(asked)
+    undrawn = await history.list_undrawn_rounds([f"t1.{number}" for number in range(1, 7)])
     assert [(found.round_id, found.opened_at, found.closed_at, found.ending) for found in undrawn] == [
         ("t1.5", opened("t1", 5).opened_at, None, None),
         ("t1.4", opened("t1", 4).opened_at, None, None),

@@ -1,4 +1,4 @@
-"""`feltro migrate`: whose schema, and what it says when it cannot."""
+"""`feltro migrate` for a game: the schema of its tables, older rounds, and refusals."""
 
 from __future__ import annotations
 
@@ -23,29 +23,33 @@ if TYPE_CHECKING:
 
 
 async def test_migrating_again_is_harmless(
-    journal: PostgresJournal, game_database: GameDatabase, service: Connection
+    journal: PostgresJournal, game_database: GameDatabase, service_connection: Connection
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
-    before = await service.fetch("SELECT * FROM stakes")
+    before = await service_connection.fetch("SELECT * FROM stakes")
     migration = await asyncio.to_thread(migrate, game_database.owner_url)
     assert (migration.returncode, migration.stdout) == (0, "The roulette's database has the newest schema.\n")
-    assert await service.fetch("SELECT * FROM stakes") == before
+    assert await service_connection.fetch("SELECT * FROM stakes") == before
 
 
 @pytest.mark.rule("GLI-19 4.16")
-async def test_older_rounds_have_no_recorded_launch(
-    journal: PostgresJournal, game_database: GameDatabase, engine: AsyncEngine, service: Connection, owner: Connection
+async def test_older_rounds_have_no_recorded_draw_trigger(
+    journal: PostgresJournal,
+    game_database: GameDatabase,
+    engine: AsyncEngine,
+    service_connection: Connection,
+    owner_connection: Connection,
 ) -> None:
-    """What older software has written, and writes beside the new until it is replaced, stays as it was."""
-    for column in ("draws.launch", "draws.taken_back", "endings.closed_at", "endings.taken_back"):
+    """Older software wrote before the migration, and goes on beside the new until it is replaced."""
+    for column in ("draws.draw_trigger", "draws.cancelled_stakes", "endings.closed_at", "endings.cancelled_stakes"):
         table, _, name = column.partition(".")
-        await owner.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
-    await owner.execute("UPDATE alembic_version SET version_num = '0001'")
-    await _written_by_older_software(service, 1)
+        await owner_connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
+    await owner_connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    await _write_as_older_software(service_connection, 1)
     migration = await asyncio.to_thread(migrate, game_database.owner_url)
     assert migration.returncode == 0, migration.stderr
-    await _written_by_older_software(service, 2)
+    await _write_as_older_software(service_connection, 2)
     history = RoundHistory(engine)
     for number in (1, 2):
         record = await history.round_for_replay(f"old.{number}")
@@ -55,17 +59,17 @@ async def test_older_rounds_have_no_recorded_launch(
         assert (record.drawn.draw_trigger, record.drawn.cancelled_stakes) == (DrawTrigger.UNKNOWN, ())
         assert (record.ended.closed_at, record.ended.cancelled_stakes) == (None, ())
     found = (await history.list_player_rounds("ana", PageRequest())).items
-    assert [(lived.round.round_id, lived.round.draw_trigger, lived.cancelled_stakes) for lived in found] == [
+    assert [(each.round.round_id, each.round.draw_trigger, each.cancelled_stakes) for each in found] == [
         ("old.2", DrawTrigger.UNKNOWN, []),
         ("old.1", DrawTrigger.UNKNOWN, []),
     ]
-    # The writer's statement holds for what was there before.
+    # The newest writer writes to the migrated tables.
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
 
 
-# With the columns that there were.
-OLDER = """
+# The columns of revision 0001.
+OLDER_ROUND = """
 INSERT INTO rounds (round_no, round_id, placement_id, table_id, number, configuration_version, epoch, opened_at)
 SELECT nextval('round_no'), $1, 'old', 'old', $2, 1, 1, now();
 INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids)
@@ -78,10 +82,10 @@ SELECT round_no, 1, 2, now(), '' FROM rounds WHERE round_id = $1 AND number = $2
 """
 
 
-async def _written_by_older_software(service: Connection, number: int) -> None:
-    async with service.transaction():
-        for statement in OLDER.split(";\n"):
-            await service.execute(statement, f"old.{number}", number)
+async def _write_as_older_software(service_connection: Connection, number: int) -> None:
+    async with service_connection.transaction():
+        for statement in OLDER_ROUND.split(";\n"):
+            await service_connection.execute(statement, f"old.{number}", number)
 
 
 def test_a_missing_role_is_reported(postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +106,7 @@ def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, caps
     assert MigrationSettings.for_service("roulette")().owner_url.path == "/x"  # type: ignore[call-arg]
 
 
-def test_a_service_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_service_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"wallet", "roulette"} <= set(services_with_database())
     assert "kit" not in services_with_database()
     for arguments in ([], ["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):

@@ -1,4 +1,4 @@
-"""The journal on a real PostgreSQL: fenced, idempotent, written in groups, and what the database itself refuses."""
+"""The journal on a real PostgreSQL: fenced, idempotent, written in groups, and guarded by the database itself."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from tests.service.table.entries import AT, drawn, opened, settled, stakes, void
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
-TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "shares")
+TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "player_results")
 
 
 async def row_counts(connection: Connection) -> dict[str, int]:
     return {table: await connection.fetchval(f"SELECT count(*) FROM {table}") for table in TABLES}  # noqa: S608
 
 
-async def waiting_for_lock(connection: Connection, sessions: int = 1) -> None:
+async def wait_for_lock(connection: Connection, sessions: int = 1) -> None:
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     while await connection.fetchval(waiting) < sessions:
         await asyncio.sleep(0)
 
 
 @asynccontextmanager
-async def group_locked(connection: Connection, placement_id: str) -> AsyncIterator[None]:
-    """As somebody who takes the house over and has not committed yet: what is sent meanwhile piles up behind it."""
+async def placement_locked(connection: Connection, placement_id: str) -> AsyncIterator[None]:
+    """Holds the lock of a takeover that has not committed yet: entries sent meanwhile gather behind it."""
     async with connection.transaction():
-        await connection.execute("SELECT 1 FROM houses WHERE placement_id = $1 FOR UPDATE", placement_id)
+        await connection.execute("SELECT 1 FROM placements WHERE placement_id = $1 FOR UPDATE", placement_id)
         yield
 
 
@@ -51,7 +51,7 @@ async def assert_refused(writing: Awaitable[object], reason: type[BaseException]
         await writing
 
 
-# -- what is written ------------------------------------------------------------------------------------------------
+# -- entries ---------------------------------------------------------------------------------------------------------
 
 
 async def test_a_round_is_written_in_three_entries_and_read_back(journal: PostgresJournal) -> None:
@@ -77,23 +77,30 @@ async def test_a_round_is_written_in_three_entries_and_read_back(journal: Postgr
 
 @pytest.mark.rule("GLI-19 4.16", "GLI-19 2.8.2")
 async def test_launch_and_cancelled_stakes_are_part_of_the_drawn_entry(
-    journal: PostgresJournal, service: Connection
+    journal: PostgresJournal, service_connection: Connection
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
     draw = replace(drawn("t1.1"), draw_trigger=DrawTrigger.SESSION_ENDED)
     assert draw.cancelled_stakes
     await journal.write_drawn(epoch, draw)
-    # As whoever takes the table over finds it.
+    # As the next owner finds it.
     (left,) = await journal.unfinished_rounds("t1")
     assert left.drawn == draw
     await journal.write_ended(epoch, settled(draw))
-    assert await row_counts(service) == {"rounds": 1, "draws": 1, "stakes": 2, "endings": 1, "payouts": 2, "shares": 2}
+    assert await row_counts(service_connection) == {
+        "rounds": 1,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
     await journal.write_opened(epoch, opened("t1", 2))
     await journal.write_ended(epoch, void("t1.2"))
     assert void("t1.2").cancelled_stakes
-    assert (await row_counts(service))["endings"] == 2
-    assert (await row_counts(service))["stakes"] == 2
+    assert (await row_counts(service_connection))["endings"] == 2
+    assert (await row_counts(service_connection))["stakes"] == 2
 
 
 async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: PostgresJournal) -> None:
@@ -113,7 +120,7 @@ async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: Postgr
     assert await journal.find_stake("t1.3", "rui", "request-t1.3-1") == stakes("t1.3", ["ana", "rui"])[1]
 
 
-async def test_rounds_of_individual_tables_belong_to_their_group(journal: PostgresJournal) -> None:
+async def test_rounds_of_individual_tables_belong_to_their_placement(journal: PostgresJournal) -> None:
     epoch = await journal.take_ownership("solo")
     entries = [opened(f"solo-{player}", 1, placement_id="solo") for player in ("ana", "rui", "eva")]
     for entry in entries:
@@ -125,7 +132,7 @@ async def test_rounds_of_individual_tables_belong_to_their_group(journal: Postgr
     assert await journal.last_round_number("solo") == 0
 
 
-# -- the fence (G8) -------------------------------------------------------------------------------------------------
+# -- epochs (G8) -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G8")
@@ -137,21 +144,25 @@ async def test_g8_each_owner_has_a_higher_epoch(journal: PostgresJournal) -> Non
 
 @pytest.mark.guarantee("G8")
 async def test_g8_a_stale_owner_writes_nothing_while_its_neighbours_do(
-    journal: PostgresJournal, game_database: GameDatabase, engine: AsyncEngine, service: Connection, owner: Connection
+    journal: PostgresJournal,
+    game_database: GameDatabase,
+    engine: AsyncEngine,
+    service_connection: Connection,
+    owner_connection: Connection,
 ) -> None:
-    """All of it in one transaction, behind a first entry that is held up."""
-    for house in ("held", "t1", "t2"):
-        await journal.take_ownership(house)
+    """All of their entries are in one transaction, which gathers behind a first entry that is held up."""
+    for placement_id in ("held", "t1", "t2"):
+        await journal.take_ownership(placement_id)
     for table in ("t1", "t2"):
         await journal.write_opened(1, opened(table, 1))
         await journal.write_opened(1, opened(table, 2))
     await journal.write_drawn(1, drawn("t1.2"))
-    before = await row_counts(service)
+    before = await row_counts(service_connection)
     async with running_journal(game_database.url, engine) as successor:
         assert await successor.take_ownership("t1") == 2
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         entries = [
             journal.write_opened(1, opened("t1", 3)),
             journal.write_drawn(1, drawn("t1.1")),
@@ -165,9 +176,9 @@ async def test_g8_a_stale_owner_writes_nothing_while_its_neighbours_do(
     answers = await asyncio.gather(first, *rest, return_exceptions=True)
     assert [type(answer) for answer in answers[1:4]] == [StaleOwner] * 3
     assert answers[4:] == [None] * 3
-    added = {table: number - before[table] for table, number in (await row_counts(service)).items()}
-    assert added == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 0, "shares": 0}
-    transactions = await service.fetch(
+    added = {table: number - before[table] for table, number in (await row_counts(service_connection)).items()}
+    assert added == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 0, "player_results": 0}
+    transactions = await service_connection.fetch(
         "SELECT xmin::text FROM rounds WHERE round_id = 't2.3' UNION SELECT xmin::text FROM endings"
         " UNION SELECT max(xmin::text::bigint)::text FROM draws"
     )
@@ -176,31 +187,31 @@ async def test_g8_a_stale_owner_writes_nothing_while_its_neighbours_do(
 
 @pytest.mark.guarantee("G8")
 async def test_g8_a_writer_that_waits_during_a_takeover_is_stale(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
-    async with owner.transaction():
-        await owner.execute("UPDATE houses SET epoch = epoch + 1 WHERE placement_id = 't1'")
+    async with owner_connection.transaction():
+        await owner_connection.execute("UPDATE placements SET epoch = epoch + 1 WHERE placement_id = 't1'")
         late = asyncio.create_task(journal.write_drawn(epoch, drawn("t1.1")))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
     await assert_refused(late, StaleOwner)
-    assert (await row_counts(service))["draws"] == 0
+    assert (await row_counts(service_connection))["draws"] == 0
 
 
 @pytest.mark.guarantee("G8")
 async def test_g8_a_takeover_waits_for_the_owners_write(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
-    """What the owner has begun to write is there when the next one looks."""
+    """The next owner finds what the owner had begun to write."""
     await journal.take_ownership("t1")
-    async with owner.transaction():
-        # Lets the writer look, and stops it before it writes.
-        await owner.execute("LOCK TABLE rounds IN EXCLUSIVE MODE")
+    async with owner_connection.transaction():
+        # The writer may read, and waits before it writes.
+        await owner_connection.execute("LOCK TABLE rounds IN EXCLUSIVE MODE")
         writing = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         taking = asyncio.create_task(journal.take_ownership("t1"))
-        await waiting_for_lock(service, 2)
+        await wait_for_lock(service_connection, 2)
         assert not taking.done()
     assert await taking == 2
     assert [found.opened.round_id for found in await journal.unfinished_rounds("t1")] == ["t1.1"]
@@ -208,57 +219,59 @@ async def test_g8_a_takeover_waits_for_the_owners_write(
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_nobody_writes_to_a_group_without_an_owner(journal: PostgresJournal) -> None:
+async def test_g8_nobody_writes_to_a_placement_without_an_owner(journal: PostgresJournal) -> None:
     await assert_refused(journal.write_opened(1, opened("t1", 1)), StaleOwner)
     await journal.take_ownership("t1")
     await assert_refused(journal.write_opened(2, opened("t1", 1)), StaleOwner)
 
 
 @pytest.mark.guarantee("G8")
-async def test_g8_an_epoch_only_rises(journal: PostgresJournal, service: Connection, owner: Connection) -> None:
+async def test_g8_an_epoch_only_rises(
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
+) -> None:
     for _ in range(3):
         await journal.take_ownership("t1")
-    for connection in (service, owner):
+    for connection in (service_connection, owner_connection):
         for epoch in (1, 3):
             with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G8"):
-                await connection.execute("UPDATE houses SET epoch = $1", epoch)
-    for statement in ("DELETE FROM houses", "TRUNCATE houses"):
+                await connection.execute("UPDATE placements SET epoch = $1", epoch)
+    for statement in ("DELETE FROM placements", "TRUNCATE placements"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await service.execute(statement)
-        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="houses is append-only"):
-            await owner.execute(statement)
+            await service_connection.execute(statement)
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="placements is append-only"):
+            await owner_connection.execute(statement)
 
 
-# -- once (G3, G4, G6) ----------------------------------------------------------------------------------------------
+# -- every entry once (G3, G4, G6) -----------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_a_repeated_entry_changes_nothing(journal: PostgresJournal, service: Connection) -> None:
+async def test_g3_a_repeated_entry_changes_nothing(journal: PostgresJournal, service_connection: Connection) -> None:
     epoch = await journal.take_ownership("t1")
     draw = drawn("t1.1")
     await write_round(journal, epoch, opened("t1", 1), ["ana", "rui"])
     await journal.write_opened(epoch, opened("t1", 2))
     await journal.write_ended(epoch, void("t1.2", ["ana"]))
-    before = await row_counts(service)
+    before = await row_counts(service_connection)
     await journal.write_opened(epoch, opened("t1", 1))
     await journal.write_drawn(epoch, draw)
     await journal.write_ended(epoch, settled(draw))
     await journal.write_ended(epoch, void("t1.2", ["ana"]))
     successor = await journal.take_ownership("t1")
     await journal.write_ended(successor, void("t1.2"))
-    assert await row_counts(service) == before
+    assert await row_counts(service_connection) == before
 
 
 @pytest.mark.guarantee("G3")
-async def test_g3_all_entries_of_a_round_twice_over_in_one_transaction(
-    journal: PostgresJournal, service: Connection, owner: Connection
+async def test_g3_entries_repeated_in_one_transaction_are_written_once(
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
     await journal.take_ownership("held")
     epoch = await journal.take_ownership("t1")
     draw = drawn("t1.1")
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         rest = [
             asyncio.create_task(entry)
             for _ in range(2)
@@ -270,14 +283,23 @@ async def test_g3_all_entries_of_a_round_twice_over_in_one_transaction(
         ]
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
-    assert await row_counts(service) == {"rounds": 2, "draws": 1, "stakes": 2, "endings": 1, "payouts": 2, "shares": 2}
-    assert [found.opened.round_id for house in ("held", "t1") for found in await journal.unfinished_rounds(house)] == [
-        "held.1"
-    ]
+    assert await row_counts(service_connection) == {
+        "rounds": 2,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
+    assert [
+        found.opened.round_id
+        for placement_id in ("held", "t1")
+        for found in await journal.unfinished_rounds(placement_id)
+    ] == ["held.1"]
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_round_ends_once(journal: PostgresJournal, service: Connection) -> None:
+async def test_g4_a_round_ends_once(journal: PostgresJournal, service_connection: Connection) -> None:
     epoch = await journal.take_ownership("t1")
     draw = drawn("t1.1")
     await journal.write_opened(epoch, opened("t1", 1))
@@ -293,13 +315,15 @@ async def test_g4_a_round_ends_once(journal: PostgresJournal, service: Connectio
     await assert_refused(
         journal.write_ended(epoch, settled(drawn("t1.2"))), JournalContradiction, "G4: t1.2 has ended as VOID"
     )
-    assert [row[0] for row in await service.fetch("SELECT ending FROM endings ORDER BY round_no")] == [2, 3]
+    assert [row[0] for row in await service_connection.fetch("SELECT ending FROM endings ORDER BY round_no")] == [2, 3]
 
 
 @pytest.mark.guarantee("G4")
-async def test_g4_a_round_id_and_a_number_are_used_once(journal: PostgresJournal, service: Connection) -> None:
-    for house in ("t1", "t2"):
-        await journal.take_ownership(house)
+async def test_g4_a_round_id_and_a_number_are_used_once(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    for placement_id in ("t1", "t2"):
+        await journal.take_ownership(placement_id)
     await journal.write_opened(1, opened("t1", 1))
     same_id = opened("t1", 2)
     for changed in (
@@ -311,11 +335,11 @@ async def test_g4_a_round_id_and_a_number_are_used_once(journal: PostgresJournal
         await assert_refused(journal.write_opened(1, changed), JournalContradiction)
     await assert_refused(journal.write_drawn(1, drawn("nowhere")), JournalContradiction, "never opened")
     await assert_refused(journal.write_ended(1, void("nowhere")), JournalContradiction, "never opened")
-    assert (await row_counts(service))["rounds"] == 1
+    assert (await row_counts(service_connection))["rounds"] == 1
 
 
 @pytest.mark.guarantee("G6")
-async def test_g6_what_is_drawn_is_not_drawn_again(journal: PostgresJournal, service: Connection) -> None:
+async def test_g6_a_drawn_round_is_not_drawn_again(journal: PostgresJournal, service_connection: Connection) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
     await journal.write_drawn(epoch, drawn("t1.1", outcome=b"17"))
@@ -323,25 +347,25 @@ async def test_g6_what_is_drawn_is_not_drawn_again(journal: PostgresJournal, ser
     await journal.write_opened(epoch, opened("t1", 2))
     await journal.write_ended(epoch, void("t1.2"))
     await assert_refused(journal.write_drawn(epoch, drawn("t1.2")), JournalContradiction, "G6")
-    assert [row[0] for row in await service.fetch("SELECT outcome FROM draws")] == [b"17"]
+    assert [row[0] for row in await service_connection.fetch("SELECT outcome FROM draws")] == [b"17"]
 
 
 @pytest.mark.guarantee("G6")
 async def test_g6_a_contradiction_in_one_transaction_harms_no_neighbour(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
-    for house in ("held", "t1", "t2"):
-        await journal.take_ownership(house)
+    for placement_id in ("held", "t1", "t2"):
+        await journal.take_ownership(placement_id)
     await journal.write_opened(1, opened("t1", 1))
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         entries = [
             journal.write_drawn(1, drawn("t1.1", outcome=b"17")),
             journal.write_drawn(1, drawn("t1.1", outcome=b"18")),
             journal.write_ended(1, void("t1.1")),
             journal.write_opened(1, opened("t2", 1)),
-            # The stake of another round: only the database can know.
+            # The stake is another round's, which only the database can find out.
             journal.write_opened(1, opened("t2", 2)),
             journal.write_ended(1, Ended("t2.2", Ending.VOID, AT, "", [], [], stakes("t1.1", ["ana"]))),
         ]
@@ -352,83 +376,103 @@ async def test_g6_a_contradiction_in_one_transaction_harms_no_neighbour(
     assert kinds == [
         None, None, JournalContradiction, JournalContradiction, None, None, JournalContradiction,
     ]  # fmt: skip
-    assert await row_counts(service) == {"rounds": 4, "draws": 1, "stakes": 2, "endings": 0, "payouts": 0, "shares": 0}
+    assert await row_counts(service_connection) == {
+        "rounds": 4,
+        "draws": 1,
+        "stakes": 2,
+        "endings": 0,
+        "payouts": 0,
+        "player_results": 0,
+    }
 
 
-# -- groups, and when the database goes away ------------------------------------------------------------------------
+# -- groups, and a database that cannot be reached -------------------------------------------------------------------
 
 
 async def test_entries_that_arrive_together_share_one_transaction(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
     tables = [f"t{number}" for number in range(20)]
-    for house in ("held", *tables):
-        await journal.take_ownership(house)
+    for placement_id in ("held", *tables):
+        await journal.take_ownership(placement_id)
     for table in tables:
         await journal.write_opened(1, opened(table, 1))
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         players = [f"player-{number}" for number in range(50)]
         rest = [asyncio.create_task(journal.write_drawn(1, drawn(f"{table}.1", players))) for table in tables]
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
-    assert await service.fetchval("SELECT count(DISTINCT xmin::text) FROM draws") == 1
-    assert await service.fetchval("SELECT count(DISTINCT xmin::text) FROM stakes") == 1
-    assert await service.fetchval("SELECT count(*) FROM stakes") == 1000
+    assert await service_connection.fetchval("SELECT count(DISTINCT xmin::text) FROM draws") == 1
+    assert await service_connection.fetchval("SELECT count(DISTINCT xmin::text) FROM stakes") == 1
+    assert await service_connection.fetchval("SELECT count(*) FROM stakes") == 1000
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_group_has_a_limit(
-    journal: PostgresJournal, service: Connection, owner: Connection, monkeypatch: pytest.MonkeyPatch
+    game_database: GameDatabase,
+    engine: AsyncEngine,
+    service_connection: Connection,
+    owner_connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(postgres, "GROUP_ROWS_LIMIT", 6)
-    for house in ("held", "t1", "t2", "t3"):
-        await journal.take_ownership(house)
-    for table in ("t1", "t2", "t3"):
-        await journal.write_opened(1, opened(table, 1))
-    async with group_locked(owner, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
-        rest = [asyncio.create_task(journal.write_drawn(1, drawn(f"{table}.1"))) for table in ("t1", "t2", "t3")]
-        await asyncio.sleep(0)
-    await asyncio.gather(first, *rest)
-    assert await service.fetchval("SELECT count(DISTINCT xmin::text) FROM draws") == 2
+    # Two entries of four rows fit.
+    monkeypatch.setattr(postgres, "GROUP_ROWS_LIMIT", 8)
+    async with running_journal(game_database.url, engine) as journal:
+        for placement_id in ("held", "t1", "t2", "t3"):
+            await journal.take_ownership(placement_id)
+        for table in ("t1", "t2", "t3"):
+            await journal.write_opened(1, opened(table, 1))
+        async with placement_locked(owner_connection, "held"):
+            first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
+            await wait_for_lock(service_connection)
+            rest = [asyncio.create_task(journal.write_drawn(1, drawn(f"{table}.1"))) for table in ("t1", "t2", "t3")]
+            await asyncio.sleep(0)
+        await asyncio.gather(first, *rest)
+    assert await service_connection.fetchval("SELECT count(DISTINCT xmin::text) FROM draws") == 2
 
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_writer_waits_while_the_queue_is_full(
-    game_database: GameDatabase, engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+    game_database: GameDatabase,
+    engine: AsyncEngine,
+    service_connection: Connection,
+    owner_connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(postgres, "WAITING_LIMIT", 2)
-    writing = postgresql.connect(game_database.url, "test journal", 1)
-    journal = PostgresJournal(writing, engine)
-    await journal.take_ownership("t1")
-    tasks = [asyncio.create_task(journal.write_opened(1, opened("t1", number))) for number in range(1, 6)]
-    await asyncio.sleep(0)
-    assert journal._waiting.qsize() == 2
-    running = asyncio.create_task(journal.run())
-    await asyncio.gather(*tasks)
-    assert await journal.last_round_number("t1") == 5
-    await background.cancel_and_wait([running])
-    await writing.dispose()
+    async with running_journal(game_database.url, engine) as journal:
+        await journal.take_ownership("t1")
+        async with placement_locked(owner_connection, "t1"):
+            first = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
+            await wait_for_lock(service_connection)
+            rest = [asyncio.create_task(journal.write_opened(1, opened("t1", number))) for number in range(2, 7)]
+            await asyncio.sleep(0)
+            assert journal._batcher.waiting_weight == 2
+        await asyncio.gather(first, *rest)
+        assert await journal.last_round_number("t1") == 6
 
 
 @pytest.mark.guarantee("G5")
 @pytest.mark.parametrize("moment", ["before the lock", "before the commit", "after the commit"])
 async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
-    journal: PostgresJournal, service: Connection, owner: Connection, monkeypatch: pytest.MonkeyPatch, moment: str
+    journal: PostgresJournal,
+    service_connection: Connection,
+    owner_connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
 ) -> None:
-    """Entries of several tables under way together are all there, once, whatever the server was doing when it died."""
-    for house in ("held", "t1", "t2"):
-        await journal.take_ownership(house)
+    """The entries of several tables in one group are all written, once, at whichever moment the connection dies."""
+    for placement_id in ("held", "t1", "t2"):
+        await journal.take_ownership(placement_id)
     for table in ("t1", "t2"):
         await journal.write_opened(1, opened(table, 1))
     killed: list[int] = []
     kill = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'test journal'"
 
     async def kill_writer() -> None:
-        killed.extend(row[0] for row in await service.fetch(kill))
+        killed.extend(row[0] for row in await service_connection.fetch(kill))
 
     transaction = postgresql.DirectConnection.transaction
 
@@ -447,9 +491,9 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
         await kill_writer()
         raise asyncpg.ConnectionDoesNotExistError("the answer to COMMIT was lost")
 
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         monkeypatch.setattr(postgresql.DirectConnection, "transaction", interrupted)
         draw = drawn("t2.1")
         entries = [
@@ -462,18 +506,25 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
         await asyncio.sleep(0)
     await asyncio.gather(first, *rest)
     assert len(killed) == 1
-    assert await row_counts(service) == {"rounds": 4, "draws": 2, "stakes": 4, "endings": 1, "payouts": 2, "shares": 2}
+    assert await row_counts(service_connection) == {
+        "rounds": 4,
+        "draws": 2,
+        "stakes": 4,
+        "endings": 1,
+        "payouts": 2,
+        "player_results": 2,
+    }
 
 
 @pytest.mark.guarantee("G5")
 async def test_g5_an_entry_survives_the_server_ending_an_idle_transaction(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
     await journal.take_ownership("t1")
-    async with group_locked(owner, "t1"):
+    async with placement_locked(owner_connection, "t1"):
         entry = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
-        await waiting_for_lock(service)
-        await service.fetch(
+        await wait_for_lock(service_connection)
+        await service_connection.fetch(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test journal'"
         )
     await entry
@@ -481,14 +532,14 @@ async def test_g5_an_entry_survives_the_server_ending_an_idle_transaction(
 
 
 async def test_an_entry_that_the_database_cannot_take_fails_alone(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
-    for house in ("held", "t1", "t2"):
-        await journal.take_ownership(house)
+    for placement_id in ("held", "t1", "t2"):
+        await journal.take_ownership(placement_id)
     await journal.write_opened(1, opened("t1", 1))
-    async with group_locked(owner, "held"):
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         impossible = Ended("t1.1", Ending.VOID, AT, "a zero byte: \x00", [], [])
         rest = [
             asyncio.create_task(entry)
@@ -497,58 +548,73 @@ async def test_an_entry_that_the_database_cannot_take_fails_alone(
         await asyncio.sleep(0)
     answers = await asyncio.gather(first, *rest, return_exceptions=True)
     assert [type(answer) for answer in answers] == [type(None), asyncpg.CharacterNotInRepertoireError, type(None)]
-    assert await row_counts(service) == {"rounds": 3, "draws": 0, "stakes": 0, "endings": 0, "payouts": 0, "shares": 0}
+    assert await row_counts(service_connection) == {
+        "rounds": 3,
+        "draws": 0,
+        "stakes": 0,
+        "endings": 0,
+        "payouts": 0,
+        "player_results": 0,
+    }
 
 
 @pytest.mark.guarantee("G3")
 async def test_g3_rows_that_appear_between_read_and_write_are_read_again(
-    journal: PostgresJournal, owner: Connection, service: Connection, monkeypatch: pytest.MonkeyPatch
+    journal: PostgresJournal,
+    owner_connection: Connection,
+    service_connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As when an earlier attempt, given up here, is still on its way to its commit in the server."""
+    """An earlier attempt that was given up may still be about to commit in the server."""
     await journal.take_ownership("t1")
     await journal.write_opened(1, opened("t1", 1))
     fetch = postgresql.DirectConnection.fetch
-    looks: list[str] = []
+    statements: list[str] = []
 
     async def fetch_late(connection: postgresql.DirectConnection, statement: str, *values: object) -> object:
         rows = await fetch(connection, statement, *values)
-        looks.append(statement)
-        if len(looks) == 1:
-            await owner.execute("INSERT INTO draws SELECT round_no, 1, $1, $1, 'entropy', '17', '{}' FROM rounds", AT)
+        statements.append(statement)
+        if len(statements) == 1:
+            await owner_connection.execute(
+                "INSERT INTO draws SELECT round_no, 1, $1, $1, 'entropy', '17', '{}' FROM rounds", AT
+            )
         return rows
 
     monkeypatch.setattr(postgresql.DirectConnection, "fetch", fetch_late)
     await journal.write_drawn(1, drawn("t1.1"))
-    assert (await row_counts(service))["draws"] == 1
+    assert (await row_counts(service_connection))["draws"] == 1
 
 
 async def test_a_caller_that_gives_up_before_its_turn_writes_nothing(
-    journal: PostgresJournal, service: Connection, owner: Connection
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
-    for house in ("held", "t1"):
-        await journal.take_ownership(house)
-    async with group_locked(owner, "held"):
+    for placement_id in ("held", "t1"):
+        await journal.take_ownership(placement_id)
+    async with placement_locked(owner_connection, "held"):
         first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         given_up = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
         await asyncio.sleep(0)
         given_up.cancel()
         await assert_refused(given_up, asyncio.CancelledError)
     await first
     await journal.write_opened(1, opened("t1", 2))
-    assert [row[0] for row in await service.fetch("SELECT round_id FROM rounds ORDER BY 1")] == ["held.1", "t1.2"]
+    assert [row[0] for row in await service_connection.fetch("SELECT round_id FROM rounds ORDER BY 1")] == [
+        "held.1",
+        "t1.2",
+    ]
 
 
 async def test_a_journal_that_stops_leaves_nobody_waiting(
-    game_database: GameDatabase, engine: AsyncEngine, service: Connection, owner: Connection
+    game_database: GameDatabase, engine: AsyncEngine, service_connection: Connection, owner_connection: Connection
 ) -> None:
     writing = postgresql.connect(game_database.url, "test journal", 1)
     journal = PostgresJournal(writing, engine)
     running = asyncio.create_task(journal.run())
     await journal.take_ownership("t1")
-    async with group_locked(owner, "t1"):
+    async with placement_locked(owner_connection, "t1"):
         written = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
-        await waiting_for_lock(service)
+        await wait_for_lock(service_connection)
         waits = asyncio.create_task(journal.write_opened(1, opened("t1", 2)))
         await asyncio.sleep(0)
         await background.cancel_and_wait([running])
@@ -557,29 +623,29 @@ async def test_a_journal_that_stops_leaves_nobody_waiting(
     await writing.dispose()
 
 
-# -- what the database itself refuses -------------------------------------------------------------------------------
+# -- changes that the database refuses -------------------------------------------------------------------------------
 
 
 @pytest.mark.guarantee("G10")
 @pytest.mark.parametrize("table", [*TABLES, "configurations", "switches"])
 async def test_g10_written_rows_stay(
-    table: str, journal: PostgresJournal, service: Connection, owner: Connection
+    table: str, journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
-    """The service may not even try; the owner may try, and is refused by the table."""
+    """The service has no privilege to change them; the schema's owner has, and is refused by a trigger."""
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
-    column = await owner.fetchval(
+    column = await owner_connection.fetchval(
         "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum = 2", table
     )
     for statement in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}", f"TRUNCATE {table}"):  # noqa: S608
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await service.execute(statement)
+            await service_connection.execute(statement)
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"{table} is append-only"):
-            await owner.execute(statement)
+            await owner_connection.execute(statement)
 
 
 async def test_the_service_touches_neither_the_open_rounds_nor_the_schema(
-    journal: PostgresJournal, service: Connection
+    journal: PostgresJournal, service_connection: Connection
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
@@ -589,24 +655,26 @@ async def test_the_service_touches_neither_the_open_rounds_nor_the_schema(
         "UPDATE open_rounds SET placement_id = 't2'",
         "ALTER TABLE stakes DISABLE TRIGGER ALL",
         "DROP TRIGGER endings_checked ON endings",
-        "CREATE TABLE mine (one integer)",
+        "CREATE TABLE other (number integer)",
         "SET session_replication_role = replica",
         "UPDATE alembic_version SET version_num = 'none'",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await service.execute(statement)
+            await service_connection.execute(statement)
 
 
 STAKE = "INSERT INTO stakes SELECT round_no, 9, 'late', '', 'eva', 'a', 's', 1, 100, '', now() FROM rounds"
 DRAW = "INSERT INTO draws SELECT round_no, 1, now(), now(), 'e', '18', '{}' FROM rounds WHERE round_id = $1"
 ENDING = "INSERT INTO endings SELECT round_no, 1, $2, now(), '' FROM rounds WHERE round_id = $1"
 PAYOUT = "INSERT INTO payouts SELECT round_no, 'late', 3600 FROM rounds"
-PLAYER_RESULT = "INSERT INTO shares SELECT round_no, 'eva', table_id, 's', 0, 3600, 0, 3600 FROM rounds"
+PLAYER_RESULT = "INSERT INTO player_results SELECT round_no, 'eva', table_id, 's', 0, 3600, 0, 3600 FROM rounds"
 
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G6")
-async def test_the_database_keeps_the_order_of_a_round(journal: PostgresJournal, service: Connection) -> None:
+async def test_the_database_keeps_the_order_of_a_round(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
     await journal.write_opened(epoch, opened("t1", 2))
@@ -625,21 +693,23 @@ async def test_the_database_keeps_the_order_of_a_round(journal: PostgresJournal,
         (ENDING, ["t1.4", 2], refused_by_rule, "G6: round . is settled without an outcome or void with one"),
     ):
         with pytest.raises(error, match=match):
-            await service.execute(statement, *values)
+            await service_connection.execute(statement, *values)
     with pytest.raises(refused_by_rule, match="G6: round 777 is drawn and was never opened"):
-        await service.execute("INSERT INTO draws VALUES (777, 1, now(), now(), '', '', '{}')")
+        await service_connection.execute("INSERT INTO draws VALUES (777, 1, now(), now(), '', '', '{}')")
     with pytest.raises(refused_by_rule, match="G4: round 777 has ended and was never opened"):
-        await service.execute("INSERT INTO endings VALUES (777, 1, 3, now(), '')")
+        await service_connection.execute("INSERT INTO endings VALUES (777, 1, 3, now(), '')")
 
 
 @pytest.mark.guarantee("G10")
-async def test_g10_nothing_is_added_to_an_entry_afterwards(journal: PostgresJournal, service: Connection) -> None:
+async def test_g10_nothing_is_added_to_an_entry_afterwards(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
     for statement, match in (
         (STAKE, "a stake of round . comes without its draw"),
         (PAYOUT, "a row of payouts for round . comes without the ending"),
-        (PLAYER_RESULT, "a row of shares for round . comes without the ending"),
+        (PLAYER_RESULT, "a row of player_results for round . comes without the ending"),
     ):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"G10: {match}"):
-            await service.execute(statement)
+            await service_connection.execute(statement)

@@ -1,4 +1,4 @@
-"""A game service serves a database that has its schema; before that it says so, and looks again."""
+"""A game service serves once its database has the schema; until then it is not ready, and says why."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_a_game_serves_once_its_schema_exists(
             assert migration.returncode == 0, migration.stderr
             async with asyncio.timeout(60):
                 while answer.status != SERVING:
-                    # The one that waits is about to go: a question may meet it in the door.
+                    # The server that answers NOT_SERVING stops before the other starts: a call in between fails.
                     with suppress(grpc.aio.AioRpcError):
                         answer = await health.Check(request, wait_for_ready=True)
         assert "its database has no schema, and revision " in game.log.read_text()

@@ -1,7 +1,7 @@
 """`feltro replay`: recomputes rounds from a game's journal and says whether they agree with the ledger (G10).
 
-It reads the journal itself, not through the game's service, so that it works while no table is played. The ledger it
-asks the wallet for.
+It reads the journal's database directly, so that it works while the game's service is stopped, and the ledger through
+the wallet.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import Any, Protocol
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -35,7 +35,6 @@ from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
 from services.kit.table.live.dependencies import VersionedRules
-from services.kit.table.server.process import GameDefinition
 from services.kit.table.wallet.grpc_client import GrpcWallet, ServiceToken
 from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 
@@ -45,17 +44,17 @@ GAMES_GROUP = "feltro.games"
 CONNECTIONS = 2
 # Rounds that are listed at a time (G11).
 ROUNDS_PAGE = 500
-# How often a round that goes on while it is looked at is looked at again.
+# How often a round is read again that changed while it was read.
 READ_ATTEMPTS_LIMIT = 5
 
-_ENDED = text("""
+_ENDED_ROUNDS = text("""
 SELECT rounds.round_no, rounds.round_id FROM rounds JOIN endings ON endings.round_no = rounds.round_no
 WHERE rounds.round_no > :after
   AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.placement_id = :table_id)
   AND (CAST(:since AS timestamptz) IS NULL OR endings.ended_at >= :since)
 ORDER BY rounds.round_no LIMIT :rows
 """)
-_COUNT = text("""
+_ENDED_COUNT = text("""
 SELECT count(*) FROM rounds JOIN endings ON endings.round_no = rounds.round_no
 WHERE (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.placement_id = :table_id)
   AND (CAST(:since AS timestamptz) IS NULL OR endings.ended_at >= :since)
@@ -63,11 +62,11 @@ WHERE (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.
 
 
 class CannotCheck(Exception):
-    """Nothing can be said about the round, or about any; the message says why and what to do (G12)."""
+    """A round, or every round, cannot be checked; the message says why and what to do (G12)."""
 
 
 class ReplaySettings(ServiceSettings):
-    """Where journal and ledger are; the variables are those of the game's service."""
+    """The addresses of journal and ledger, from the variables of the game's service."""
 
     database_url: PostgresDsn
     token_file: FilePath
@@ -75,7 +74,7 @@ class ReplaySettings(ServiceSettings):
 
     @classmethod
     def for_service(cls, game: str) -> type[ReplaySettings]:
-        """The settings with the game's own prefix."""
+        """Returns the class whose variables have the game's prefix."""
         prefix = f"FELTRO_{game.upper()}_"
         config = SettingsConfigDict(env_prefix=prefix, extra="ignore", frozen=True, env_ignore_empty=True)
         return type(cls.__name__, (cls,), {"model_config": config, "__module__": cls.__module__})
@@ -83,14 +82,14 @@ class ReplaySettings(ServiceSettings):
 
 @dataclass(frozen=True, slots=True)
 class RoundFilter:
-    """Which of the rounds that have ended."""
+    """Selects rounds that have ended."""
 
     table_id: str | None
     since: datetime | None
 
 
 class Replayer:
-    """Looks rounds up in the journal and in the ledger."""
+    """Replays rounds with their record in the journal and their round in the ledger."""
 
     def __init__(self, engine: AsyncEngine, game: Game[Any, Any], wallet: GrpcWallet) -> None:
         self._engine = engine
@@ -98,20 +97,20 @@ class Replayer:
         self._wallet = wallet
         self._history = RoundHistory(engine)
         self._configurations = Configurations(engine, SystemClock())
-        self._configured: dict[tuple[str, int], VersionedRules[Any, Any]] = {}
+        self._rules: dict[tuple[str, int], VersionedRules[Any, Any]] = {}
 
     async def count(self, rounds: RoundFilter) -> int:
         values = {"table_id": rounds.table_id, "since": rounds.since}
         async with self._engine.connect() as connection:
-            return int((await connection.execute(_COUNT, values)).scalar_one())
+            return int((await connection.execute(_ENDED_COUNT, values)).scalar_one())
 
     async def ended_round_ids(self, rounds: RoundFilter) -> AsyncIterator[str]:
-        """Rounds in the order of their opening."""
+        """Yields the ids of the selected rounds in the order of their opening."""
         after = 0
         while True:
             values = {"after": after, "table_id": rounds.table_id, "since": rounds.since, "rows": ROUNDS_PAGE}
             async with self._engine.connect() as connection:
-                rows = (await connection.execute(_ENDED, values)).all()
+                rows = (await connection.execute(_ENDED_ROUNDS, values)).all()
             for row in rows:
                 yield row.round_id
             if len(rows) < ROUNDS_PAGE:
@@ -119,11 +118,11 @@ class Replayer:
             after = rows[-1].round_no
 
     async def replay(self, round_id: str) -> ReplayedRound:
-        record, ledger = await self._look(round_id)
-        configured = await self._rules(record)
+        record, ledger = await self._read(round_id)
+        versioned_rules = await self._rules_of(record)
         try:
-            answer = RoundReplay(record, configured.version, configured.rules, ledger).compute()
-            return replay_report.describe_round(record, configured, answer)
+            answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
+            return replay_report.describe_round(record, versioned_rules, answer)
         except (DecodeError, LookupError, ValueError, Refused) as unreadable:
             raise CannotCheck(
                 f"the journal's entries of {round_id} make no sense under version "
@@ -131,20 +130,20 @@ class Replayer:
                 "Replay it with the software that it was played with; if that reads no more, the journal is damaged."
             ) from unreadable
 
-    async def _look(self, round_id: str) -> tuple[RoundRecord, wallet_pb2.Round | None]:
-        """Journal and ledger of the same moment: what goes on in between is looked at again."""
+    async def _read(self, round_id: str) -> tuple[RoundRecord, wallet_pb2.Round | None]:
+        """Reads journal and ledger as of one moment: again, if the record changed in between."""
         for _ in range(READ_ATTEMPTS_LIMIT):
             before = await self._history.round_for_replay(round_id)
             if before is None:
                 raise CannotCheck(
                     f"the journal has no round {round_id!r}. `feltro replay --all` goes through all it has."
                 )
-            ledger = await self._ledger(round_id)
+            ledger = await self._read_ledger(round_id)
             if before.ended is not None or before == await self._history.round_for_replay(round_id):
                 return before, ledger
         raise CannotCheck(f"the round {round_id} is just being played: try again when it has ended.")
 
-    async def _ledger(self, round_id: str) -> wallet_pb2.Round | None:
+    async def _read_ledger(self, round_id: str) -> wallet_pb2.Round | None:
         try:
             return await get_whole_round(self._wallet.get_round, round_id)
         except ServiceTokenRefused as refused:
@@ -153,29 +152,29 @@ class Replayer:
             ) from refused
         except WalletFailed as failed:
             raise CannotCheck(f"the wallet has failed ({failed}). Its log says why.") from failed
-        except WalletUnanswered as silent:
+        except WalletUnanswered as unanswered:
             raise CannotCheck(
-                f"the wallet does not answer ({silent}). Start it, or name it in FELTRO_WALLET_ADDRESS."
-            ) from silent
+                f"the wallet does not answer ({unanswered}). Start it, or name it in FELTRO_WALLET_ADDRESS."
+            ) from unanswered
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
                 raise CannotCheck(f"the wallet refuses ({refused.reason}: {refused.sentence}).") from refused
             return None
 
-    async def _rules(self, record: RoundRecord) -> VersionedRules[Any, Any]:
+    async def _rules_of(self, record: RoundRecord) -> VersionedRules[Any, Any]:
         key = (record.opened.placement_id, record.opened.configuration_version)
-        if key not in self._configured:
+        if key not in self._rules:
             version = await self._configurations.version(*key)
             if version is None:
                 raise CannotCheck(f"the journal has no version {key[1]} of the rules of {key[0]}: it is not complete.")
             try:
-                self._configured[key] = VersionedRules(version, self._game.rules(version.configuration))
+                self._rules[key] = VersionedRules(version, self._game.rules(version.configuration))
             except Refused as refused:
                 raise CannotCheck(
                     f"this software does not accept version {key[1]} of the rules of {key[0]} ({refused.sentence}): "
                     "replay with the software that the rounds were played with."
                 ) from refused
-        return self._configured[key]
+        return self._rules[key]
 
 
 def command(argv: list[str]) -> int:
@@ -203,26 +202,34 @@ def command(argv: list[str]) -> int:
         if chosen.all:
             return asyncio.run(_replay_all(settings, game, RoundFilter(chosen.table, chosen.since)))
         return asyncio.run(_replay_one(settings, game, chosen.round))
-    except (CannotCheck, WrongSettings) as why:
-        print(f"feltro replay: {why}", file=sys.stderr)
+    except (CannotCheck, WrongSettings) as problem:
+        print(f"feltro replay: {problem}", file=sys.stderr)
     except postgresql.DATABASE_FAILURES as failed:
-        said = (str(failed) or type(failed).__name__).splitlines()[0]
+        reason = (str(failed) or type(failed).__name__).splitlines()[0]
         variable = ReplaySettings.for_service(chosen.game).variable_name("database_url")
-        print(f"feltro replay: the journal cannot be read ({said}). Start its database, or name it in {variable}.",
+        print(f"feltro replay: the journal cannot be read ({reason}). Start its database, or name it in {variable}.",
               file=sys.stderr)  # fmt: skip
     return NOT_CHECKED
 
 
-def _moment(words: str) -> datetime:
-    """A time without an offset is UTC, as in everything that is printed here."""
-    moment = datetime.fromisoformat(words)
+def _moment(text_: str) -> datetime:
+    """Reads a time; without an offset it is UTC, as in every report."""
+    moment = datetime.fromisoformat(text_)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class _Definition(Protocol):
+    """The part of a game's definition that a replay needs."""
+
+    @property
+    def game(self) -> Game[Any, Any]: ...
 
 
 def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
     if name not in games:
         raise CannotCheck(f"there is no game {name!r} here.")
-    return cast("GameDefinition[Any, Any]", games[name].load()).game
+    definition: _Definition = games[name].load()
+    return definition.game
 
 
 @asynccontextmanager
@@ -242,14 +249,14 @@ async def _replay_one(settings: ReplaySettings, game: Game[Any, Any], round_id: 
     return DIFFERS if replayed.response.differences else AGREES
 
 
-async def _replay_all(settings: ReplaySettings, game: Game[Any, Any], wanted: RoundFilter) -> int:
+async def _replay_all(settings: ReplaySettings, game: Game[Any, Any], selected: RoundFilter) -> int:
     async with _replayer(settings, game) as replayer:
-        summary = replay_report.Summary(await replayer.count(wanted), _progress())
-        async for round_id in replayer.ended_round_ids(wanted):
+        summary = replay_report.Summary(await replayer.count(selected), _progress())
+        async for round_id in replayer.ended_round_ids(selected):
             try:
                 replayed = await replayer.replay(round_id)
-            except CannotCheck as why:
-                summary.add_unchecked(round_id, str(why))
+            except CannotCheck as problem:
+                summary.add_unchecked(round_id, str(problem))
             else:
                 summary.add(round_id, replayed)
     print("\n".join(summary.lines()))
@@ -259,6 +266,6 @@ async def _replay_all(settings: ReplaySettings, game: Game[Any, Any], wanted: Ro
 
 
 def _progress() -> Callable[[str], None]:
-    """Over itself on a terminal; in a file one line after another."""
+    """Returns a printer whose lines replace each other on a terminal, and follow each other in a file."""
     end = "\r" if sys.stderr.isatty() else "\n"
-    return lambda words: print(words, end=end, file=sys.stderr, flush=True)
+    return lambda line: print(line, end=end, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Why a round paid what it paid: recomputed from the journal alone, and held against the ledger (G10)."""
+"""Recomputes a round from the journal alone and compares the result with journal and ledger (G10)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEDGER_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class RoundReplay(Generic[Bets, Outcome]):
-    """One round: what the journal says, the rules it was played by, and what the ledger says."""
+    """The replay of one round: its record, the rules it was played by, and the ledger's round."""
 
     record: RoundRecord
     version: types_pb2.ConfigurationVersion
@@ -46,15 +46,15 @@ class RoundReplay(Generic[Bets, Outcome]):
             for stake in self.record.stakes
         )
         answer.cancelled_stakes.extend(
-            round_messages.cancelled_stake(taken, self.rules) for taken in self.record.cancelled_stakes
+            round_messages.cancelled_stake(each, self.rules) for each in self.record.cancelled_stakes
         )
-        self._compare_ends(differences)
-        self._compare_taken_back(differences)
+        self._compare_endings(differences)
+        self._compare_cancelled_stakes(differences)
         answer.differences.extend(differences)
         return answer
 
     def _outcome(self, differences: list[str]) -> Outcome | None:
-        """Drawn once more from the same entropy."""
+        """Draws once more from the recorded entropy."""
         drawn = self.record.drawn
         if drawn is None:
             return None
@@ -75,20 +75,20 @@ class RoundReplay(Generic[Bets, Outcome]):
         stake: JournalStake,
         outcome: Outcome | None,
         journal: int,
-        kept: wallet_types.Stake | None,
+        in_ledger: wallet_types.Stake | None,
         differences: list[str],
     ) -> table_pb2.ReplayedStake:
-        """`journal` is what it was paid by the journal, `kept` what the ledger has of it."""
+        """Computes what a stake pays; `journal` is the payout that the journal has."""
         bets = self.rules.read_bets(stake.bets)
         computed = stake.amount_cents if outcome is None else self.rules.payout_cents(outcome, bets)
-        ledger = 0 if kept is None else self._paid(kept)
+        ledger = 0 if in_ledger is None else _paid_cents(in_ledger)
         if self.rules.total_cents(bets) != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
         if self.record.ended is not None and computed != journal:
             differences.append(f"stake {stake.stake_id}: {computed} computed, {journal} in the journal")
         if self.record.ended is not None and self.ledger is not None and computed != ledger:
             differences.append(f"stake {stake.stake_id}: {computed} computed, {ledger} in the ledger")
-        if kept is not None and kept.placed_cents - kept.cancelled_cents != stake.amount_cents:
+        if in_ledger is not None and in_ledger.placed_cents - in_ledger.cancelled_cents != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
         return table_pb2.ReplayedStake(
             stake_id=stake.stake_id,
@@ -100,13 +100,7 @@ class RoundReplay(Generic[Bets, Outcome]):
             ledger_payout_cents=ledger,
         )
 
-    @staticmethod
-    def _paid(stake: wallet_types.Stake) -> int:
-        if stake.state == wallet_types.STAKE_STATE_RETURNED:
-            return stake.placed_cents - stake.cancelled_cents
-        return stake.payout_cents
-
-    def _compare_ends(self, differences: list[str]) -> None:
+    def _compare_endings(self, differences: list[str]) -> None:
         ended = self.record.ended
         if ended is not None and ended.ending is Ending.VOID and self.record.drawn is not None:
             differences.append("void in the journal, although it was drawn")
@@ -124,16 +118,16 @@ class RoundReplay(Generic[Bets, Outcome]):
         if ended is not None:
             paid = {stake_id for stake_id, _ in ended.payouts}
             differences.extend(f"stake {stake_id}: paid, and never placed" for stake_id in sorted(paid - known))
-        counted = {s.stake_id for s in self.ledger.stakes if s.state != wallet_types.STAKE_STATE_CANCELLED}
+        counted = {stake.stake_id for stake in self.ledger.stakes if stake.state != wallet_types.STAKE_STATE_CANCELLED}
         if self.record.drawn is not None or ended is not None:
             differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
             differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
 
-    def _compare_taken_back(self, differences: list[str]) -> None:
-        """Rounds that are older than this record have neither their launch in it nor what was taken back."""
+    def _compare_cancelled_stakes(self, differences: list[str]) -> None:
+        """Compares the cancelled stakes; a round recorded before revision 0002 has none, and no draw trigger."""
         if self.ledger is None or (self.record.drawn is None and self.record.ended is None):
             return
-        in_journal = {taken.stake.stake_id: taken.stake.amount_cents for taken in self.record.cancelled_stakes}
+        in_journal = {each.stake.stake_id: each.stake.amount_cents for each in self.record.cancelled_stakes}
         in_ledger = {
             stake.stake_id: stake.placed_cents
             for stake in self.ledger.stakes
@@ -149,3 +143,9 @@ class RoundReplay(Generic[Bets, Outcome]):
                 f"stake {stake_id}: taken back in the ledger, not in the journal"
                 for stake_id in sorted(in_ledger.keys() - in_journal.keys())
             )
+
+
+def _paid_cents(stake: wallet_types.Stake) -> int:
+    if stake.state == wallet_types.STAKE_STATE_RETURNED:
+        return stake.placed_cents - stake.cancelled_cents
+    return stake.payout_cents

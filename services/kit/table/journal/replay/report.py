@@ -1,4 +1,4 @@
-"""A replayed round in the words of a report: what was recorded, how the outcome follows from chance, who was paid."""
+"""Writes the report of a replayed round: its record, how the outcome follows from the entropy, and every payout."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from services.kit.table.live.dependencies import VersionedRules
 
 PROGRESS_EVERY_S = 1.0
 
-_LAUNCHED = {
+_DRAW_TRIGGERS = {
     DrawTrigger.UNKNOWN: "not on record: the round is older than this record",
     DrawTrigger.PLAYER: "by the player",
     DrawTrigger.CLOCK: "by the clock",
     DrawTrigger.SESSION_ENDED: "by the platform: the player's session ended with a bet on the felt",
-    DrawTrigger.TABLE_HANDED_OVER: "by the platform: the table was handed over, and he did not launch in time",
+    DrawTrigger.TABLE_HANDED_OVER: "by the platform: the table was handed over, and the player did not launch in time",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRound:
-    """A round that was computed again."""
+    """A recomputed round in messages that can be shown."""
 
     record: RoundRecord
     versioned_rules: VersionedRules[Any, Any]
     response: table_pb2.ReplayRoundResponse
     outcome: Message | None
-    """What the entropy gives, in the game's words."""
+    """The outcome that the entropy gives."""
     bets: dict[str, Message]
-    """Of each stake: what it came to where there is an outcome, otherwise what it was on."""
+    """By stake id: the results of its bets if there is an outcome, otherwise the bets."""
     entropy_steps: list[str]
-    """How the entropy was read."""
+    """How the draw read the entropy, a sentence for each number."""
 
 
-class _NotedTape(Tape):
-    """Writes down how it is read."""
+class _RecordingTape(Tape):
+    """Records how the entropy is read."""
 
     def __init__(self, entropy: bytes) -> None:
         super().__init__(entropy)
-        self.reading: list[str] = []
+        self.steps: list[str] = []
 
     def below(self, n: int) -> int:
         before = self.used
@@ -61,41 +61,41 @@ class _NotedTape(Tape):
             number = int.from_bytes(piece, "big")
             read = f"{piece.hex()} is {number}"
             if number >= limit:
-                self.reading.append(f"{read}: not below {limit}, thrown away")
+                self.steps.append(f"{read}: not below {limit}, thrown away")
             else:
-                self.reading.append(f"{read}: divided by {n} it leaves {number % n}")
+                self.steps.append(f"{read}: divided by {n} it leaves {number % n}")
         return result
 
 
 def describe_round(
     record: RoundRecord, versioned_rules: VersionedRules[Any, Any], response: table_pb2.ReplayRoundResponse
 ) -> ReplayedRound:
-    """Everything in messages that can be shown; raises what the game's rules raise for what they cannot read."""
-    rules, outcome, reading = versioned_rules.rules, None, []
+    """Reads the record by the game's rules; raises what they raise for entries that they cannot read."""
+    rules, outcome, entropy_steps = versioned_rules.rules, None, list[str]()
     if record.drawn is not None:
-        tape = _NotedTape(record.drawn.entropy)
+        tape = _RecordingTape(record.drawn.entropy)
         try:
             outcome = rules.draw(tape)
         except TapeExhausted:
-            reading = ["the entropy ends before there is an outcome"]
+            entropy_steps = ["the entropy ends before there is an outcome"]
         else:
-            reading = tape.reading
+            entropy_steps = tape.steps
     bets: dict[str, Message] = {}
     for stake in record.stakes:
         read = rules.read_bets(stake.bets)
         bets[stake.stake_id] = rules.bets_message(read) if outcome is None else rules.results_message(outcome, read)
     message = None if outcome is None else rules.outcome_message(outcome)
-    return ReplayedRound(record, versioned_rules, response, message, bets, reading)
+    return ReplayedRound(record, versioned_rules, response, message, bets, entropy_steps)
 
 
 def round_report(round_: ReplayedRound) -> list[str]:
-    """One round with everything."""
+    """Returns the lines of a round's report."""
     lines = [f"Round {round_.record.opened.round_id}"]
-    lines += [f"  {name:<11} {said}" for name, said in _facts(round_)]
+    lines += [f"  {name:<11} {value}" for name, value in _facts(round_)]
     for stake, compared in zip(round_.record.stakes, round_.response.stakes, strict=True):
         lines += _stake(stake, compared, round_.bets[stake.stake_id])
-    for taken in round_.record.cancelled_stakes:
-        lines += _taken_back(taken, round_.versioned_rules.rules)
+    for cancelled in round_.record.cancelled_stakes:
+        lines += _cancelled_stake(cancelled, round_.versioned_rules.rules)
     if round_.record.drawn is None and round_.record.ended is None:
         lines += ["", "Its stakes are in the journal once it is closed."]
     return [*lines, "", *_verdict(round_.response)]
@@ -113,7 +113,7 @@ def _facts(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     yield "opened", _moment(opened.opened_at)
     if drawn is not None:
         yield "closed", _moment(drawn.closed_at)
-        yield "launched", _LAUNCHED[drawn.draw_trigger]
+        yield "launched", _DRAW_TRIGGERS[drawn.draw_trigger]
         yield "drawn", _moment(drawn.drawn_at)
     elif ended is not None and ended.closed_at is not None:
         yield "closed", _moment(ended.closed_at)
@@ -122,10 +122,10 @@ def _facts(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
         yield "ended", f"{_moment(ended.ended_at)}, {how}"
     else:
         yield "ended", "not yet"
-    yield from _chance(round_)
+    yield from _draw(round_)
 
 
-def _chance(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
+def _draw(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     drawn = round_.record.drawn
     if drawn is None:
         yield "entropy", "none: nothing was drawn"
@@ -134,33 +134,33 @@ def _chance(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     for step in round_.entropy_steps:
         yield "", step
     if round_.outcome is not None:
-        yield "gives", _words(round_.outcome)
+        yield "gives", _text(round_.outcome)
     recorded = round_.versioned_rules.rules.outcome_message(round_.versioned_rules.rules.read_outcome(drawn.outcome))
-    yield "journal has", _words(recorded)
+    yield "journal has", _text(recorded)
 
 
 def _stake(stake: JournalStake, compared: table_pb2.ReplayedStake, bets: Message) -> Iterator[str]:
     yield ""
-    yield f"  Stake {stake.stake_id}: {_euros(stake.amount_cents)} of {_whose(stake)}"
+    yield f"  Stake {stake.stake_id}: {_euros(stake.amount_cents)} of {_player(stake)}"
     yield f"    account {stake.account_id}, session {stake.session_id}, placed {_moment(stake.placed_at)}"
-    for one in _each(bets):
-        yield f"    {_words(one)}"
+    for bet in _bets(bets):
+        yield f"    {_text(bet)}"
     yield (
         f"    pays: computed {_euros(compared.computed_payout_cents)},"
         f" journal {_euros(compared.journal_payout_cents)}, ledger {_euros(compared.ledger_payout_cents)}"
     )
 
 
-def _taken_back(taken: CancelledStake, rules: Rules[Any, Any]) -> Iterator[str]:
-    stake = taken.stake
+def _cancelled_stake(cancelled: CancelledStake, rules: Rules[Any, Any]) -> Iterator[str]:
+    stake = cancelled.stake
     yield ""
-    yield f"  Taken back {stake.stake_id}: {_euros(stake.amount_cents)} of {_whose(stake)}"
-    yield f"    placed {_moment(stake.placed_at)}, taken back {_moment(taken.cancelled_at)}"
-    for one in _each(rules.bets_message(rules.read_bets(stake.bets))):
-        yield f"    {_words(one)}"
+    yield f"  Taken back {stake.stake_id}: {_euros(stake.amount_cents)} of {_player(stake)}"
+    yield f"    placed {_moment(stake.placed_at)}, taken back {_moment(cancelled.cancelled_at)}"
+    for bet in _bets(rules.bets_message(rules.read_bets(stake.bets))):
+        yield f"    {_text(bet)}"
 
 
-def _whose(stake: JournalStake) -> str:
+def _player(stake: JournalStake) -> str:
     return stake.player_id or "a player of the ledger"
 
 
@@ -170,23 +170,23 @@ def _verdict(answer: table_pb2.ReplayRoundResponse) -> list[str]:
     return ["IT DIFFERS:", *(f"  {difference}" for difference in answer.differences)]
 
 
-def _each(message: Message) -> Iterator[Message]:
-    """The bets in a game's message of bets: what it repeats."""
+def _bets(message: Message) -> Iterator[Message]:
+    """Yields the bets of a game's message: the elements of its repeated fields."""
     for described in message.DESCRIPTOR.fields:
         if described.message_type is not None and described.is_repeated:
             yield from getattr(message, described.name)
 
 
-def _words(message: Message) -> str:
-    said: list[str] = []
+def _text(message: Message) -> str:
+    facts: list[str] = []
     for described in message.DESCRIPTOR.fields:
         value = getattr(message, described.name)
         if described.enum_type is not None and value in described.enum_type.values_by_number:
             value = described.enum_type.values_by_number[value].name.rpartition("_")[2].lower()
         if described.name.endswith("_cents"):
             value = _euros(value)
-        said.append(f"{described.name.removesuffix('_cents').replace('_', ' ')} {value}")
-    return ", ".join(said)
+        facts.append(f"{described.name.removesuffix('_cents').replace('_', ' ')} {value}")
+    return ", ".join(facts)
 
 
 def _plain(name: str) -> str:
@@ -203,7 +203,7 @@ def _euros(cents: int) -> str:
 
 @dataclass(slots=True)
 class Summary:
-    """What many rounds come to."""
+    """Counts the rounds of a replay and reports progress."""
 
     expected: int
     progress: Callable[[str], None]
@@ -213,7 +213,7 @@ class Summary:
     paid_cents: int = 0
     differing: dict[str, list[str]] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
-    _told_at: float = field(default_factory=time.monotonic)
+    _reported_at: float = field(default_factory=time.monotonic)
 
     @property
     def replayed_count(self) -> int:
@@ -228,24 +228,26 @@ class Summary:
         self.paid_cents += sum(stake.computed_payout_cents for stake in round_.response.stakes)
         if round_.response.differences:
             self.differing[round_id] = list(round_.response.differences)
-        self._tell()
+        self._report_progress()
 
     def add_unchecked(self, round_id: str, reason: str) -> None:
         self.unchecked[round_id] = reason
-        self._tell()
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         now = time.monotonic()
-        if now - self._told_at >= PROGRESS_EVERY_S:
-            self._told_at = now
+        if now - self._reported_at >= PROGRESS_EVERY_S:
+            self._reported_at = now
             done = self.replayed_count + len(self.unchecked)
             self.progress(f"{done} of {self.expected} rounds, {len(self.differing)} of them differ")
 
     def lines(self) -> list[str]:
         lines = [
-            f"{round_id} differs: {said}" for round_id, differences in self.differing.items() for said in differences
+            f"{round_id} differs: {difference}"
+            for round_id, differences in self.differing.items()
+            for difference in differences
         ]
-        lines += [f"{round_id} could not be checked: {why}" for round_id, why in self.unchecked.items()]
+        lines += [f"{round_id} could not be checked: {reason}" for round_id, reason in self.unchecked.items()]
         lines.append(
             f"{self.replayed_count} rounds replayed: {self.settled} settled, {self.void} void; {self.stakes} stakes, "
             f"{_euros(self.paid_cents)} paid or given back"

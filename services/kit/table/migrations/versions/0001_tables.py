@@ -1,10 +1,10 @@
-"""A game's tables: the journal of their rounds, their specific rules and their switches.
+"""Creates a game's schema: the journal of rounds, specific rules and switches.
 
-Everything here is written once and stays. What is known of a round comes in three entries, each a row of its own:
-`rounds` when it opens, `draws` with the stakes it is about, `endings` with what was paid. The database itself sees to
-it that a round is drawn once and ends once, in an order that can be (G4, G6), and that stakes, payouts and shares come
-with the entry they belong to and never later (G10). It checks whole statements at a time, for an entry has many rows.
-What two transactions at once could still do to each other the lock on `houses` prevents (G8).
+Records are written once and never changed. A round has three entries, each with a row of its own: `rounds` when it
+opens, `draws` with its stakes when it is drawn, `endings` with the payouts when it has ended. The database itself makes
+sure that a round is drawn once and ends once, in a possible order (G4, G6), and that stakes, payouts and results come
+with their entry and never later (G10). Its triggers check whole statements, because an entry has many rows. The lock on
+`placements` keeps concurrent transactions apart (G8).
 """
 
 from alembic import context, op
@@ -13,17 +13,17 @@ revision = "0001"
 down_revision = None
 
 _TABLES = """
--- What leases are for. The epoch is the fence: whoever writes with a lower one is shut out (G8).
-CREATE TABLE houses (
+-- The configured tables as units of ownership. Writes with a lower epoch than this are refused (G8).
+CREATE TABLE placements (
     placement_id text PRIMARY KEY,
-    epoch    bigint NOT NULL CHECK (epoch > 0)
+    epoch        bigint NOT NULL CHECK (epoch > 0)
 ) WITH (fillfactor = 50);
 
 CREATE SEQUENCE round_no AS bigint CACHE 1;
 CREATE TABLE rounds (
     round_no              bigint PRIMARY KEY,
     round_id              text NOT NULL UNIQUE,
-    placement_id              text NOT NULL,
+    placement_id          text NOT NULL,
     table_id              text NOT NULL,
     -- counts the rounds of the table
     number                bigint NOT NULL CHECK (number > 0),
@@ -74,9 +74,9 @@ CREATE TABLE payouts (
     payout_cents bigint NOT NULL CHECK (payout_cents >= 0),
     PRIMARY KEY (round_no, stake_id)
 );
-CREATE TABLE shares (
+CREATE TABLE player_results (
     round_no             bigint NOT NULL,
-    -- empty where the ledger alone knows of the stake
+    -- empty if only the ledger knows the stake
     player_id            text NOT NULL,
     -- the round's, for a player's last bets at a table
     table_id             text NOT NULL,
@@ -87,13 +87,13 @@ CREATE TABLE shares (
     balance_after_cents  bigint NOT NULL,
     PRIMARY KEY (round_no, session_id)
 );
-CREATE INDEX shares_at_table ON shares (player_id, table_id, round_no);
--- The rounds without an end, kept by the database itself so that nobody has to look through all rounds for them.
+CREATE INDEX player_results_at_table ON player_results (player_id, table_id, round_no);
+-- The rounds without an end, kept by triggers so that no query has to scan all rounds for them.
 CREATE TABLE open_rounds (
-    round_no bigint PRIMARY KEY,
+    round_no     bigint PRIMARY KEY,
     placement_id text NOT NULL
 ) WITH (fillfactor = 70);
-CREATE INDEX open_rounds_of_house ON open_rounds (placement_id);
+CREATE INDEX open_rounds_of_placement ON open_rounds (placement_id);
 
 CREATE TABLE configurations (
     table_id           text NOT NULL,
@@ -107,7 +107,7 @@ CREATE TABLE configurations (
     request_id         text NOT NULL UNIQUE,
     digest             bytea NOT NULL,
     PRIMARY KEY (table_id, version),
-    -- What has been played was not played by rules that came later.
+    -- Rounds that were played keep the rules they were played by.
     CONSTRAINT configurations_not_in_the_past CHECK (effective_at >= entered_at)
 );
 CREATE TABLE switches (
@@ -134,17 +134,17 @@ BEGIN
 END $$
 """
 _APPEND_ONLY_TABLES = (
-    "rounds", "draws", "stakes", "endings", "payouts", "shares", "configurations", "switches",
+    "rounds", "draws", "stakes", "endings", "payouts", "player_results", "configurations", "switches",
 )  # fmt: skip
 
 _FENCE = """
 CREATE FUNCTION refuse_lower_epoch() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'G8: the epoch of a house only rises' USING ERRCODE = 'integrity_constraint_violation';
+    RAISE EXCEPTION 'G8: the epoch of a placement only rises' USING ERRCODE = 'integrity_constraint_violation';
 END $$
 """
 
-# Each function sees all that its statement has written, in every table.
+# Each function runs after its statement and sees the rows that it wrote in every table.
 _CHECKS = {
     "rounds": """
     INSERT INTO open_rounds (round_no, placement_id) SELECT round_no, placement_id FROM written
@@ -200,9 +200,9 @@ _WITH_THEIR_ENDING = """
             USING ERRCODE = 'integrity_constraint_violation';
     END IF;
 """
-_CHECKS |= {"payouts": _WITH_THEIR_ENDING, "shares": _WITH_THEIR_ENDING}
+_CHECKS |= {"payouts": _WITH_THEIR_ENDING, "player_results": _WITH_THEIR_ENDING}
 
-# As their owner: the service itself may not touch `open_rounds`.
+# With the privileges of the schema's owner, because the service has none on `open_rounds`.
 _CHECK = """
 CREATE FUNCTION check_{table}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp AS $$
@@ -213,12 +213,12 @@ BEGIN
 END $$
 """
 
-# The service may add; it may not rewrite what was written.
+# The service may insert records, and neither change nor delete them.
 _GRANTS = """
 GRANT USAGE ON SEQUENCE round_no TO {role};
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO {role};
 REVOKE INSERT ON alembic_version, open_rounds FROM {role};
-GRANT UPDATE (epoch) ON houses TO {role};
+GRANT UPDATE (epoch) ON placements TO {role};
 """
 
 
@@ -237,12 +237,12 @@ def upgrade() -> None:
             " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
         )
     op.execute(
-        "CREATE TRIGGER houses_stay BEFORE DELETE OR TRUNCATE ON houses"
+        "CREATE TRIGGER placements_stay BEFORE DELETE OR TRUNCATE ON placements"
         " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
     )
     op.execute(_FENCE)
     op.execute(
-        "CREATE TRIGGER houses_epoch_rises BEFORE UPDATE ON houses FOR EACH ROW"
+        "CREATE TRIGGER placements_epoch_rises BEFORE UPDATE ON placements FOR EACH ROW"
         " WHEN (NEW.epoch <= OLD.epoch OR NEW.placement_id <> OLD.placement_id) EXECUTE FUNCTION refuse_lower_epoch()"
     )
     for table, body in _CHECKS.items():

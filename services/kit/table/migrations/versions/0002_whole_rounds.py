@@ -1,6 +1,6 @@
-"""What a round's record did not say: on whose word it was launched, what was taken back, when a void round was closed.
+"""Adds a round's draw trigger and cancelled stakes to its entries, and to a void round when its betting closed.
 
-Columns of the entries that are written anyway, so a round has as many rows as before. Of older rounds they say nothing.
+As columns, so that a round has no more rows than before. Rounds that are older have the defaults.
 """
 
 from alembic import op
@@ -9,13 +9,13 @@ revision = "0002"
 down_revision = "0001"
 
 _COLUMNS = """
--- 0 not on record, 1 the player, 2 the clock, the platform: 3 his session ended, 4 the table was handed over
-ALTER TABLE draws ADD COLUMN launch smallint NOT NULL DEFAULT 0 CHECK (launch BETWEEN 0 AND 4);
+-- DrawTrigger: 0 not on record, 1 player, 2 clock; by the platform: 3 session ended, 4 table handed over
+ALTER TABLE draws ADD COLUMN draw_trigger smallint NOT NULL DEFAULT 0 CHECK (draw_trigger BETWEEN 0 AND 4);
 -- a serialized feltro.table.v1.CancelledStakesInJournal
-ALTER TABLE draws ADD COLUMN taken_back bytea NOT NULL DEFAULT '';
+ALTER TABLE draws ADD COLUMN cancelled_stakes bytea NOT NULL DEFAULT '';
 -- of a round that was never drawn
 ALTER TABLE endings ADD COLUMN closed_at timestamptz;
-ALTER TABLE endings ADD COLUMN taken_back bytea NOT NULL DEFAULT ''
+ALTER TABLE endings ADD COLUMN cancelled_stakes bytea NOT NULL DEFAULT ''
 """
 
 
