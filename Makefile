@@ -23,7 +23,7 @@ web: protos ## build the front-end (build/web), when its sources changed
 	@$(IN) -m tools.web
 
 test: protos ## every test that needs no container engine and no browser
-	@$(IN) -m pytest -n 3 $(ARGS)
+	@$(IN) -m pytest -n 4 --durations=20 $(ARGS)
 
 test-web: protos ## the front-end: types, style and its own tests
 	@$(IN) -m tools.web --check

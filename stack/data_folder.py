@@ -1,4 +1,4 @@
-"""The data folder: what lies in it, and who is using it."""
+"""The data folder of a run: its layout, its lock and its modes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import stat
 from pathlib import Path
 from typing import IO
 
-# Every process of a run carries it in its environment, so that a later run can tell what an earlier one left.
+# In the environment of every process of a run: a later run finds by it what an earlier one left behind.
 RUN_VARIABLE = "FELTRO_STACK"
 
 
 class FolderInUse(RuntimeError):
-    """Another run has the folder; the message says which."""
+    """Another run uses the folder; the message says which."""
 
 
 class FolderUnusable(RuntimeError):
@@ -23,7 +23,7 @@ class FolderUnusable(RuntimeError):
 
 
 class DataFolder:
-    """One run at a time keeps all its files here."""
+    """The files of a run; one run at a time may use them."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -33,35 +33,35 @@ class DataFolder:
         self.issuer = root / "issuer"
         self._private = (self.logs, self.nats, self.issuer)
         self.supervisor_config = root / "supervisor.conf"
-        # Points to the folder in the temporary one that holds the process manager's socket.
+        # Points to a temporary folder that holds the process manager's socket.
         self.socket_folder_link = root / "plain"
         self._lock_file = root / "run.lock"
         self._lock: IO[str] | None = None
 
     def prepare(self) -> None:
-        """Make what is missing, readable by nobody else. What is there is left as it is, or refused."""
+        """Makes missing folders, readable by nobody else; refuses existing ones that are not safe."""
         try:
             if self.root.is_dir():
                 self._check_mode()
                 self._check_private()
             else:
-                # Passable, not readable: PostgreSQL under root runs as a user that must reach its own folder in here.
+                # Passable, not readable: under root PostgreSQL runs as another user, who must reach its folder in here.
                 self.root.mkdir(mode=0o711, parents=True, exist_ok=True)
-                # Whatever the umask has taken.
+                # The umask may have removed some of it.
                 self.root.chmod(0o711)
             for private in self._private:
                 private.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise FolderUnusable(
                 f"The data folder {self.root} is not usable by you: {error.strerror}.\n"
-                "Set FELTRO_DATA to a folder of your own, or remove this one as whoever made it."
+                "Set FELTRO_DATA to a folder of your own, or remove this one as the user who made it."
             ) from error
 
     def _check_mode(self) -> None:
-        """Keys and money are to lie in here."""
+        """Refuses a folder to which others may write: keys and money lie in it."""
         mode = self.root.stat().st_mode
         if mode & 0o022:
-            # Everybody's is not to be closed.
+            # A folder for everybody, such as /tmp, must stay open.
             close = "" if mode & stat.S_ISVTX else f"\nIf it is yours alone, close it: chmod go-w {self.root}"
             raise FolderUnusable(
                 f"Others may write to the data folder {self.root}: keys and money would not be safe there.\n"
@@ -74,7 +74,7 @@ class DataFolder:
             )
 
     def _check_private(self) -> None:
-        """Somebody may have chosen it who has folders of these names himself. Those that we make are closed."""
+        """Refuses folders of these names that others can read: a run did not make them, the user did."""
         for private in self._private:
             if private.exists() and private.stat().st_mode & 0o077:
                 raise FolderUnusable(
@@ -84,13 +84,13 @@ class DataFolder:
                 )
 
     def lock(self, address: str) -> None:
-        """Hold the folder until this process ends; the kernel lets go of it even after a kill -9."""
+        """Locks the folder until this process ends; the kernel unlocks it even after a kill -9."""
         try:
             lock = self._lock_file.open("a+")
         except OSError as error:
             raise FolderUnusable(
                 f"The data folder {self.root} is not usable by you: {error.strerror}.\n"
-                "Set FELTRO_DATA to a folder of your own, or remove this one as whoever made it."
+                "Set FELTRO_DATA to a folder of your own, or remove this one as the user who made it."
             ) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,13 +108,13 @@ class DataFolder:
         self._lock = lock
 
     def unlock(self) -> None:
-        """Let another run have it."""
+        """Lets another run use the folder."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def empty(self) -> list[Path]:
-        """Remove what runs made, and nothing else that may lie in a folder someone chose; give what went."""
+        """Removes what runs made and nothing else; returns what was removed."""
         self._check_private()
         made = [
             self.logs,
@@ -125,20 +125,29 @@ class DataFolder:
             self.socket_folder_link,
             self._lock_file,
         ]
-        gone = [path for path in made if path.exists() or path.is_symlink()]
-        for path in gone:
+        removed = [path for path in made if path.exists() or path.is_symlink()]
+        for path in removed:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink()
         if self.root.is_dir() and not any(self.root.iterdir()):
             self.root.rmdir()
-        return gone
+        return removed
 
 
 def _holder(text: str) -> str:
     try:
-        known = json.loads(text)
+        holder = json.loads(text)
     except ValueError:
         return ""
-    return f" (process {known['process']}, {known['address']})"
+    return f" (process {holder['process']}, {holder['address']})"
+
+
+def write_private(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Replaces a file at once, never readable with another mode than this."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(content)
+    fresh.replace(path)

@@ -1,4 +1,4 @@
-"""Says which port is taken, by whom, and how to move it, before anything is started."""
+"""Finds ports that are taken before anything starts: by which process, and how to move them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stack.settings import LOOPBACK
 
 
 def conflicts(ports: Mapping[str, int]) -> list[str]:
-    """One sentence for each port that cannot be had; `ports` are named by the variable that moves them."""
+    """One sentence for each port that cannot be used; `ports` are named by the variable that moves them."""
     found = []
     seen: dict[int, str] = {}
     for variable, port in ports.items():
@@ -26,7 +26,7 @@ def conflicts(ports: Mapping[str, int]) -> list[str]:
 
 def _free(port: int) -> bool:
     with socket.socket() as probe:
-        # As the servers do it: a port whose last connections are only fading away is free.
+        # As the servers do it: a port whose last connections are in TIME_WAIT is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

@@ -1,4 +1,4 @@
-"""Where the platform runs on this machine: its data folder and its ports."""
+"""The settings of the platform on this machine: its data folder and its ports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.kit.settings import ServiceSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = "127.0.0.1"
-# What `make web` makes; it is there only when it is whole.
+# Made by `make web`; it exists only when it is complete.
 WEB_BUILD = ROOT / "build" / "web"
 
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -20,7 +20,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 class StackSettings(ServiceSettings):
     """Each field is an environment variable, `FELTRO_` and its name."""
 
-    # By its one true name: what an earlier run left there is known by it, whatever link leads there today.
+    # Resolved: processes that an earlier run left behind carry the real path, whatever link leads there today.
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().resolve())] = ROOT / ".feltro"
     gateway_port: Port = 8700
     gateway_metrics_port: Port = 8701
@@ -33,7 +33,7 @@ class StackSettings(ServiceSettings):
     nats_port: Port = 8730
 
     def ports(self) -> dict[str, int]:
-        """Every port that is listened on, by the variable that moves it."""
+        """Every port of the platform, by the variable that moves it."""
         fields = (
             "gateway_port",
             "gateway_metrics_port",

@@ -1,31 +1,32 @@
-"""Which rules each test proves, and how the test went: `--rule-report=FILE` writes it down for `tools.compliance`.
+"""Records which rules each test proves and how it went: `--rule-report=FILE` writes it down for `tools.compliance`.
 
 A rule that the catalogue (docs/rulebook/) does not have is an error of collection, reported or not: a test that proves
-what nobody asked for would be counted nowhere.
+what no paragraph asks for would be counted nowhere.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-# How a rule travels from an xdist worker to the process that writes the report: as a property of the test.
+# How a rule travels from an xdist worker to the main process: as a property of the test.
 RULE_PROPERTY = "rule"
 COMPLETE_EXIT_CODES = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-# The worse, the later.
+# From the best to the worst.
 OUTCOMES = ("passed", "skipped", "failed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The one option."""
+    """Adds `--rule-report`."""
     parser.addoption("--rule-report", metavar="FILE", help="write which rules the tests prove, and their outcomes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Listens only where a report is wanted, and only in the process that hears of every test."""
+    """Collects outcomes where a report is wanted, in the main process alone, which receives those of all workers."""
     target = config.getoption("rule_report")
     if target and not hasattr(config, "workerinput"):
         config.pluginmanager.register(RuleReport(Path(target)), "rule-report")
@@ -35,9 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Notes the rules of each test that was found; a sentence for every one that does not exist."""
+    """Records the rules of each collected test; a mark that names no rule fails the collection with a sentence."""
     report = yield
-    wrong = [sentence for node in report.result or () if isinstance(node, pytest.Item) for sentence in _note(node)]
+    wrong = [sentence for node in report.result or () if isinstance(node, pytest.Item) for sentence in _record(node)]
     if wrong:
         report.outcome = "failed"
         report.longrepr = "\n".join(wrong)
@@ -45,8 +46,8 @@ def pytest_make_collect_report(
     return report
 
 
-def _note(item: pytest.Item) -> list[str]:
-    """Puts the item's rules where its reports carry them; what is wrong with them."""
+def _record(item: pytest.Item) -> list[str]:
+    """Puts the rules of a test where its reports carry them; returns what is wrong with its marks."""
     named = [mark.args for mark in item.iter_markers("rule")]
     if not named:
         return []
@@ -59,20 +60,16 @@ def _note(item: pytest.Item) -> list[str]:
     return wrong
 
 
+# Read when the first mark is found: most runs of a single test have none.
+@cache
 def _catalogue() -> frozenset[str]:
-    """Read when the first mark is met: most single runs of a test meet none."""
-    if not _known:
-        from tools import compliance  # noqa: PLC0415
+    from tools import compliance  # noqa: PLC0415
 
-        _known.append(frozenset(rule.id for book in compliance.read_rulebook() for rule in book.rules))
-    return _known[0]
-
-
-_known: list[frozenset[str]] = []
+    return frozenset(rule.id for book in compliance.read_rulebook() for rule in book.rules)
 
 
 class RuleReport:
-    """Gathers the outcomes, and writes them when the run ends."""
+    """Collects the outcomes, and writes them when the run ends."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -81,11 +78,11 @@ class RuleReport:
         self._all_collected = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """With xdist the exit status alone does not tell that a module was left out."""
+        """With xdist the exit status alone does not show that a module was left out."""
         self._all_collected &= not report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One phase of one test: the worst of the three is its outcome."""
+        """Adds one phase of one test: the worst of the three is its outcome."""
         rules = [str(value) for name, value in report.user_properties if name == RULE_PROPERTY]
         if not rules:
             return
@@ -96,7 +93,7 @@ class RuleReport:
         self._outcomes[report.nodeid] = worst
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """The report, in the order of the names: which worker was first does not matter."""
+        """Writes the report in the order of the names: which worker was first does not matter."""
         tests = [
             {"test": name, "outcome": self._outcomes[name], "rules": self._rules[name]} for name in sorted(self._rules)
         ]

@@ -1,57 +1,62 @@
-"""Real servers for every test that wants them: a PostgreSQL and a NATS per test worker, started when first asked for.
+"""Real servers for every test that needs them: a PostgreSQL and a NATS per test worker, started on first use.
 
 Each worker has its own, so that a test which stops or fills one harms no other. Both are child processes
-(`stack.processes.child`): they end with the worker, however it ends, and their folders go with them.
+(`stack.processes.child`): they end with the worker, however it ends, and their folders go with them. Fixtures are
+found here and in the `conftest.py` of a folder; they are never imported, which would make a second one of each.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
-import sys
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
 
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-
-# A killed process loses nothing of what PostgreSQL wrote without fsync; only a power cut would, and no test makes one.
-POSTGRES_TEST_SETTINGS = {"fsync": "off", "max_connections": "200"}
-WALLET_TEMPLATE = "feltro_wallet_template"
-OWNER_ROLE = "feltro_owner"
-WALLET_ROLE = "feltro_wallet"
+from tests import schedule
+from tests.processes import databases
+from tests.processes.databases import (
+    POSTGRES_TEST_SETTINGS,
+    ROULETTE_TEMPLATE,
+    WALLET_TEMPLATE,
+    DatabaseCopier,
+    GameDatabase,
+    WalletDatabase,
+)
 
 # An example that takes long on a busy machine is no failure.
-settings.register_profile("whatever the machine does", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("whatever the machine does")
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of the whole first: they take longest, and a worker that meets them last keeps the others waiting."""
-    whole = Path(__file__).parent / "system"
-    items.sort(key=lambda item: not item.path.is_relative_to(whole))
+    """Orders the tests for several workers."""
+    items.sort(key=lambda item: schedule.rank_of(item.nodeid))
 
 
-@dataclass(frozen=True)
-class WalletDatabase:
-    """A migrated, empty database of one test."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> schedule.GroupScheduling:
+    """Divides the tests among the workers."""
+    # The order of the collection, not that of the sizes of groups.
+    config.option.loadscopereorder = False
+    return schedule.GroupScheduling(config, log)
 
-    name: str
-    url: str
-    """As the service connects: role feltro_wallet, which may do only what the migrations grant."""
-    owner_url: str
-    """As `feltro migrate` connects: role feltro_owner, which owns the schema."""
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Removes what the workers shared, once they have ended."""
+    if not _is_worker(session.config) and (factory := getattr(session.config, "_tmp_path_factory", None)) is not None:
+        shutil.rmtree(factory.getbasetemp() / databases.SEED, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[EmbeddedPostgres]:
+def postgres(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
     """The PostgreSQL of this test worker."""
-    with ephemeral.postgres(POSTGRES_TEST_SETTINGS) as server:
+    seed = databases.shared_seed(tmp_path_factory.getbasetemp().parent) if _is_worker(request.config) else None
+    with ephemeral.postgres(POSTGRES_TEST_SETTINGS, seed=seed) as server:
         yield server
 
 
@@ -64,27 +69,42 @@ def nats_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def wallet_template(postgres: EmbeddedPostgres) -> str:
-    """A migrated database to copy from: copying takes a twentieth of migrating."""
-    postgres.ensure_database(WALLET_TEMPLATE, OWNER_ROLE, WALLET_ROLE)
-    migration = subprocess.run(
-        [sys.executable, "-m", "services.kit.command", "migrate", "wallet"],
-        env={**os.environ, "FELTRO_WALLET_OWNER_URL": postgres.url(OWNER_ROLE, WALLET_TEMPLATE)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if migration.returncode:
-        pytest.fail(f"`feltro migrate` failed:\n{migration.stdout}{migration.stderr}", pytrace=False)
-    return WALLET_TEMPLATE
+    """The name of a migrated wallet database to copy from."""
+    return databases.ensure_template(postgres, WALLET_TEMPLATE)
+
+
+@pytest.fixture(scope="session")
+def game_template(postgres: EmbeddedPostgres) -> str:
+    """The name of a game's migrated database to copy from."""
+    return databases.ensure_template(postgres, ROULETTE_TEMPLATE)
+
+
+@pytest.fixture(scope="session")
+def database_copier(postgres: EmbeddedPostgres) -> Iterator[DatabaseCopier]:
+    """Copies the templates of this test worker."""
+    copier = DatabaseCopier(postgres)
+    yield copier
+    copier.close()
 
 
 @pytest.fixture
-def wallet_database(postgres: EmbeddedPostgres, wallet_template: str) -> Iterator[WalletDatabase]:
-    """A database of this test alone."""
+def wallet_database(database_copier: DatabaseCopier, wallet_template: str) -> Iterator[WalletDatabase]:
+    """A wallet's database of this test alone."""
     name = f"feltro_wallet_{next(_numbers)}"
-    postgres.ensure_database(name, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    yield WalletDatabase(name=name, url=postgres.url(WALLET_ROLE, name), owner_url=postgres.url(OWNER_ROLE, name))
-    postgres.drop_database(name)
+    with database_copier.copy(name, WALLET_TEMPLATE) as (url, owner_url):
+        yield WalletDatabase(name, url, owner_url)
+
+
+@pytest.fixture
+def game_database(database_copier: DatabaseCopier, game_template: str) -> Iterator[GameDatabase]:
+    """A game's database of this test alone."""
+    name = f"feltro_roulette_{next(_numbers)}"
+    with database_copier.copy(name, ROULETTE_TEMPLATE) as (url, owner_url):
+        yield GameDatabase(name, url, owner_url)
 
 
 _numbers = itertools.count(1)
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")

@@ -1,7 +1,7 @@
-"""Checks the protos: written as buf's STANDARD rules want, and breaking nothing that an earlier revision promised.
+"""Checks the protos: buf's STANDARD style, and that nothing is broken which an earlier revision promised to clients.
 
-buf reads descriptor sets that protoc made, since it could find google/api only over the network; `--path` then keeps
-its judgement to our own files.
+buf reads descriptor sets that protoc made, since it could find google/api only over the network; `--path` then limits
+it to our own files.
 """
 
 from __future__ import annotations
@@ -20,12 +20,17 @@ import hatch_build
 ROOT = Path(__file__).resolve().parent.parent
 BUF = Path(sysconfig.get_path("scripts")) / "buf"
 OWN_PACKAGE = "feltro"
-# Whoever owns the clone: it is only read, and its code runs already.
-GIT = ("git", "-c", f"safe.directory={ROOT}")
+PROTOS = f"protos/{OWN_PACKAGE}"
+# The commit whose contracts are the first that count: earlier names were changed on purpose, before any release.
+BASELINE = "protos/BASELINE"
+
+
+class NoBaseline(Exception):
+    """protos/BASELINE names no commit of this history; the message says what to do."""
 
 
 def main() -> int:
-    """Both checks; 0 when both pass."""
+    """Checks style and compatibility; 0 when both pass."""
     current = hatch_build.PACKAGE / hatch_build.DESCRIPTORS
     if not current.is_file():
         print("protos: there are none yet")
@@ -36,11 +41,15 @@ def main() -> int:
 
 
 def _breaking(current: Path) -> int:
-    base = _earlier_revision()
+    try:
+        base = earlier_revision()
+    except NoBaseline as wrong:
+        print(f"protos: {wrong}")
+        return 1
     if base is None:
         return _nothing_compared()
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run([*GIT, "archive", base, "protos"], cwd=ROOT, check=True, capture_output=True).stdout
+        archive = _run_git("archive", base, "protos").stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         earlier = Path(folder) / "earlier.binpb"
@@ -50,23 +59,43 @@ def _breaking(current: Path) -> int:
     return status
 
 
-def _earlier_revision() -> str | None:
-    """The commit whose protos clients may know: on a branch, where it left origin's main, however many commits ago.
+def earlier_revision() -> str | None:
+    """The commit to compare with: the last one whose protos clients may know, but none before the baseline."""
+    known, baseline = _known_revision(), _baseline()
+    found = baseline if baseline and (not known or _is_ancestor(known, baseline)) else known
+    return found if _git("rev-parse", "--quiet", "--verify", f"{found}:protos") else None
+
+
+def _known_revision() -> str:
+    """The commit whose protos clients may know: on a branch the one where it left origin's main.
 
     On main itself it is the last one before the protos were changed.
     """
     head, left_at = _git("rev-parse", "HEAD"), _git("merge-base", "HEAD", "refs/remotes/origin/main")
     if left_at not in {"", head}:
-        base = left_at
-    elif _git("status", "--porcelain", "--", "protos"):
-        base = head
-    else:
-        base = _git("rev-parse", "--quiet", "--verify", _git("rev-list", "--max-count=1", "HEAD", "--", "protos") + "^")
-    return base if _git("rev-parse", "--quiet", "--verify", f"{base}:protos") else None
+        return left_at
+    if _git("status", "--porcelain", "--", PROTOS):
+        return head
+    return _git("rev-parse", "--quiet", "--verify", _git("rev-list", "--max-count=1", "HEAD", "--", PROTOS) + "^")
+
+
+def _baseline() -> str | None:
+    """The commit that protos/BASELINE names; None where git has no history to find it in."""
+    file = ROOT / BASELINE
+    if not file.is_file() or _git("rev-parse", "--is-shallow-repository") != "false":
+        return None
+    named = file.read_text(encoding="utf-8").strip()
+    if not _is_ancestor(named, "HEAD"):
+        raise NoBaseline(f"{BASELINE} names {named!r}, which is no commit before this one. Name one that is.")
+    return named
+
+
+def _is_ancestor(earlier: str, later: str) -> bool:
+    return _run_git("merge-base", "--is-ancestor", earlier, later, check=False).returncode == 0
 
 
 def _nothing_compared() -> int:
-    """Says so, and fails where nobody reads it."""
+    """Reports that nothing was compared; in CI, where the report is not read, that is a failure."""
     if _git("rev-parse", "--is-shallow-repository") == "false":
         print("protos: nothing to compare with, for these are the first")
         return 0
@@ -75,16 +104,24 @@ def _nothing_compared() -> int:
 
 
 def _git(*arguments: str) -> str:
-    answer = subprocess.run([*GIT, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return answer.stdout.strip() if answer.returncode == 0 else ""
+    """The output of git; empty when it fails."""
+    answer = _run_git(*arguments, check=False)
+    return answer.stdout.decode().strip() if answer.returncode == 0 else ""
+
+
+def _run_git(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
+    # Safe whoever owns the clone: it is only read, and its code runs already.
+    command = ["git", "-c", f"safe.directory={ROOT}", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=check)
 
 
 def _buf(check: str, *arguments: str) -> int:
     cache = ROOT / "build" / "buf"
     cache.mkdir(parents=True, exist_ok=True)
-    # Its cache beside ours: the home folder may be missing or closed.
+    # A cache beside ours: the home folder may be missing or closed.
     environment = {**os.environ, "BUF_CACHE_DIR": str(cache)}
-    command = [str(BUF), check, *arguments, "--path", OWN_PACKAGE, "--config", str(ROOT / "buf.yaml")]
+    config = Path(hatch_build.ROOT) / "buf.yaml"
+    command = [str(BUF), check, *arguments, "--path", OWN_PACKAGE, "--config", str(config)]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

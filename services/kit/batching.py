@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -65,6 +65,9 @@ class Outbound(Generic[_Item]):
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def __iter__(self) -> Iterator[_Item]:
+        return iter(self._waiting)
 
     def put(self, item: _Item) -> None:
         """Adds an item. It never blocks: the caller has a limit of its own, or waits in `wait_for_room`."""

@@ -6,13 +6,14 @@ import sys
 
 from services.kit.settings import load_or_exit
 from services.wallet.audit import auditor
-from stack.commands.run import WALLET_DATABASE, WALLET_ROLE
+from stack.commands.programs import WALLET_DATABASE, WALLET_ROLE
 from stack.data_folder import DataFolder
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import StackSettings
 
 
 def main(argv: list[str]) -> int:
+    """Audits; the arguments are those of `feltro audit`."""
     settings = load_or_exit(StackSettings)
     postgres = EmbeddedPostgres(DataFolder(settings.data).postgres, settings.postgres_port)
     if not postgres.ready():

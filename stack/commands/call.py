@@ -1,4 +1,4 @@
-"""`feltro call`: calls a unary method of a running service, JSON in and JSON out, as whoever one wants to be."""
+"""`feltro call`: calls a unary method of a running service, JSON in and JSON out, with any scope and subject."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class DeclaredMethods:
         ]
 
     def method(self, name: str) -> MethodDescriptor:
-        """By its full name, `feltro.wallet.v1.WalletService/GetBalance`, or by the end of it."""
+        """Finds a method by its full name, `feltro.wallet.v1.WalletService/GetBalance`, or by the end of it."""
         wanted = name.strip("/").replace("/", ".")
-        found = [known for known in self.methods if f".{known.full_name}".endswith(f".{wanted}")]
+        found = [method for method in self.methods if f".{method.full_name}".endswith(f".{wanted}")]
         if len(found) != 1:
-            close = [known for known in self.methods if wanted.rpartition(".")[2].lower() in known.name.lower()]
-            names = "".join(f"\n  {_path(known)}" for known in found or close or self.methods)
+            close = [method for method in self.methods if wanted.rpartition(".")[2].lower() in method.name.lower()]
+            names = "".join(f"\n  {_path(method)}" for method in found or close or self.methods)
             raise CannotCall(f"{name} names {len(found)} methods. Say which:{names}")
         return found[0]
 
@@ -86,8 +86,8 @@ def command(argv: list[str]) -> int:
 
 
 def describe_refusal(error: grpc.RpcError) -> str:
-    """A refused call for people: the code, the sentence, the reason and its facts."""
-    # What a blocking call raises is the call itself; the types do not say so.
+    """A refused call as text: the code, the sentence, the reason and its facts."""
+    # A blocking call raises itself; the types do not say so.
     call = cast("grpc.Call", error)
     lines = [f"{call.code().name}: {call.details()}"]
     status = rpc_status.from_call(call)
@@ -126,13 +126,13 @@ def _request(method: MethodDescriptor, text: str) -> Message:
 
 
 def _address(method: MethodDescriptor, settings: StackSettings) -> str:
-    """Where `make run` has the service."""
+    """The address of the service under `make run`."""
     wallet = method.full_name.startswith("feltro.wallet.")
     return f"{LOOPBACK}:{settings.wallet_port if wallet else settings.roulette_port}"
 
 
 def _scope(method: MethodDescriptor) -> str:
-    # Read through the generated class: the option's number means nothing to a pool of its own.
+    # Parsed with the generated class: a pool of our own does not know the option.
     options = descriptor_pb2.MethodOptions.FromString(method.GetOptions().SerializeToString())
     rule = options.Extensions[access_pb2.access]
     allowed = {access_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower() for scope in rule.scopes}
@@ -146,7 +146,7 @@ def _json(message: Message) -> str:
         preserving_proto_field_name=True,
         always_print_fields_with_no_presence=True,
         ensure_ascii=False,
-        # What an Any holds is known to the pool that the message comes from.
+        # The pool of the message knows what an Any may hold.
         descriptor_pool=pool,
     )
 

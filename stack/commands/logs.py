@@ -13,11 +13,13 @@ from stack.settings import StackSettings
 
 POLL_INTERVAL_S = 0.3
 RECENT_BYTES = 2000
+# Of the longest program.
+NAME_WIDTH = 13
 COLOURS = (36, 32, 33, 35, 34, 31)
 
 
 class FollowedLog:
-    """One log, read on from where it was left, through the process manager's rotation too."""
+    """One log, read on from the last position, also through the process manager's rotation."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,7 +28,7 @@ class FollowedLog:
         self._rest = ""
 
     def new_lines(self) -> list[str]:
-        """The complete lines that were added."""
+        """The complete lines that were added since the last call."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -40,7 +42,7 @@ class FollowedLog:
         return lines
 
     def close(self) -> None:
-        """Stop following."""
+        """Closes the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -63,12 +65,12 @@ class FollowedLog:
 
 
 def follow(folder: Path, output: TextIO) -> NoReturn:
-    """Print what is added to any log in the folder, until interrupted."""
-    known: dict[Path, FollowedLog] = {}
+    """Prints what is added to any log in the folder, until interrupted."""
+    followed: dict[Path, FollowedLog] = {}
     while True:
         for path in sorted(folder.glob("*.log")):
-            log = known.setdefault(path, FollowedLog(path))
-            prefix = _prefix(path.stem, list(known).index(path), coloured=output.isatty())
+            log = followed.setdefault(path, FollowedLog(path))
+            prefix = _prefix(path.stem, list(followed).index(path), coloured=output.isatty())
             for line in log.new_lines():
                 print(f"{prefix}{line}", file=output)
         output.flush()
@@ -76,12 +78,12 @@ def follow(folder: Path, output: TextIO) -> NoReturn:
 
 
 def _prefix(name: str, number: int, *, coloured: bool) -> str:
-    text = f"{name:<10}│ "
+    text = f"{name:<{NAME_WIDTH}} │ "
     return f"\x1b[{COLOURS[number % len(COLOURS)]}m{text}\x1b[0m" if coloured else text
 
 
 def main() -> int:
-    """Follow until Ctrl-C."""
+    """Follows until Ctrl-C."""
     folder = DataFolder(load_or_exit(StackSettings).data)
     if not folder.logs.is_dir():
         print(f"There are no logs in {folder.logs} yet: `make run` makes them.", file=sys.stderr)
@@ -89,7 +91,7 @@ def main() -> int:
     try:
         follow(folder.logs, sys.stdout)
     except (KeyboardInterrupt, BrokenPipeError):
-        return 0  # how a follower is told to stop
+        return 0  # following ends in no other way
 
 
 if __name__ == "__main__":

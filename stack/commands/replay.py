@@ -7,7 +7,7 @@ import sys
 
 from services.kit.settings import load_or_exit
 from services.kit.table.journal.replay import command as replay_command
-from stack.commands.run import ROULETTE_DATABASE, ROULETTE_ROLE
+from stack.commands.programs import ROULETTE_DATABASE, ROULETTE_ROLE
 from stack.data_folder import DataFolder
 from stack.issuer import DevelopmentIssuer
 from stack.servers.postgres import EmbeddedPostgres
@@ -15,6 +15,7 @@ from stack.settings import LOOPBACK, StackSettings
 
 
 def main(argv: list[str]) -> int:
+    """Replays; the arguments are those of `feltro replay`."""
     settings = load_or_exit(StackSettings)
     folder = DataFolder(settings.data)
     postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)

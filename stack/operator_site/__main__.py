@@ -1,4 +1,4 @@
-"""The front desk's process."""
+"""`python -m stack.operator_site`: serves the site until it is stopped."""
 
 from __future__ import annotations
 

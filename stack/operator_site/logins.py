@@ -1,4 +1,4 @@
-"""Who has logged in at the front desk: a signed cookie, which holds over a restart and is stored nowhere."""
+"""Logins as signed cookies, which stay valid over a restart and are stored nowhere."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_CHARACTERS_LIMIT}}}")
 
 
 def is_valid_name(name: str) -> bool:
-    """Whether a player may be called so; the beginning `demo-` is for those who only try the games."""
+    """Whether a player may have this name; `demo-` begins the ids of players of demonstrations."""
     return _NAME.fullmatch(name) is not None and not name.startswith(DEMO_ID_PREFIX)
 
 
 class LoginCookies:
-    """Names and until when, sealed."""
+    """Issues and reads cookies: a name, an expiry and a seal."""
 
     def __init__(self, secret: bytes, wall_time: Callable[[], float] = time.time) -> None:
-        self._secret = hashlib.blake2b(secret, digest_size=32, person=b"feltro visits").digest()
+        self._secret = hashlib.blake2b(secret, digest_size=32, person=b"feltro logins").digest()
         self._wall_time = wall_time
 
     def issue(self, name: str) -> str:
-        """The cookie of one who has just logged in."""
+        """The cookie of a player who has just logged in."""
         content = f"{name}.{int(self._wall_time()) + LIFETIME_S}"
         return f"{content}.{self._seal(content)}"
 
     def player_of(self, cookie: str) -> str | None:
-        """Whose it is; nobody's if it is not ours or too old."""
+        """The player of a cookie; None if it is forged or has expired."""
         content, _, seal = cookie.rpartition(".")
         if not hmac.compare_digest(seal.encode(), self._seal(content).encode()):
             return None

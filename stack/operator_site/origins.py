@@ -1,4 +1,4 @@
-"""Who may send something to the front desk, who may read its answers, and where it sends people back to."""
+"""Which origins may send forms to the site and read its answers, and where it may send a browser back to."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AllowedOrigins:
-    """Ours and the gateway's, and no other: cookies alone do not tell whose page sends them."""
+    """Allows our own origin and the gateway's: a cookie alone does not show which page sends it."""
 
     def __init__(self, own: str, gateway: str, *, cross_origin_paths: frozenset[str]) -> None:
-        """`crossed` are the paths that the front-end's scripts may call, with cookies (CORS)."""
+        """`cross_origin_paths` are what the front-end's scripts may call, with cookies (CORS)."""
         self._own = own
         self._gateway = gateway
-        self._crossed = cross_origin_paths
+        self._cross_origin_paths = cross_origin_paths
 
     def add_to(self, application: web.Application) -> None:
+        """Checks every request and marks every answer of an application."""
+
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             return await self._guard(request, handler)
@@ -28,7 +30,7 @@ class AllowedOrigins:
         application.on_response_prepare.append(self._mark)
 
     def is_allowed_return(self, address: str) -> bool:
-        """Whether a visitor may be sent there: to the games, or to another page of ours."""
+        """Whether a browser may be sent to an address: to the games, or to another page of ours."""
         if any(character <= " " or character == "\\" for character in address):
             return False
         parts = urlsplit(address)
@@ -36,16 +38,16 @@ class AllowedOrigins:
 
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         origin = request.headers.get(hdrs.ORIGIN, "")
-        crossed = request.path in self._crossed
-        if request.method == hdrs.METH_OPTIONS and crossed:
+        cross_origin = request.path in self._cross_origin_paths
+        if request.method == hdrs.METH_OPTIONS and cross_origin:
             return web.Response(status=204)
-        may_send = {"", self._own, *([self._gateway] if crossed else [])}
+        may_send = {"", self._own, *([self._gateway] if cross_origin else [])}
         if request.method == hdrs.METH_POST and origin not in may_send:
             raise web.HTTPForbidden(text=f"Not from {origin}.\n")
         return await handler(request)
 
     async def _mark(self, request: web.Request, response: web.StreamResponse) -> None:
-        if request.path not in self._crossed:
+        if request.path not in self._cross_origin_paths:
             return
         response.headers[hdrs.VARY] = hdrs.ORIGIN
         if request.headers.get(hdrs.ORIGIN) == self._gateway:

@@ -1,4 +1,4 @@
-"""The front desk's pages: plain HTML in the look of the gateway's own, without scripts."""
+"""The site's pages: plain HTML in the style of the gateway's own, without scripts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ DEPOSITS_CENTS = (10_00, 50_00, 100_00)
 
 @dataclass(frozen=True)
 class Page:
-    """One visit of a page: its language, and where its visitor came from."""
+    """One page as it is shown: in a language, with the address to go back to."""
 
     language: str
     return_to: str
 
     def phrase(self, name: str, /, **facts: str) -> str:
+        """A phrase in the page's language."""
         return PHRASES[self.language][name].format(**facts)
 
     def login(self, problem: str = "") -> str:
-        """Who are you?"""
+        """The login form."""
         names = "".join(
             f'<button name="name" value="{name}" aria-label="{self._safe("as", name=name)}">{name}</button>'
             for name in SUGGESTED_NAMES
@@ -48,7 +49,7 @@ class Page:
         return self._page("/login", "login", body)
 
     def cashier(self, name: str, balance: Balance, problem: str = "", done: str = "") -> str:
-        """Money in, money out."""
+        """The cashier: deposit and withdrawal."""
         amounts = "".join(
             f'<button name="amount_cents" value="{cents}">{self._money(cents)}</button>' for cents in DEPOSITS_CENTS
         )
@@ -74,17 +75,17 @@ class Page:
         return self._page("/cashier", "cashier", body)
 
     def error(self, path: str, sentence: str) -> str:
-        """Something cannot be done now."""
+        """A page that only says why something cannot be done now."""
         return self._page(path, "login" if path == "/login" else "cashier", [_alert(sentence)])
 
     def address(self, path: str, **more: str) -> str:
-        """Of a page of ours that knows where its visitor came from."""
+        """The address of a page of ours, which carries the address to go back to."""
         return f"{path}?{urlencode({'return_to': self.return_to, **more})}"
 
     def _form(self, path: str, inside: str, more: Mapping[str, str] | None = None) -> str:
-        # Named when it is shown: sent twice, it acts once.
-        known = {"return_to": self.return_to, "command": str(uuid.uuid4()), **(more or {})}
-        hidden = "".join(f'<input type="hidden" name="{name}" value="{html.escape(known[name])}">' for name in known)
+        # The key is made with the form: sent twice, it acts once.
+        fields = {"return_to": self.return_to, "command": str(uuid.uuid4()), **(more or {})}
+        hidden = "".join(f'<input type="hidden" name="{name}" value="{html.escape(fields[name])}">' for name in fields)
         return f'<form method="post" action="{path}">{hidden}{inside}</form>'
 
     def _page(self, path: str, title: str, body: list[str]) -> str:

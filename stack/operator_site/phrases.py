@@ -1,4 +1,4 @@
-"""What the front desk's pages say, in both languages."""
+"""The phrases of the site's pages, in both languages."""
 
 from __future__ import annotations
 

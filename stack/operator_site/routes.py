@@ -1,4 +1,4 @@
-"""The front desk's addresses: login and cashier for people, token and logout for the front-end."""
+"""The site's routes: login and cashier for people, token and logout for the front-end."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from stack.operator_site.settings import OperatorSiteSettings
 
 TOKEN_MINUTES = 15
 BODY_BYTES_LIMIT = 4096
-# Without a referrer a browser does not say where a form was sent from either, and that is looked at.
+# Without a referrer a browser sends no origin with a form either, and the origin is checked.
 _HEADERS = {**SECURITY_HEADERS, "Referrer-Policy": "same-origin"}
 _AMOUNT = re.compile(r"([0-9]{1,7})(?:[.,]([0-9]{1,2}))?")
 
 
 class OperatorSite:
-    """One site; it keeps nothing."""
+    """The site; it stores nothing."""
 
     def __init__(self, settings: OperatorSiteSettings) -> None:
         self._settings = settings
         self._issuer = DevelopmentIssuer(settings.issuer)
-        self._visits = LoginCookies(self._issuer.secret())
-        # A cookie is sent to every port of an address: two platforms on one machine have their own.
+        self._logins = LoginCookies(self._issuer.secret())
+        # A cookie is sent to every port of an address: the name keeps two platforms on one machine apart.
         self._cookie = f"feltro_operator_site_{settings.listen.rpartition(':')[2]}"
         self._language_cookie = f"{self._cookie}_language"
         self._origins = AllowedOrigins(
@@ -44,7 +44,7 @@ class OperatorSite:
         self._accounts: Accounts | None = None
 
     def application(self) -> web.Application:
-        """All routes."""
+        """The application with all routes."""
         application = web.Application(client_max_size=BODY_BYTES_LIMIT)
         application.cleanup_ctx.append(self._connected)
         self._origins.add_to(application)
@@ -67,85 +67,88 @@ class OperatorSite:
         return application
 
     async def home(self, _: web.Request) -> web.Response:
-        """Nothing is here: the games are elsewhere."""
-        return _to(f"{self._settings.gateway}/")
+        """Sends the browser to the games."""
+        return _redirect(f"{self._settings.gateway}/")
 
     async def health(self, _: web.Request) -> web.Response:
+        """Answers while the process serves."""
         return web.Response(text="alive\n", headers=_HEADERS)
 
     async def login_page(self, request: web.Request) -> web.Response:
+        """Shows the login form."""
         return _html(self._page(request, request.query).login())
 
     async def login(self, request: web.Request) -> web.Response:
-        """He is who he says; the first time there is money in his account."""
+        """Logs in under any name; the first time there is money in the account."""
         form = await _form(request)
-        shown = self._page(request, form)
+        page = self._page(request, form)
         name = form.get("name", "").strip()
         if not is_valid_name(name):
-            return _html(shown.login(shown.phrase("name_wrong")), status=422)
+            return _html(page.login(page.phrase("name_wrong")), status=422)
         try:
-            await self._bank.open_account(name)
+            await self._connected_accounts.open_account(name)
         except PlatformCallFailed as failed:
-            return _html(shown.login(_why(shown, failed)), status=failed.http_status)
-        answer = _to(shown.return_to)
-        answer.set_cookie(self._cookie, self._visits.issue(name), max_age=LIFETIME_S, httponly=True, samesite="Lax")
+            return _html(page.login(_refusal_sentence(page, failed)), status=failed.http_status)
+        answer = _redirect(page.return_to)
+        answer.set_cookie(self._cookie, self._logins.issue(name), max_age=LIFETIME_S, httponly=True, samesite="Lax")
         return answer
 
     async def token(self, request: web.Request) -> web.Response:
-        """For the front-end: a token for whoever has logged in."""
-        name = self._visitor(request)
+        """Gives the front-end a token of the player who has logged in."""
+        name = self._player(request)
         if name is None:
             return web.json_response({"reason": "NOT_LOGGED_IN"}, status=401, headers=_HEADERS)
         token = self._issuer.token(["player"], name, TOKEN_MINUTES)
         until = datetime.fromtimestamp(jwt.decode(token, options={"verify_signature": False})["exp"], UTC)
-        said = {"token": token, "expires_at": f"{until:%Y-%m-%dT%H:%M:%SZ}", "player_id": name}
-        return web.json_response(said, headers=_HEADERS)
+        content = {"token": token, "expires_at": f"{until:%Y-%m-%dT%H:%M:%SZ}", "player_id": name}
+        return web.json_response(content, headers=_HEADERS)
 
     async def logout(self, _: web.Request) -> web.Response:
-        """For the front-end: nobody is logged in any more."""
+        """Logs out, for the front-end."""
         answer = web.Response(status=204, headers=_HEADERS)
         answer.del_cookie(self._cookie, httponly=True, samesite="Lax")
         return answer
 
     async def cashier_page(self, request: web.Request) -> web.Response:
-        shown = self._page(request, request.query)
-        name = self._visitor(request)
+        """Shows the cashier, after a login."""
+        page = self._page(request, request.query)
+        name = self._player(request)
         if name is None:
-            return self._login_first(shown)
-        return await self._cashier_of(name, shown, done=_done(shown, request.query.get("done", "")))
+            return self._login_first(page)
+        return await self._cashier_of(name, page, done=_done(page, request.query.get("done", "")))
 
     async def cashier(self, request: web.Request) -> web.Response:
-        """Money in or out; sent twice, a form acts once."""
+        """Moves money in or out; a form that is sent twice acts once."""
         form = await _form(request)
-        shown = self._page(request, form)
-        name = self._visitor(request)
+        page = self._page(request, form)
+        name = self._player(request)
         if name is None:
-            return self._login_first(shown)
+            return self._login_first(page)
         cents, move = _cents(form), form.get("move", "")
         if not cents or move not in {"deposit", "withdrawal"}:
-            return await self._cashier_of(name, shown, shown.phrase("amount_wrong"), status=422)
-        act = self._bank.deposit if move == "deposit" else self._bank.withdraw
+            return await self._cashier_of(name, page, page.phrase("amount_wrong"), status=422)
+        act = self._connected_accounts.deposit if move == "deposit" else self._connected_accounts.withdraw
         try:
             await act(name, cents, f"site-{move}-{cents}-{_command(form)}")
         except PlatformCallFailed as failed:
-            return await self._cashier_of(name, shown, _why(shown, failed), status=failed.http_status)
-        return _to(shown.address("/cashier", done=f"{move}-{cents}"))
+            return await self._cashier_of(name, page, _refusal_sentence(page, failed), status=failed.http_status)
+        return _redirect(page.address("/cashier", done=f"{move}-{cents}"))
 
     async def _cashier_of(
-        self, name: str, shown: Page, problem: str = "", done: str = "", status: int = 200
+        self, name: str, page: Page, problem: str = "", done: str = "", status: int = 200
     ) -> web.Response:
         try:
-            balance = await self._bank.balance(name)
+            balance = await self._connected_accounts.balance(name)
         except PlatformCallFailed as failed:
-            return _html(shown.error("/cashier", _why(shown, failed)), status=failed.http_status)
-        return _html(shown.cashier(name, balance, problem, done), status=status)
+            return _html(page.error("/cashier", _refusal_sentence(page, failed)), status=failed.http_status)
+        return _html(page.cashier(name, balance, problem, done), status=status)
 
-    def _login_first(self, shown: Page) -> web.Response:
-        back = self._settings.origin + shown.address("/cashier")
-        return _to(Page(shown.language, back).address("/login"))
+    def _login_first(self, page: Page) -> web.Response:
+        back = self._settings.origin + page.address("/cashier")
+        return _redirect(Page(page.language, back).address("/login"))
 
     def _remember_languages(self, application: web.Application) -> None:
-        """The one that was chosen last holds on every page."""
+        """Keeps the language that was chosen last, on every page."""
 
         @web.middleware
         async def remember(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -157,21 +160,21 @@ class OperatorSite:
 
         application.middlewares.append(remember)
 
-    def _page(self, request: web.Request, said: Mapping[str, str]) -> Page:
-        """In the language and with the way back that the visitor brought."""
+    def _page(self, request: web.Request, parameters: Mapping[str, str]) -> Page:
+        """The page in the language and with the return address of the request."""
         language = request.query.get("language") or request.cookies.get(self._language_cookie, "")
         gateway = self._settings.gateway
-        shown = Page(language if language in PHRASES else DEFAULT_LANGUAGE, said.get("return_to") or f"{gateway}/")
-        if self._origins.is_allowed_return(shown.return_to):
-            return shown
-        text = Page(shown.language, f"{gateway}/").error("/login", shown.phrase("foreign", gateway=gateway))
+        page = Page(language if language in PHRASES else DEFAULT_LANGUAGE, parameters.get("return_to") or f"{gateway}/")
+        if self._origins.is_allowed_return(page.return_to):
+            return page
+        text = Page(page.language, f"{gateway}/").error("/login", page.phrase("foreign", gateway=gateway))
         raise web.HTTPBadRequest(text=text, content_type="text/html", headers=_HEADERS)
 
-    def _visitor(self, request: web.Request) -> str | None:
-        return self._visits.player_of(request.cookies.get(self._cookie, ""))
+    def _player(self, request: web.Request) -> str | None:
+        return self._logins.player_of(request.cookies.get(self._cookie, ""))
 
     @property
-    def _bank(self) -> Accounts:
+    def _connected_accounts(self) -> Accounts:
         if self._accounts is None:
             raise RuntimeError("The application has not started.")
         return self._accounts
@@ -187,7 +190,7 @@ def _html(text: str, status: int = 200) -> web.Response:
     return web.Response(text=text, status=status, content_type="text/html", headers=_HEADERS)
 
 
-def _to(address: str) -> web.Response:
+def _redirect(address: str) -> web.Response:
     return web.Response(status=303, headers={**_HEADERS, hdrs.LOCATION: address})
 
 
@@ -195,18 +198,18 @@ async def _form(request: web.Request) -> Mapping[str, str]:
     return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
 
 
-def _why(shown: Page, failed: PlatformCallFailed) -> str:
-    known = failed.reason in PHRASES[shown.language]
-    return shown.phrase(failed.reason) if known else shown.phrase("refused", reason=failed.reason)
+def _refusal_sentence(page: Page, failed: PlatformCallFailed) -> str:
+    known = failed.reason in PHRASES[page.language]
+    return page.phrase(failed.reason) if known else page.phrase("refused", reason=failed.reason)
 
 
-def _done(shown: Page, said: str) -> str:
-    found = re.fullmatch(r"(deposit|withdrawal)-([0-9]{1,9})", said)
-    return shown.phrase(f"{found[1]}_done", amount=euros(int(found[2]), shown.language)) if found else ""
+def _done(page: Page, done: str) -> str:
+    found = re.fullmatch(r"(deposit|withdrawal)-([0-9]{1,9})", done)
+    return page.phrase(f"{found[1]}_done", amount=euros(int(found[2]), page.language)) if found else ""
 
 
 def _cents(form: Mapping[str, str]) -> int:
-    """The amount of a button, or one that was written; 0 if it is none."""
+    """The amount of a button or of the field; 0 if it is invalid."""
     if "amount_cents" in form:
         button = form["amount_cents"]
         return int(button) if re.fullmatch(r"[0-9]{1,9}", button) else 0

@@ -1,4 +1,4 @@
-"""The front desk's settings, one environment variable each."""
+"""The site's settings, one environment variable each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class OperatorSiteSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="FELTRO_OPERATOR_SITE_", extra="ignore", frozen=True)
 
     listen: ListenAddress
-    # The platform's address, as the player's browser knows it: whoever came from there may go back there.
+    # The platform's address as the player's browser knows it: the site sends a browser back there and nowhere else.
     gateway: str = Field(pattern=r"^https?://[^/]+$")
     # The development issuer's folder, with its key.
     issuer: DirectoryPath
 
     @property
     def origin(self) -> str:
-        """Our own address, as the player's browser knows it."""
+        """Our own address as the player's browser knows it."""
         return f"http://{self.listen}"

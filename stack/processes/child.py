@@ -1,7 +1,7 @@
-"""Runs one command that cannot outlive whoever started it, however abruptly that one ends.
+"""Runs one command that cannot outlive its owner, the process that started it, however abruptly the owner ends.
 
 The owner holds the writing end of our standard input. When it ends, even by `kill -9`, the kernel closes that end,
-we read the end of the file, and stop the command as it wants to be stopped. No polling, and the same on every Unix.
+we read the end of the file, and stop the command with its own signal. No polling, and the same on every Unix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STOP_TIMEOUT_S = 20.0
 
 
 class ChildProcess:
-    """The owner's side: a running command that ends when it is let go of."""
+    """The owner's side: a running command that ends with the owner."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class ChildProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
-                # Out of our process group: a Ctrl-C in the terminal is the owner's to handle, in its order.
+                # Out of our process group: the owner handles a Ctrl-C in the terminal, in its order.
                 start_new_session=True,
             )
 
     @property
     def pid(self) -> int:
-        """The process id of the leash itself; the command is its only child."""
+        """The id of the process in between; the command is its only child."""
         return self._process.pid
 
     @property
@@ -62,14 +62,14 @@ class ChildProcess:
         return self._process.poll() is not None
 
     def stop(self) -> int:
-        """Stop the command, wait for it, and give its exit status."""
+        """Stops the command, waits for it, and returns its exit status."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         return self._process.wait()
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command until it ends, or until our standard input does."""
+    """Runs the command until it ends, or until our standard input does."""
     parser = argparse.ArgumentParser(prog="stack.processes.child")
     parser.add_argument("--signal", default="SIGTERM", type=lambda name: signal.Signals[name])
     parser.add_argument("--seconds", default=STOP_TIMEOUT_S, type=float)
@@ -78,20 +78,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("command", nargs="+")
     chosen = parser.parse_args(arguments)
     child = subprocess.Popen(chosen.command, stdin=subprocess.DEVNULL, cwd="/", **arguments_for_user(chosen.user))
-    # A handler may interrupt code that holds any lock: it only wakes the thread which does the stopping.
-    asked, ask = os.pipe()
-    signal.signal(signal.SIGTERM, lambda *_: os.write(ask, b"."))
+    # A handler may interrupt code that holds any lock: it only wakes the thread that stops the command.
+    stop_reader, stop_writer = os.pipe()
+    signal.signal(signal.SIGTERM, lambda *_: os.write(stop_writer, b"."))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_stop_when_asked, args=(asked, child, chosen.signal, chosen.seconds), daemon=True).start()
+    threading.Thread(
+        target=_stop_when_asked, args=(stop_reader, child, chosen.signal, chosen.seconds), daemon=True
+    ).start()
     status = child.wait()
     for folder in chosen.remove:
         shutil.rmtree(folder, ignore_errors=True)
     return status
 
 
-def _stop_when_asked(asked: int, child: subprocess.Popen[bytes], stop_signal: signal.Signals, seconds: float) -> None:
-    # Nobody writes to our standard input: the one thing that can be read there is its end.
-    select.select([sys.stdin, asked], [], [])
+def _stop_when_asked(
+    stop_reader: int, child: subprocess.Popen[bytes], stop_signal: signal.Signals, seconds: float
+) -> None:
+    # Nothing is written to our standard input: it becomes readable when it ends.
+    select.select([sys.stdin, stop_reader], [], [])
     child.send_signal(stop_signal)
     time.sleep(seconds)
     child.kill()

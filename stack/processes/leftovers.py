@@ -1,4 +1,4 @@
-"""Finds and ends what an earlier run on the same data folder left behind when it was killed."""
+"""Finds and ends the processes that an earlier run on the same data folder left behind when it was killed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import psutil
 
 from stack.data_folder import RUN_VARIABLE
-from stack.servers.postgres import has_working_folder
 
 STOP_TIMEOUT_S = 15.0
 
@@ -21,22 +20,34 @@ def find(root: Path, postgres_data: Path) -> list[psutil.Process]:
 
 
 def stop(found: list[psutil.Process], root: Path, postgres_data: Path) -> None:
-    """Ask the topmost ones to stop, which stop their own children in order; then kill what is left."""
-    known = {process.pid for process in found}
+    """Asks the topmost ones to stop, which stop their own children in order; then kills those that remain."""
+    pids = {process.pid for process in found}
     for process in found:
-        if _parent(process) not in known:
+        if _parent(process) not in pids:
             _signal(process, signal.SIGINT if has_working_folder(process.pid, postgres_data) else signal.SIGTERM)
     psutil.wait_procs(found, timeout=STOP_TIMEOUT_S)
-    # Looked for anew: one that was stopping may have started another.
+    # Searched again: a process may have started another while it was stopping.
     remaining = find(root, postgres_data)
     for process in remaining:
         _signal(process, signal.SIGKILL)
     psutil.wait_procs(remaining, timeout=STOP_TIMEOUT_S)
 
 
+def has_working_folder(process: int, folder: Path) -> bool:
+    """Whether a process lives and works in the folder, as every PostgreSQL process does in its data."""
+    try:
+        # The system returns the real path; `folder` may be a link.
+        return Path(psutil.Process(process).cwd()) == folder.resolve()
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        # Another user's process: it may be the server, so its lock stays.
+        return True
+
+
 def _belongs(process: psutil.Process, root: Path, postgres_data: Path) -> bool:
     try:
-        # PostgreSQL writes its titles over its environment, but every process of it has the data folder as its own.
+        # PostgreSQL writes its titles over its environment, but every process of it works in the data folder.
         return process.environ().get(RUN_VARIABLE) == str(root) or has_working_folder(process.pid, postgres_data)
     except (psutil.Error, OSError):
         return False

@@ -1,8 +1,8 @@
-"""The process manager: supervisord, in the foreground on a leash, one program per process of the platform.
+"""The process manager: supervisord as a child process, one program per process of the platform.
 
-It restarts what dies and writes each process's log; the order of starting is decided by `stack.commands.run`,
-through its socket. Paths reach its configuration through its environment (`%(ENV_x)s`) or through a link in a folder
-with a plain name, and are never written into the file: there a `#`, a `;` or a `%` in a folder's name means something.
+It restarts what dies and writes each process's log; `stack.commands.run` decides the order of starting, through its
+socket. Paths reach its configuration through its environment (`%(ENV_x)s`) or through a link in a folder with a plain
+name, and are never written into the file: there a `#`, a `;` or a `%` in a folder's name would mean something.
 """
 
 from __future__ import annotations
@@ -16,28 +16,30 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import xmlrpc.client
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from stack.data_folder import RUN_VARIABLE, DataFolder
+from stack.data_folder import RUN_VARIABLE, DataFolder, write_private
 from stack.processes.child import ChildProcess
 
 SOCKET = "supervisor.sock"
 FOLDER_NAME_LIMIT = 50
-CRASHES_LIMIT = 5
-CRASHES_WINDOW_S = 60.0
+START_RETRIES = 5
 STOP_TIMEOUT_S = 15
+STOP_POLL_INTERVAL_S = 0.02
+STOPPED_STATES = {"STOPPED", "EXITED", "FATAL", "UNKNOWN"}
 LOG_BYTES = 20 * 1024 * 1024
 LOG_BACKUPS = 3
 
 
 class SupervisionError(RuntimeError):
-    """The process manager itself does not work; the message says what it said."""
+    """The process manager itself does not work; the message says what it answered."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,10 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramState:
-    """What the process manager knows of a program."""
+    """The state of a program, as the process manager reports it."""
 
     running: bool
+    stopped: bool
     given_up: bool
     pid: int
     exit_status: int
@@ -70,20 +73,20 @@ class Supervisor:
     def __init__(self, folder: DataFolder, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         self._programs = programs
         if folder.socket_folder_link.is_symlink():
-            # A run that was killed could not remove it.
+            # A killed run could not remove it.
             shutil.rmtree(folder.socket_folder_link.readlink(), ignore_errors=True)
             folder.socket_folder_link.unlink()
         plain = _plain_folder()
         folder.socket_folder_link.symlink_to(plain)
         (plain / "logs").symlink_to(folder.logs)
         self._address = f"unix://{plain / SOCKET}"
-        _write_private(folder.supervisor_config, _configuration(programs, plain))
+        write_private(folder.supervisor_config, _configuration(programs, plain).encode())
         self._log = folder.logs / "supervisor.log"
         inherited = {**environment, RUN_VARIABLE: str(folder.root)}
         for program in programs:
             inherited[_command_variable(program)] = shlex.join(program.command)
             inherited[_directory_variable(program)] = str(program.directory)
-        self._leash = ChildProcess(
+        self._process = ChildProcess(
             [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "-c", str(folder.supervisor_config)],
             log=self._log,
             environment=inherited,
@@ -93,78 +96,73 @@ class Supervisor:
 
     @property
     def ended(self) -> bool:
-        """Whether the process manager is gone; what it managed may then still run."""
-        return self._leash.ended
+        """Whether the process manager is gone; its programs may then still run."""
+        return self._process.ended
 
     def ready(self) -> bool:
-        """Whether it takes orders."""
+        """Whether it takes commands."""
         if self.ended:
             raise SupervisionError(f"The process manager did not start:\n{last_lines(self._log, 10)}")
         try:
-            self._server().supervisor.getState()
-        except (OSError, http.client.HTTPException):
+            with self._commands() as commands:
+                commands.getState()
+        except SupervisionError:
             return False
         return True
 
     def start(self, name: str) -> None:
-        """Start a program, without waiting for it to be of use."""
-        with _answers():
-            self._server().supervisor.startProcess(name, False)  # noqa: FBT003 - XML-RPC knows no names
+        """Starts a program, without waiting until it is ready."""
+        with self._commands() as commands:
+            commands.startProcess(name, False)  # noqa: FBT003 - XML-RPC knows no names
 
     def states(self) -> dict[str, ProgramState]:
-        """What every program does now."""
-        with _answers():
-            known = self._server().supervisor.getAllProcessInfo()
-        if not isinstance(known, list):
-            raise SupervisionError(f"The process manager answered {known!r}.")
+        """The state of every program."""
+        with self._commands() as commands:
+            answer = commands.getAllProcessInfo()
+        if not isinstance(answer, list):
+            raise SupervisionError(f"The process manager answered {answer!r}.")
         return {
             entry["name"]: ProgramState(
                 running=entry["statename"] == "RUNNING",
+                stopped=entry["statename"] in STOPPED_STATES,
                 given_up=entry["statename"] == "FATAL",
                 pid=entry["pid"],
                 exit_status=entry["exitstatus"],
             )
-            for entry in known
+            for entry in answer
         }
 
-    def _server(self) -> xmlrpc.client.ServerProxy:
-        # Anew for each order: the transport does not recover from an attempt that found nobody there.
-        transport = SupervisorTransport(None, None, self._address)
-        return xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
-
     def stop(self) -> None:
-        """Stop everything in order, and the process manager last."""
-        self._leash.stop()
+        """Stops the programs in order, and the process manager last."""
+        # One that is gone or does not answer is stopped below like any other child, and stops its programs itself.
+        with contextlib.suppress(SupervisionError):
+            for program in sorted(self._programs, key=lambda program: program.priority, reverse=True):
+                self._stop_program(program.name)
+            with self._commands() as commands:
+                commands.shutdown()
+        self._process.stop()
 
+    def _stop_program(self, name: str) -> None:
+        """Stops a program and waits for its end, asking for it: left alone, supervisord looks only once a second."""
+        if self.states()[name].stopped:
+            return
+        # It may have ended since.
+        with self._commands() as commands, contextlib.suppress(xmlrpc.client.Fault):
+            commands.stopProcess(name, False)  # noqa: FBT003 - XML-RPC knows no names
+        # supervisord kills it when it takes longer.
+        deadline = time.monotonic() + 2 * STOP_TIMEOUT_S
+        while not self.states()[name].stopped and time.monotonic() < deadline:
+            time.sleep(STOP_POLL_INTERVAL_S)
 
-class CrashMonitor:
-    """Tells which programs died since it last looked, and which ones die too often to go on."""
-
-    def __init__(self, crashes_limit: int = CRASHES_LIMIT, window_s: float = CRASHES_WINDOW_S) -> None:
-        self._deaths_limit = crashes_limit
-        self._seconds = window_s
-        self._processes: dict[str, int] = {}
-        self._deaths: dict[str, deque[float]] = {}
-
-    def crashed(self, states: Mapping[str, ProgramState], now: float) -> list[str]:
-        """The programs whose process is not the one seen last."""
-        found = []
-        for name, state in states.items():
-            last = self._processes.get(name, 0)
-            if last and state.pid != last:
-                found.append(name)
-                self._deaths.setdefault(name, deque(maxlen=self._deaths_limit)).append(now)
-            self._processes[name] = state.pid
-        return found
-
-    def crash_looping(self, states: Mapping[str, ProgramState], now: float) -> str | None:
-        """A program that keeps dying."""
-        for name, state in states.items():
-            deaths = self._deaths.get(name, ())
-            recent = sum(1 for death in deaths if now - death <= self._seconds)
-            if state.given_up or recent >= self._deaths_limit:
-                return name
-        return None
+    @contextlib.contextmanager
+    def _commands(self) -> Iterator[Any]:
+        """What supervisord offers over its socket, on a connection of its own: a failed one does not recover."""
+        transport = SupervisorTransport(None, None, self._address)
+        try:
+            with contextlib.closing(transport), xmlrpc.client.ServerProxy("http://127.0.0.1", transport) as server:
+                yield server.supervisor
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
+            raise SupervisionError(f"The process manager does not answer: {error}") from error
 
 
 def last_lines(log: Path, count: int) -> str:
@@ -186,7 +184,7 @@ def _configuration(programs: Sequence[Program], plain: Path) -> str:
         f"logfile_maxbytes={LOG_BYTES}",
         f"logfile_backups={LOG_BACKUPS}",
         f"pidfile={plain}/supervisor.pid",
-        # Said aloud, since it would warn otherwise; PostgreSQL, which must not be root, has a user of its own below.
+        # Explicit, since it would warn otherwise; PostgreSQL, which must not be root, has a user of its own below.
         *(["user=root"] if os.geteuid() == 0 else []),
         "[unix_http_server]",
         f"file={plain / SOCKET}",
@@ -213,7 +211,7 @@ def _section(program: Program, plain: Path) -> list[str]:
         "autostart=false",
         "autorestart=true",
         "startsecs=1",
-        f"startretries={CRASHES_LIMIT}",
+        f"startretries={START_RETRIES}",
         "redirect_stderr=true",
         f"stdout_logfile={plain}/logs/{program.name}.log",
         f"stdout_logfile_maxbytes={LOG_BYTES}",
@@ -231,20 +229,6 @@ def _directory_variable(program: Program) -> str:
 
 def _plain_folder() -> Path:
     chosen = tempfile.gettempdir()
-    # Sockets have short names (about 100 bytes), and a configuration file takes only harmless ones.
+    # A socket's path holds about 100 bytes, and a configuration file takes only plain characters.
     usable = len(chosen) < FOLDER_NAME_LIMIT and re.fullmatch(r"[\w./-]+", chosen, re.ASCII)
     return Path(tempfile.mkdtemp(prefix="feltro-", dir=chosen if usable else "/tmp"))  # noqa: S108
-
-
-@contextlib.contextmanager
-def _answers() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
-        raise SupervisionError(f"The process manager does not answer: {error}") from error
-
-
-def _write_private(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)

@@ -1,4 +1,4 @@
-"""Who a command runs as: a server that refuses to be root is given to an unprivileged user."""
+"""The user that a command runs as: a server that refuses root runs as an unprivileged one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class UserArguments(TypedDict, total=False):
 
 
 def arguments_for_user(user: str | None) -> UserArguments:
-    """A user with its own group and none of ours."""
+    """The arguments for a user with its own group and none of ours."""
     if user is None:
         return {}
     entry = pwd.getpwnam(user)
@@ -24,7 +24,7 @@ def arguments_for_user(user: str | None) -> UserArguments:
 
 
 def succeeds_as(user: str, command: list[str]) -> bool:
-    """Whether a command succeeds as that user: asked of the system, since modes, access lists and mounts have a say."""
+    """Whether a command succeeds as that user: tried, since modes, access lists and mounts all matter."""
     try:
         return (
             subprocess.run(command, cwd="/", capture_output=True, check=False, **arguments_for_user(user)).returncode

@@ -1,14 +1,15 @@
-"""A PostgreSQL and a NATS for one test run or one bench: on free ports, in a folder that goes with them."""
+"""A PostgreSQL and a NATS for one test run or one bench: on free ports, in folders that are removed with them."""
 
 from __future__ import annotations
 
 import itertools
 import secrets
+import shutil
 import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -20,19 +21,17 @@ from stack.servers.postgres import EmbeddedPostgres
 
 START_ATTEMPTS = 5
 READY_TIMEOUT_S = 30.0
-# Below those that systems give to outgoing connections: one of these could be gone before a server listens on it.
+# Below the ports of outgoing connections: one of those could be taken before a server listens on it.
 PORTS = range(10_000, 32_500)
-# Each process gives out ports of a block of its own: between a port's being found free and a server's listening on it
-# nobody else of ours is given the same.
+# Each process gives out ports of a block of its own: no other process of ours is given a port between the moment when
+# it is found free and the moment when its server listens on it.
 PORTS_PER_PROCESS = 500
-
-
-# Kept for as long as the process runs.
-_signs: list[socket.socket] = []
+# Open for as long as the process runs: each marks the block of a process.
+_block_markers: list[socket.socket] = []
 
 
 class Server(Protocol):
-    """What both servers have in common."""
+    """A server that can say whether it is ready."""
 
     def ready(self) -> bool:
         """Whether it answers."""
@@ -43,25 +42,55 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 @contextmanager
-def postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
-    """A PostgreSQL with no database of ours; durable unless `settings` say otherwise."""
+def postgres(settings: Mapping[str, str] | None = None, *, seed: Path | None = None) -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL without databases of ours, or with those of a seed; durable unless `settings` say otherwise."""
 
     def start() -> tuple[EmbeddedPostgres, ChildProcess, Path]:
-        home = _home("postgres")
-        made = EmbeddedPostgres(home, free_port(), settings)
-        made.initialise()
-        log, removed = home / "log", sorted({home, made.data.parent})
-        return (
-            made,
-            ChildProcess(made.command(), log=log, stop_signal=signal.SIGINT, user=made.user, remove=removed),
-            log,
-        )
+        server, log = _new_postgres(settings, seed)
+        return server, _run_postgres(server, log, remove=_folders(server)), log
 
-    made, leash = _started(start)
+    server, child = _started(start)
     try:
-        yield made
+        yield server
     finally:
-        leash.stop()
+        child.stop()
+
+
+def make_seed(
+    folder: Path, settings: Mapping[str, str] | None = None, *, fill: Callable[[EmbeddedPostgres], object]
+) -> None:
+    """Makes a seed in a new folder: what `fill` leaves in a PostgreSQL, for many others to start with."""
+
+    def start() -> tuple[EmbeddedPostgres, ChildProcess, Path]:
+        server, log = _new_postgres(settings)
+        return server, _run_postgres(server, log), log
+
+    server, child = _started(start)
+    try:
+        try:
+            fill(server)
+        finally:
+            child.stop()
+        folder.mkdir()
+        server.save_seed(folder)
+    finally:
+        for left in _folders(server):
+            shutil.rmtree(left)
+
+
+def _new_postgres(settings: Mapping[str, str] | None, seed: Path | None = None) -> tuple[EmbeddedPostgres, Path]:
+    home = _home("postgres")
+    server = EmbeddedPostgres(home, free_port(), settings, seed=seed)
+    server.initialise()
+    return server, home / "log"
+
+
+def _run_postgres(server: EmbeddedPostgres, log: Path, remove: Sequence[Path] = ()) -> ChildProcess:
+    return ChildProcess(server.command(), log=log, stop_signal=signal.SIGINT, user=server.user, remove=remove)
+
+
+def _folders(server: EmbeddedPostgres) -> list[Path]:
+    return sorted({server.home, server.data.parent})
 
 
 @contextmanager
@@ -70,18 +99,18 @@ def nats() -> Iterator[EmbeddedNats]:
 
     def start() -> tuple[EmbeddedNats, ChildProcess, Path]:
         home = _home("nats")
-        made = EmbeddedNats(home / "jetstream", free_port())
-        return made, ChildProcess(made.command(), log=home / "log", remove=[home]), home / "log"
+        server = EmbeddedNats(home / "jetstream", free_port())
+        return server, ChildProcess(server.command(), log=home / "log", remove=[home]), home / "log"
 
-    made, leash = _started(start)
+    server, child = _started(start)
     try:
-        yield made
+        yield server
     finally:
-        leash.stop()
+        child.stop()
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on, and that nobody else of ours is given before its turn again."""
+    """A free TCP port of 127.0.0.1, which no process of ours is given again before all others had their turn."""
     for port in itertools.islice(_own_ports(), PORTS_PER_PROCESS):
         with socket.socket() as probe:
             try:
@@ -96,40 +125,40 @@ def free_port() -> int:
 
 @cache
 def _own_ports() -> Iterator[int]:
-    """The ports of a block that no other process has, round and round."""
+    """The ports of a block that no other process has, over and over."""
     blocks = list(range(PORTS.start, PORTS.stop, PORTS_PER_PROCESS))
     secrets.SystemRandom().shuffle(blocks)
     for first in blocks:
-        # UDP is used by nobody here, so a socket of that kind is a sign for others; it goes with the process.
-        sign = socket.socket(type=socket.SOCK_DGRAM)
+        # Nothing here uses UDP, so a UDP socket marks the block for other processes; it closes with this one.
+        marker = socket.socket(type=socket.SOCK_DGRAM)
         try:
-            sign.bind(("127.0.0.1", first))
+            marker.bind(("127.0.0.1", first))
         except OSError:
-            sign.close()
+            marker.close()
             continue
-        _signs.append(sign)
+        _block_markers.append(marker)
         return itertools.cycle(range(first, first + PORTS_PER_PROCESS))
-    raise RuntimeError(f"All blocks of ports from {PORTS.start} to {PORTS.stop} are somebody's.")
+    raise RuntimeError(f"All blocks of ports from {PORTS.start} to {PORTS.stop} are in use.")
 
 
 def _home(name: str) -> Path:
     home = Path(tempfile.mkdtemp(prefix=f"feltro-{name}-"))
-    # Passable, not readable: the user that PostgreSQL runs as under root must reach its data in it.
+    # Passable, not readable: under root PostgreSQL runs as another user, who must reach its data in here.
     home.chmod(0o711)
     return home
 
 
 def _started(start: Callable[[], tuple[ServerT, ChildProcess, Path]]) -> tuple[ServerT, ChildProcess]:
-    # Between asking for a free port and listening on it someone else may take it: then another one is asked for.
-    said = ""
+    # Another program may take the free port before the server listens on it: then another one is tried.
+    output_end = ""
     for _ in range(START_ATTEMPTS):
-        server, leash, log = start()
+        server, child, log = start()
         deadline = time.monotonic() + READY_TIMEOUT_S
         with log.open(errors="replace") as output:
-            while not leash.ended and time.monotonic() < deadline:
+            while not child.ended and time.monotonic() < deadline:
                 if server.ready():
-                    return server, leash
+                    return server, child
                 time.sleep(0.01)
-            leash.stop()
-            said = output.read()[-2000:]
-    raise RuntimeError(f"A server did not start in {START_ATTEMPTS} attempts; the last one said:\n{said}")
+            child.stop()
+            output_end = output.read()[-2000:]
+    raise RuntimeError(f"A server did not start in {START_ATTEMPTS} attempts; the last one printed:\n{output_end}")

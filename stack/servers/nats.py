@@ -1,4 +1,4 @@
-"""A real NATS server with JetStream from a wheel: how it is started, and when it is ready."""
+"""A real NATS server with JetStream from a wheel: its command, and whether it is ready."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class EmbeddedNats:
             return False
 
     def wait_ready(self, seconds: float) -> None:
-        """Wait until the server greets; NatsError when it does not in time."""
+        """Waits until the server greets; NatsError when it does not in time."""
         deadline = time.monotonic() + seconds
         while not self.ready():
             if time.monotonic() > deadline:

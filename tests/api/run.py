@@ -15,13 +15,13 @@ import venv
 from pathlib import Path
 
 from stack.servers import ephemeral
-from tests.conftest import OWNER_ROLE, POSTGRES_TEST_SETTINGS
-from tests.conftest import WALLET_ROLE as WALLET_USER
 from tests.gateway.platform.processes import Platform, running_platform
+from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
+from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.gateway import text_at
 from tests.processes.roulette import configuration
 from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION
-from tests.service.table.conftest import USER as ROULETTE_USER
 
 HERE = Path(__file__).resolve().parent
 VERSION = "4.32.5"

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
-from tests import conftest as wallet
-from tests.conftest import WalletDatabase
-from tests.service.table import conftest as game
-from tests.service.table.conftest import GameDatabase, game_database, game_template
+from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE, GameDatabase, WalletDatabase
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
-
-__all__ = ["game_database", "game_template"]
 
 # Tables that hold no records: the schema's version, facts that are deleted when they are published (each follows from
 # the records), and the rounds without an end (the database derives them from the journal).
@@ -78,7 +73,7 @@ async def database(
     kind = request.param
     migrated = wallet_database if kind == "wallet" else game_database
     connection = await asyncpg.connect(migrated.owner_url.replace("+asyncpg", ""))
-    yield ServiceDatabase(kind, wallet.WALLET_ROLE if kind == "wallet" else game.USER, connection)
+    yield ServiceDatabase(kind, WALLET_ROLE if kind == "wallet" else ROULETTE_ROLE, connection)
     await connection.close()
 
 
@@ -104,7 +99,7 @@ async def test_the_service_has_no_privilege_to_delete_records(database: ServiceD
     rewrites = {table for table, row in privileges.items() if row["rewrite"]}
     assert rewrites & await database.records() == set()
     # It cannot grant itself one: it owns nothing, creates nothing, and can become no other role.
-    (role,) = await database.owner.fetch(ROLE, database.role, wallet.OWNER_ROLE)
+    (role,) = await database.owner.fetch(ROLE, database.role, OWNER_ROLE)
     assert not any(role.values())
 
 

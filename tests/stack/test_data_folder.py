@@ -1,4 +1,4 @@
-"""One run at a time has the data folder, and emptying it takes nothing that runs did not make."""
+"""One run at a time uses the data folder, and emptying it removes nothing that runs did not make."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stack.data_folder import DataFolder, FolderInUse, FolderUnusable
 from stack.settings import StackSettings
 
 
-def test_a_second_run_is_told_of_the_first(tmp_path: Path) -> None:
+def test_a_second_run_is_refused_with_the_first_ones_address(tmp_path: Path) -> None:
     first, second = DataFolder(tmp_path), DataFolder(tmp_path)
     first.prepare()
     first.lock("http://127.0.0.1:8700/")
@@ -22,7 +22,7 @@ def test_a_second_run_is_told_of_the_first(tmp_path: Path) -> None:
     second.unlock()
 
 
-def test_emptying_leaves_what_is_not_ours(tmp_path: Path) -> None:
+def test_emptying_leaves_files_that_no_run_made(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.prepare()
     (folder.logs / "wallet.log").write_text("hello")
@@ -35,19 +35,19 @@ def test_emptying_leaves_what_is_not_ours(tmp_path: Path) -> None:
     assert not folder.root.exists()
 
 
-def test_a_file_in_its_place_is_said(tmp_path: Path) -> None:
+def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("not a folder")
     with pytest.raises(FolderUnusable, match="FELTRO_DATA"):
         DataFolder(tmp_path / "data").prepare()
 
 
-def test_a_relative_folder_is_where_the_command_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_folder_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FELTRO_DATA", "here")
     assert StackSettings().data == tmp_path / "here"
 
 
-def test_a_folder_has_one_name_whatever_link_leads_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_resolved_to_the_real_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk")
     # The second is yet to be made.

@@ -1,4 +1,4 @@
-"""A folder that somebody chose keeps its mode: Feltro lives with it or says why it cannot."""
+"""A folder that the user chose keeps its mode: it is used as it is, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mode(path: Path) -> int:
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
-def test_one_that_it_makes_lets_pass_and_nothing_more(tmp_path: Path, umask: int) -> None:
+def test_a_new_folder_is_passable_and_nothing_more(tmp_path: Path, umask: int) -> None:
     folder, before = DataFolder(tmp_path / "in" / "data"), os.umask(umask)
     try:
         folder.prepare()
@@ -29,7 +29,7 @@ def test_one_that_it_makes_lets_pass_and_nothing_more(tmp_path: Path, umask: int
 
 # The last one is what earlier versions made of every folder.
 @pytest.mark.parametrize("chosen", [0o700, 0o755, 0o750, 0o711])
-def test_one_that_serves_stays_as_it_is(tmp_path: Path, chosen: int) -> None:
+def test_a_safe_folder_keeps_its_mode(tmp_path: Path, chosen: int) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home").chmod(chosen)
     folder = DataFolder(tmp_path / "home")
@@ -39,11 +39,11 @@ def test_one_that_serves_stays_as_it_is(tmp_path: Path, chosen: int) -> None:
 
 
 @pytest.mark.parametrize(("chosen", "advised"), [(0o1777, False), (0o777, True), (0o775, True)])
-def test_one_that_others_may_write_to_is_refused_untouched(tmp_path: Path, chosen: int, *, advised: bool) -> None:
+def test_a_folder_that_others_may_write_to_is_refused_untouched(tmp_path: Path, chosen: int, *, advised: bool) -> None:
     tmp_path.chmod(chosen)
     with pytest.raises(FolderUnusable, match=f"FELTRO_DATA.*: {tmp_path}/feltro would be made") as refused:
         DataFolder(tmp_path).prepare()
-    # Nobody is to be talked into closing /tmp.
+    # No advice to close /tmp.
     assert (f"chmod go-w {tmp_path}" in str(refused.value)) == advised
     assert mode(tmp_path) == chosen
     assert list(tmp_path.iterdir()) == []
@@ -51,7 +51,7 @@ def test_one_that_others_may_write_to_is_refused_untouched(tmp_path: Path, chose
     assert mode(tmp_path) == chosen
 
 
-def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -> None:
+def test_a_users_own_folder_is_neither_used_nor_removed(tmp_path: Path) -> None:
     theirs = tmp_path / "logs"
     theirs.mkdir()
     theirs.chmod(0o755)
@@ -63,10 +63,8 @@ def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
 
 
-def test_data_that_root_has_locked_postgres_out_of_is_not_begun_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It would be looked for on open ground, and an empty database made there."""
+def test_data_that_postgres_cannot_reach_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be relocated, and an empty database made there."""
     folder = DataFolder(tmp_path / "data")
     folder.prepare()
     (folder.postgres / "data").mkdir(parents=True)
@@ -75,6 +73,6 @@ def test_data_that_root_has_locked_postgres_out_of_is_not_begun_anew(
     with pytest.raises(FolderUnusable, match=rf"chmod o\+x {folder.root}"):
         folder.prepare()
     assert mode(folder.root) == 0o700
-    # Anybody else's PostgreSQL runs as himself.
+    # PostgreSQL runs as any other user itself.
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     folder.prepare()

@@ -1,4 +1,4 @@
-"""The development issuer's tokens are what the services' own verifier accepts."""
+"""The services' own verifier accepts the development issuer's tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from services.kit.access.identity import TokenInvalid, TokenVerifier
-from stack.issuer import AUDIENCE, DevelopmentIssuer, token_command
+from stack.issuer import AUDIENCE, DevelopmentIssuer
 
 
 def test_a_service_accepts_the_token(tmp_path: Path) -> None:
@@ -38,19 +38,3 @@ def test_the_key_is_made_once_and_stays_private(tmp_path: Path) -> None:
     assert "d" not in published
     DevelopmentIssuer(tmp_path / "issuer").prepare()
     assert key.read_bytes() == made
-
-
-def test_a_players_token_needs_his_id(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        token_command(["--scope", "player"])
-    assert "--subject" in capsys.readouterr().err
-
-
-def test_the_command_prints_a_token(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FELTRO_DATA", str(tmp_path))
-    assert token_command(["--scope", "player", "--subject", "ana"]) == 0
-    token = capsys.readouterr().out.strip()
-    caller = TokenVerifier(tmp_path / "issuer" / "jwks.json", AUDIENCE).verify(token)
-    assert (caller.subject, caller.scopes) == ("ana", frozenset({"player"}))

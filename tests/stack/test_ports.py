@@ -1,4 +1,4 @@
-"""A taken port is named before anything starts, with the variable that moves it."""
+"""A taken port is reported before anything starts, with the variable that moves it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stack import ports
 from stack.servers.ephemeral import free_port
 
 
-def test_a_free_port_is_no_complaint() -> None:
+def test_a_free_port_is_no_conflict() -> None:
     assert ports.conflicts({"FELTRO_GATEWAY_PORT": free_port()}) == []
 
 
@@ -23,7 +23,7 @@ def test_a_taken_port_is_named_with_its_owner_and_another_choice() -> None:
     assert f"FELTRO_NATS_PORT={taken} " not in sentence
 
 
-def test_one_port_for_two_things_is_a_complaint() -> None:
+def test_one_port_for_two_programs_is_a_conflict() -> None:
     port = free_port()
     (sentence,) = ports.conflicts({"FELTRO_WALLET_PORT": port, "FELTRO_NATS_PORT": port})
     assert "FELTRO_NATS_PORT and FELTRO_WALLET_PORT are both" in sentence

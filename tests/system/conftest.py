@@ -1,26 +1,17 @@
-"""A platform for the tests of one page: fresh, running, and gone without a trace when they are done."""
+"""One running platform for the tests that disturb nobody, and for the one that kills all of it in the end."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from stack.processes import leftovers
-from tests.system.platform import Platform
+from tests.system.platform import Platform, temporary_platform
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def platform() -> Iterator[Platform]:
     """A fresh platform that runs."""
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
-        Path(folder).chmod(0o711)
-        made = Platform(Path(folder) / "data")
+    with temporary_platform() as made:
         made.start()
         yield made
-        made.stop()
-        left = made.processes()
-        leftovers.stop(left, made.data, made.data / "postgres" / "data")
-        assert not left, "processes were left behind"

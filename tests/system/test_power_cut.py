@@ -1,4 +1,4 @@
-"""Everything is killed while players bet, and started again: each bet is there once, and paid or returned."""
+"""Everything is killed while players bet, and started again: each bet counts once, and is paid or returned."""
 
 from __future__ import annotations
 
@@ -12,55 +12,36 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
-from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from tests.system.client import Refused, RestClient
 from tests.system.platform import TIMEOUT_S, Platform
 
 pytestmark = pytest.mark.slow
 
 DEPOSIT_CENTS, BET_CENTS = 1_000_000, 100
-# One for many, whose round takes bets for as long as the test may take, and one for each, whose rounds follow at once.
+# A multi-player table whose window outlasts the test, and an individual one, whose rounds follow at once.
 MANY = {"play": "PLAY_MULTI_PLAYER", "betting_window_ms": 600_000, "seats": 10}
 SOLO = {"play": "PLAY_INDIVIDUAL"}
-# Who bets on and on at the first; who leaves a bet on his own; who launches the ball again and again on his own.
-CROWD, WAITING, SPINNING = ("ana", "bea", "cai"), "dan", "eva"
+# Players who bet over and over at the first, one who leaves a bet at the second, one who spins there over and over.
+CROWD, WAITING, SPINNING = ("crowd-1", "crowd-2", "crowd-3"), "waiting", "spinning"
 PLAYERS = (*CROWD, WAITING, SPINNING)
 PAID, RETURNED = "ROUND_STATE_SETTLED", "ROUND_STATE_VOID"
 ENDED = {PAID, RETURNED}
 
 
-class Refused(Exception):
-    """The platform answered, and not with what was asked for."""
-
-
-class Person:
-    """Somebody at the edge."""
+class BettingPlayer(RestClient):
+    """A player that remembers which bets were sent and which were acknowledged."""
 
     def __init__(self, platform: Platform, session: aiohttp.ClientSession, name: str, scope: str = "player") -> None:
-        command = [sys.executable, "-m", "services.kit.command", "token", "--scope", scope, "--subject", name]
-        ran = subprocess.run(command, env=platform.environment, capture_output=True, text=True, check=True)
+        super().__init__(platform, session, scope, name)
         self.name = name
         self.account = self.table = ""
-        # By its round: what he asked for, and what he was told that counts.
-        self.tried: Counter[str] = Counter()
+        # Cents by round.
+        self.sent: Counter[str] = Counter()
         self.acknowledged: Counter[str] = Counter()
-        self._headers = {"Authorization": f"Bearer {ran.stdout.strip()}"}
-        self._url = platform.url
-        self._session = session
-
-    async def call(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
-        """An answer; `Refused`, or what aiohttp raises when there is none."""
-        method, headers = ("GET", {}) if body is None else ("POST", {"Idempotency-Key": str(uuid4())})
-        async with self._session.request(
-            method, self._url + path, json=body, headers={**self._headers, **headers}
-        ) as answer:
-            said: dict[str, Any] = await answer.json(content_type=None)
-            if not answer.ok:
-                raise Refused(said)
-            return said
 
     async def persist(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
         """The answer, once there is one: a table takes a moment to be opened, or to be taken over."""
@@ -77,13 +58,13 @@ class Person:
         self.table = (await self.persist(f"/v1/tables/{table}:enter", {}))["table"]["table_id"]
 
     async def bet(self) -> str:
-        """One bet in the round that is open, and its round."""
+        """Bets once in the open round; the round's id."""
         async with asyncio.timeout(TIMEOUT_S):
-            while (seen := (await self.call(f"/v1/tables/{self.table}"))["table"])["phase"] != "PHASE_BETTING":
+            while (shown := (await self.call(f"/v1/tables/{self.table}"))["table"])["phase"] != "PHASE_BETTING":
                 await asyncio.sleep(0.02)
-        round_id: str = seen["round"]["round_id"]
+        round_id: str = shown["round"]["round_id"]
         bets = [{"place": "red", "amount_cents": BET_CENTS}]
-        self.tried[round_id] += BET_CENTS
+        self.sent[round_id] += BET_CENTS
         await self.call(f"/v1/roulette/tables/{self.table}/bets", {"round_id": round_id, "bets": bets})
         self.acknowledged[round_id] += BET_CENTS
         return round_id
@@ -91,7 +72,7 @@ class Person:
     async def spin(self, round_id: str) -> None:
         await self.call(f"/v1/roulette/tables/{self.table}:spin", {"round_id": round_id})
 
-    async def play_until_nobody_answers(self, *, spinning: bool) -> None:
+    async def play_until_no_answer(self, *, spinning: bool) -> None:
         with contextlib.suppress(aiohttp.ClientError):
             while True:
                 try:
@@ -99,26 +80,26 @@ class Person:
                     if spinning:
                         await self.spin(round_id)
                 except Refused:
-                    # Nothing that was acknowledged: what a platform that is being killed says while it can.
+                    # Not acknowledged: a platform that is being killed refuses while it can.
                     await asyncio.sleep(0.02)
 
     async def balance(self) -> dict[str, int]:
-        said = (await self.persist(f"/v1/accounts/{self.account}/balance"))["balance"]
-        return {name: int(said[name]) for name in ("free_cents", "locked_cents")}
+        balance = (await self.persist(f"/v1/accounts/{self.account}/balance"))["balance"]
+        return {name: int(balance[name]) for name in ("free_cents", "locked_cents")}
 
     async def rounds(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         page = ""
         while True:
-            asked = urlencode({"include_open": "true", "page_size": 500, "page_token": page})
-            said = await self.persist(f"/v1/games/roulette/players/{self.name}/rounds?{asked}")
-            found += said["rounds"]
-            if not (page := said["next_page_token"]):
+            query = urlencode({"include_open": "true", "page_size": 500, "page_token": page})
+            answer = await self.persist(f"/v1/games/roulette/players/{self.name}/rounds?{query}")
+            found += answer["rounds"]
+            if not (page := answer["next_page_token"]):
                 return found
 
 
-async def _prepare(operator: Person, players: Mapping[str, Person]) -> None:
-    """Two tables, and everybody at his with money."""
+async def _prepare(operator: BettingPlayer, players: Mapping[str, BettingPlayer]) -> None:
+    """Configures both tables, and seats every player with money."""
     rules = {"@type": "type.googleapis.com/feltro.roulette.v1.SpecificRules", "wheel": "WHEEL_FRENCH"}
     for table, chosen in (("many", MANY), ("solo", SOLO)):
         configuration = {
@@ -138,11 +119,11 @@ async def _prepare(operator: Person, players: Mapping[str, Person]) -> None:
         await player.sit_down("many" if player.name in CROWD else "solo")
 
 
-async def _cut_amid_bets(platform: Platform, players: Mapping[str, Person]) -> None:
-    """Kill everything while some bet on, one has left a bet on the felt, and one's balls are rolling."""
+async def _kill_amid_bets(platform: Platform, players: Mapping[str, BettingPlayer]) -> None:
+    """Kills everything while some players bet, one has a bet on the felt, and one spins."""
     await players[WAITING].bet()
     playing = [
-        asyncio.create_task(players[name].play_until_nobody_answers(spinning=name == SPINNING))
+        asyncio.create_task(players[name].play_until_no_answer(spinning=name == SPINNING))
         for name in (*CROWD, SPINNING)
     ]
     async with asyncio.timeout(TIMEOUT_S):
@@ -152,8 +133,8 @@ async def _cut_amid_bets(platform: Platform, players: Mapping[str, Person]) -> N
     await asyncio.gather(*playing)
 
 
-async def _ended_rounds(player: Person) -> list[dict[str, Any]]:
-    """Waits until each round of his has ended and nothing is locked: money goes back before a round is written up."""
+async def _ended_rounds(player: BettingPlayer) -> list[dict[str, Any]]:
+    """Waits until all rounds have ended and nothing is locked: money returns before the record is written."""
     deadline = time.monotonic() + TIMEOUT_S
     while True:
         locked, rounds = (await player.balance())["locked_cents"], await player.rounds()
@@ -164,14 +145,14 @@ async def _ended_rounds(player: Person) -> list[dict[str, Any]]:
         await asyncio.sleep(0.05)
 
 
-async def _account_for(player: Person) -> Counter[str]:
-    """Every cent is where his rounds say. How many ended in which way."""
+async def _account_for(player: BettingPlayer) -> Counter[str]:
+    """Checks that the balance follows from the rounds; counts how the rounds ended."""
     rounds = await _ended_rounds(player)
     staked = {entry["round"]["round_id"]: int(entry["staked_cents"]) for entry in rounds}
-    assert staked.keys() <= player.tried.keys(), player.name
-    # What he was told counts does; what he was not answered may.
-    for round_id, tried in player.tried.items():
-        assert player.acknowledged[round_id] <= staked.get(round_id, 0) <= tried, (player.name, round_id)
+    assert staked.keys() <= player.sent.keys(), player.name
+    # An acknowledged bet counts; one without an answer may.
+    for round_id, sent in player.sent.items():
+        assert player.acknowledged[round_id] <= staked.get(round_id, 0) <= sent, (player.name, round_id)
     paid = sum(int(entry["payout_cents"]) for entry in rounds)
     free = DEPOSIT_CENTS - sum(staked.values()) + paid
     assert await player.balance() == {"free_cents": free, "locked_cents": 0}, player.name
@@ -191,21 +172,21 @@ def _audit(platform: Platform) -> subprocess.CompletedProcess[str]:
 @pytest.mark.guarantee("G1")
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G5")
-async def test_everything_killed_amid_bets_and_started_again(platform: Platform) -> None:
+async def test_g5_after_killing_everything_each_bet_is_paid_or_returned_once(platform: Platform) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session:
-        players = {name: Person(platform, session, name) for name in PLAYERS}
-        await _prepare(Person(platform, session, "maria", "operator"), players)
-        await _cut_amid_bets(platform, players)
+        players = {name: BettingPlayer(platform, session, name) for name in PLAYERS}
+        await _prepare(BettingPlayer(platform, session, "maria", "operator"), players)
+        await _kill_amid_bets(platform, players)
         await asyncio.to_thread(platform.start)
         ended = {name: await _account_for(player) for name, player in players.items()}
-        # Nothing was drawn while one could bet: all of it went back. What was paid stays paid.
+        # Nothing is drawn while bets are open: these bets were returned. A paid bet stays paid.
         for name in (*CROWD, WAITING):
             assert ended[name] == {RETURNED: 1}
         assert ended[SPINNING].keys() <= ENDED
         assert ended[SPINNING][PAID] > 0
         audited = _audit(platform)
         assert audited.returncode == 0, audited.stdout + audited.stderr
-        # And play goes on.
+        # Play goes on.
         for player in (players[WAITING], players[SPINNING]):
             await player.sit_down("solo")
             await player.spin(await player.bet())

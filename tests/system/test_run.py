@@ -1,4 +1,7 @@
-"""`make run`: started, disturbed, stopped, started again, and nothing left behind."""
+"""`feltro run`: started, disturbed, stopped in every way, started again, and nothing left behind.
+
+All in one data folder: what a start makes it makes once, and each ending is followed by another start.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +9,63 @@ import os
 import pty
 import signal
 import socket
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from stack.processes import leftovers
 from tests.processes.kill import kill
-from tests.system.platform import PARTS, TIMEOUT_S, Platform
+from tests.system.platform import PARTS, TIMEOUT_S, Platform, temporary_platform
 
 pytestmark = pytest.mark.slow
 
-# What a start says of what a later one does not have to do.
-MADE = "database  made"
+# Printed by a start that makes or mends something; a later start has nothing to make or mend.
+MADE = "database      made"
 MENDED = ("removed the lock", "an earlier run left behind", "started again")
 
 
-@pytest.fixture
-def platform() -> Iterator[Platform]:
-    """A platform that is not started yet, in a folder whose name is no friend of configuration files."""
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
-        Path(folder).chmod(0o711)
-        made = Platform(Path(folder) / "the %data; #1, it's")
+@pytest.fixture(scope="module")
+def data_folder() -> Iterator[Platform]:
+    """A platform in a folder whose name would mean something in a configuration file."""
+    with temporary_platform("the %data; #1, it's") as made:
         yield made
-        if made.running:
-            made.stop()
-        left = made.processes()
-        leftovers.stop(left, made.data, made.data / "postgres" / "data")
-        assert not left, "processes were left behind"
+
+
+@pytest.fixture
+def platform(data_folder: Platform) -> Iterator[Platform]:
+    """The platform of all these tests, stopped before and after each."""
+    yield data_folder
+    data_folder.end()
 
 
 def _balance(platform: Platform, account: str) -> str:
-    return _field(platform.call("GetBalance", {"account_id": account}), "free_cents")
+    return _cents(platform.rest(f"/v1/accounts/{account}/balance"))
 
 
-def _rich_account(platform: Platform) -> str:
+def _balance_over_grpc(platform: Platform, account: str) -> str:
+    return _cents(platform.call("GetBalance", {"account_id": account}))
+
+
+def _cents(answer: dict[str, object] | None) -> str:
+    balance = answer["balance"] if answer is not None else {}
+    assert isinstance(balance, dict)
+    return str(balance.get("free_cents", "refused"))
+
+
+def _account_with_money(platform: Platform) -> str:
     opened = platform.call("OpenAccount", {"player_id": "ana", "mode": "MODE_REAL"})
-    account = _field(opened, "account_id")
-    assert _field(platform.call("Deposit", {"account_id": account, "amount_cents": 5000}), "free_cents") == "5000"
+    assert opened is not None
+    balance = opened["balance"]
+    assert isinstance(balance, dict)
+    account = str(balance["account_id"])
+    assert _cents(platform.call("Deposit", {"account_id": account, "amount_cents": 5000})) == "5000"
     return account
 
 
-def _field(answer: dict[str, object] | None, name: str) -> str:
-    balance = answer["balance"] if answer is not None else {}
-    assert isinstance(balance, dict)
-    return str(balance.get(name, "refused"))
-
-
 @pytest.mark.guarantee("G5")
-def test_a_day_of_use(platform: Platform) -> None:
+def test_g5_a_platform_whose_processes_are_killed_one_by_one_keeps_the_money(platform: Platform) -> None:
     platform.start()
     assert MADE in platform.output
-    account = _rich_account(platform)
+    account = _account_with_money(platform)
 
     second = platform.run_second()
     assert second.returncode == 1
@@ -76,9 +83,8 @@ def test_a_day_of_use(platform: Platform) -> None:
     assert platform.processes() == []
 
     platform.start()
-    # Nothing is made or mended anew.
-    assert [said for said in (MADE, *MENDED) if said in platform.output] == []
-    assert _balance(platform, account) == "5000"
+    assert [line for line in (MADE, *MENDED) if line in platform.output] == []
+    assert _balance_over_grpc(platform, account) == "5000"
     assert platform.stop(signal.SIGTERM) == 0
 
 
@@ -90,15 +96,15 @@ def test_a_killed_launcher_takes_everything_with_it(platform: Platform) -> None:
 
 
 def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platform) -> None:
-    ours, its = pty.openpty()
-    platform.start(terminal=its)
-    os.close(its)
-    os.close(ours)
+    terminal, other_end = pty.openpty()
+    platform.start(terminal=other_end)
+    os.close(other_end)
+    os.close(terminal)
     assert platform.launcher.wait(TIMEOUT_S) == 0
     assert platform.processes() == []
 
 
-def test_what_a_killed_launcher_and_process_manager_left_is_ended_by_the_next_start(platform: Platform) -> None:
+def test_a_start_ends_what_a_killed_launcher_and_process_manager_left(platform: Platform) -> None:
     platform.start()
     platform.kill_modules("stack.processes.child", "supervisor.supervisord")
     platform.launcher.kill()
@@ -116,21 +122,23 @@ def test_a_killed_process_manager_ends_the_run(platform: Platform) -> None:
     assert "process manager was ended" in platform.output
 
 
-def test_a_taken_port_is_named_before_anything_starts(platform: Platform) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+def test_a_process_that_keeps_crashing_ends_the_run_with_the_end_of_its_log(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(platform.environment, "FELTRO_LOG_LEVEL", "shouting")
+    ended = platform.run_second()
+    assert ended.returncode == 1
+    # Reported as such, not as a process that was not ready in time.
+    assert "wallet keeps ending" in ended.stderr
+    assert "FELTRO_LOG_LEVEL" in ended.stderr
+
+
+def test_a_taken_port_is_named_before_anything_starts() -> None:
+    with temporary_platform() as platform, socket.create_server(("127.0.0.1", 0)) as server:
         taken = str(server.getsockname()[1])
         platform.environment["FELTRO_WALLET_PORT"] = taken
         ended = platform.run_second()
+        assert not (platform.data / "postgres" / "data").exists()
     assert ended.returncode == 1
     assert f"Port {taken} is taken by" in ended.stderr
     assert "FELTRO_WALLET_PORT=" in ended.stderr
-    assert not (platform.data / "postgres" / "data").exists()
-
-
-def test_a_process_that_keeps_dying_ends_the_run_with_its_last_words(platform: Platform) -> None:
-    platform.environment["FELTRO_LOG_LEVEL"] = "shouting"
-    # It does not wait for what cannot come: that would be said in other words.
-    ended = platform.run_second()
-    assert ended.returncode == 1
-    assert "wallet keeps ending" in ended.stderr
-    assert "FELTRO_LOG_LEVEL" in ended.stderr

@@ -1,110 +1,102 @@
-"""All that the running platform says of time, over REST, over the WebSocket and in its logs, carries its offset."""
+"""Every timestamp of the running platform, over REST, over the WebSocket and in its logs, carries its offset."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Mapping
 from typing import Any
-from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from tests.system.client import RestClient
 from tests.system.platform import TIMEOUT_S, Platform
 
 pytestmark = [pytest.mark.slow, pytest.mark.rule("903-B/2015:2.1.3")]
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
-BEGINS_AS_A_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]")
+BEGINS_LIKE_A_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[T ]")
 SERVICES = ("wallet", "roulette", "gateway")
+PLAYER = "dora"
 
 
-class ReceivedMessages:
-    """Whatever was said of time, by the name it was said under."""
+class ReceivedTimestamps:
+    """Every timestamp in the messages of the platform, by the name of its field."""
 
     def __init__(self) -> None:
-        self.moments: dict[str, list[str]] = {}
+        self.by_field: dict[str, list[str]] = {}
 
-    def listen(self, said: object, name: str = "") -> None:
-        """To all that is in a JSON value."""
-        if isinstance(said, dict):
-            for key, value in said.items():
-                self.listen(value, key)
-        elif isinstance(said, list):
-            for value in said:
-                self.listen(value, name)
-        elif said is not None and (name == "at" or name.endswith("_at") or self._looks_like_one(said)):
-            self.moments.setdefault(name, []).append(str(said))
+    def collect(self, value: object, field: str = "") -> None:
+        """Adds all timestamps in a JSON value."""
+        if isinstance(value, dict):
+            for name, part in value.items():
+                self.collect(part, name)
+        elif isinstance(value, list):
+            for part in value:
+                self.collect(part, field)
+        elif value is not None and (field == "at" or field.endswith("_at") or self._looks_like_one(value)):
+            self.by_field.setdefault(field, []).append(str(value))
 
     @staticmethod
-    def _looks_like_one(said: object) -> bool:
-        return isinstance(said, str) and BEGINS_AS_A_MOMENT.match(said) is not None
+    def _looks_like_one(value: object) -> bool:
+        return isinstance(value, str) and BEGINS_LIKE_A_TIMESTAMP.match(value) is not None
 
     def without_offset(self) -> dict[str, list[str]]:
-        wrong = {name: [at for at in said if not RFC_3339.fullmatch(at)] for name, said in self.moments.items()}
-        return {name: said for name, said in wrong.items() if said}
+        wrong = {
+            field: [text for text in texts if not RFC_3339.fullmatch(text)] for field, texts in self.by_field.items()
+        }
+        return {field: texts for field, texts in wrong.items() if texts}
 
 
-class Caller:
-    """Somebody at the edge, whose answers are listened to."""
+class RecordingClient(RestClient):
+    """A client that collects the timestamps of its answers."""
 
-    def __init__(self, platform: Platform, session: aiohttp.ClientSession, heard: ReceivedMessages, scope: str) -> None:
-        self.token = _token(platform, scope)
-        self._url = platform.url
-        self._session = session
-        self._heard = heard
+    def __init__(
+        self, platform: Platform, session: aiohttp.ClientSession, received: ReceivedTimestamps, scope: str
+    ) -> None:
+        super().__init__(platform, session, scope, PLAYER)
+        self._received = received
 
-    async def call(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self.token}", "Idempotency-Key": str(uuid4())}
-        method = "GET" if body is None else "POST"
-        async with self._session.request(method, self._url + path, json=body, headers=headers) as answer:
-            said: dict[str, Any] = await answer.json(content_type=None)
-            assert answer.ok, said
-        self._heard.listen(said)
-        return said
+    async def call(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
+        content = await super().call(path, body)
+        self._received.collect(content)
+        return content
 
 
-def _token(platform: Platform, scope: str) -> str:
-    command = [sys.executable, "-m", "services.kit.command", "token", "--scope", scope, "--subject", "ana"]
-    ran = subprocess.run(command, env=platform.environment, capture_output=True, text=True, check=True)
-    return ran.stdout.strip()
-
-
-async def test_every_moment_over_rest_and_websocket_carries_its_offset(platform: Platform) -> None:
-    heard = ReceivedMessages()
+async def test_every_timestamp_over_rest_and_websocket_carries_its_offset(platform: Platform) -> None:
+    received = ReceivedTimestamps()
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session:
-        operator, ana = (Caller(platform, session, heard, scope) for scope in ("operator", "player"))
-        opened = await operator.call("/v1/accounts", {"player_id": "ana", "mode": "MODE_REAL"})
+        operator, player = (RecordingClient(platform, session, received, scope) for scope in ("operator", "player"))
+        opened = await operator.call("/v1/accounts", {"player_id": PLAYER, "mode": "MODE_REAL"})
         account = opened["balance"]["account_id"]
         await operator.call(f"/v1/accounts/{account}/deposits", {"amount_cents": 5000})
-        entered = await ana.call("/v1/tables/french-solo:enter", {})
+        entered = await player.call("/v1/tables/french-solo:enter", {})
         table = entered["table"]["table_id"]
-        said: dict[str, Any] = {}
+        message: dict[str, Any] = {}
         async with session.ws_connect(f"{platform.url}/v1/ws") as socket:
             for number, (method, params) in enumerate(
-                [("authenticate", {"token": ana.token}), ("ping", {}), ("subscribe", {"table_id": table})]
+                [("authenticate", {"token": player.token}), ("ping", {}), ("subscribe", {"table_id": table})]
             ):
                 await socket.send_json({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
                 answered = False
                 while not answered:
-                    said = await socket.receive_json()
-                    heard.listen(said)
-                    answered = said.get("id") == number
-            await _play(ana, table)
-            while "round_settled" not in said.get("params", {}):
-                said = await socket.receive_json()
-                heard.listen(said)
+                    message = await socket.receive_json()
+                    received.collect(message)
+                    answered = message.get("id") == number
+            await _play(player, table)
+            while "round_settled" not in message.get("params", {}):
+                message = await socket.receive_json()
+                received.collect(message)
         for path in (
-            "/v1/games/roulette/players/ana/rounds?include_open=true",
+            f"/v1/games/roulette/players/{PLAYER}/rounds?include_open=true",
             f"/v1/tables/{table}/rounds",
             f"/v1/accounts/{account}/transactions",
             f"/v1/accounts/{account}/openRounds",
-            "/v1/players/ana/sessions",
+            f"/v1/players/{PLAYER}/sessions",
         ):
-            await ana.call(path)
+            await player.call(path)
         for path in (
             "/v1/games/roulette/tables",
             "/v1/tables/french-solo/configurations",
@@ -113,7 +105,7 @@ async def test_every_moment_over_rest_and_websocket_carries_its_offset(platform:
             "/v1/operator/switches",
         ):
             await operator.call(path)
-    assert heard.without_offset() == {}
+    assert received.without_offset() == {}
     expected = {
         "at",
         "opened_at",
@@ -125,21 +117,21 @@ async def test_every_moment_over_rest_and_websocket_carries_its_offset(platform:
         "entered_at",
         "expires_at",
     }
-    assert expected <= heard.moments.keys()
+    assert expected <= received.by_field.keys()
 
 
-async def _play(ana: Caller, table: str) -> None:
-    """One round, alone."""
-    while (seen := (await ana.call(f"/v1/tables/{table}"))["table"])["phase"] != "PHASE_BETTING":
+async def _play(player: RestClient, table: str) -> None:
+    """Plays one round at an individual table."""
+    while (shown := (await player.call(f"/v1/tables/{table}"))["table"])["phase"] != "PHASE_BETTING":
         await asyncio.sleep(0.05)
-    round_id = seen["round"]["round_id"]
+    round_id = shown["round"]["round_id"]
     bets = [{"place": "red", "amount_cents": 500}]
-    await ana.call(f"/v1/roulette/tables/{table}/bets", {"round_id": round_id, "bets": bets})
-    await ana.call(f"/v1/roulette/tables/{table}:spin", {"round_id": round_id})
+    await player.call(f"/v1/roulette/tables/{table}/bets", {"round_id": round_id, "bets": bets})
+    await player.call(f"/v1/roulette/tables/{table}:spin", {"round_id": round_id})
 
 
 def _lines(platform: Platform, service: str) -> list[str]:
-    """Those of its log that are whole: it may be writing one."""
+    """The complete lines of its log: it may be writing one."""
     return (platform.data / "logs" / f"{service}.log").read_text(encoding="utf-8").split("\n")[:-1]
 
 

@@ -5,6 +5,7 @@ Access rules are read from the protos, refusals are told apart from faults, and 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -57,6 +58,22 @@ _NOT_SAID = (
 )
 
 
+async def _within(answering: Awaitable[Answer], time_limit_s: float | None) -> Answer:
+    limit = asyncio.timeout(time_limit_s)
+    try:
+        async with limit:
+            return await answering
+    except TimeoutError:
+        if limit.expired():
+            raise late() from None
+        raise
+
+
+def late() -> StatusRefused:
+    """The refusal of a call whose caller waits no longer."""
+    return StatusRefused("", grpc.StatusCode.DEADLINE_EXCEEDED, "The time limit of the call has passed.")
+
+
 class MethodNotImplemented(Exception):
     """A service does not implement what its proto declares."""
 
@@ -96,7 +113,7 @@ class Method:
         self._guard = Guard(method, verifier)
         self._request_class = GetMessageClass(method.input_type)
         # What can be called by GET says that it changes nothing.
-        self._reads = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
+        self.is_read = method.GetOptions().Extensions[annotations_pb2.http].WhichOneof("pattern") == "get"
         self._name = method.full_name
         self._domain = domain
         # Fails now, and not at the first refusal, where the protos declare no reasons for the domain.
@@ -105,19 +122,26 @@ class Method:
         self._succeeded = _CALLS.labels(method.full_name, "OK")
         self._seconds = _SECONDS.labels(method.full_name)
 
-    async def answer(self, request: bytes, token: str, traceparent: str = "") -> bytes:
-        """The answer to one call, or the refusal it got."""
+    async def answer(
+        self, request: bytes, token: str, traceparent: str = "", time_limit_s: float | None = None
+    ) -> bytes:
+        """Returns the answer to one call, or raises `Refused`.
+
+        A read ends at its time limit, for nobody waits for its answer any more; a command is carried out (G3).
+        """
         traced = trace.parse(traceparent) if traceparent else None
         if traced is None:
-            return await self._answer(request, token)
+            return await self._answer(request, token, time_limit_s)
         with traced:
-            return await self._answer(request, token)
+            return await self._answer(request, token, time_limit_s)
 
-    async def _answer(self, request: bytes, token: str) -> bytes:
+    async def _answer(self, request: bytes, token: str, time_limit_s: float | None) -> bytes:
         started = time.perf_counter()
         try:
             caller = await self._guard.admit(token)
-            answer = self._written(await self._implemented(self._read(request), caller))
+            answering = self._implemented(self._read(request), caller)
+            limited = self.is_read and time_limit_s is not None
+            answer = self._written(await (_within(answering, time_limit_s) if limited else answering))
         except Refused as refused:
             raise self._counted(refused) from None
         except Exception as failed:  # noqa: BLE001 - whatever it was, the caller is told
@@ -145,7 +169,7 @@ class Method:
         if len(written) > CALL_BYTES_LIMIT:
             _log.error("an answer is too large to be sent", extra={"method": self._name, "bytes": len(written)})
             # A refusal only where nothing has changed (G12).
-            raise _answer_too_large() if self._reads else StatusRefused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
+            raise _answer_too_large() if self.is_read else StatusRefused("", grpc.StatusCode.INTERNAL, _NOT_SAID)
         return written
 
     def _counted(self, refused: Refused) -> Refused:

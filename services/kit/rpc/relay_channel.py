@@ -1,15 +1,14 @@
-"""A relay as gRPC's own stubs know a channel: whoever has a stub makes his calls over it without knowing."""
+"""A relay that looks like a gRPC channel: a stub makes its calls over it as over any other."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
 
 from feltro.relay.v1 import relay_pb2
-from services.kit.rpc.relay_connection import NoAnswer, RelayConnection
+from services.kit.rpc.relay_connection import NoAnswer, NoAnswerInTime, RelayConnection
 from services.kit.rpc.status import STATUS_DETAILS_KEY, StatusRefused
 
 _NO_METADATA = grpc.aio.Metadata()
@@ -17,13 +16,13 @@ Metadata = tuple[tuple[str, str], ...]
 
 
 class RelayChannel:
-    """Calls to one process. Fails as a channel does, with `AioRpcError`."""
+    """Makes calls to one process, and fails as a channel does, with `AioRpcError`."""
 
     def __init__(self, address: str) -> None:
-        self._line = RelayConnection(address)
+        self._connection = RelayConnection(address)
 
     async def close(self) -> None:
-        await self._line.close()
+        await self._connection.close()
 
     def unary_unary(
         self,
@@ -32,28 +31,27 @@ class RelayChannel:
         response_deserializer: Callable[[bytes], Any],
         **_: object,
     ) -> Callable[..., Awaitable[Any]]:
-        """What a stub asks its channel for, once for each method."""
+        """Returns the function that calls a method; a stub asks for it once for each."""
         method = path.removeprefix("/")
 
-        async def call(request: object, *, metadata: Metadata, timeout: float) -> object:  # noqa: ASYNC109 - as gRPC has it
-            asked = relay_pb2.Call(method=method, request=request_serializer(request))
+        async def call(request: object, *, metadata: Metadata, timeout: float) -> object:  # noqa: ASYNC109 - as in gRPC
+            relayed = relay_pb2.Call(method=method, request=request_serializer(request))
             for key, value in metadata:
                 if key == "authorization":
-                    asked.token = value.removeprefix("Bearer ")
+                    relayed.token = value.removeprefix("Bearer ")
                 elif key == "traceparent":
-                    asked.traceparent = value
+                    relayed.traceparent = value
             try:
-                async with asyncio.timeout(timeout):
-                    return response_deserializer(await self._line.send(asked))
-            except TimeoutError:
-                raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer within {timeout:.0f} s") from None
+                return response_deserializer(await self._connection.send(relayed, timeout))
+            except NoAnswerInTime as late:
+                raise _failed(grpc.StatusCode.DEADLINE_EXCEEDED, str(late)) from None
             except NoAnswer as silent:
                 raise _failed(grpc.StatusCode.UNAVAILABLE, str(silent)) from None
             except StatusRefused as refused:
                 details = refused.status().SerializeToString() if refused.reason else None
                 raise _failed(refused.code, refused.sentence, details) from None
             finally:
-                self._line.discard(asked)
+                self._connection.discard(relayed)
 
         return call
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import grpc
 from google.rpc.status_pb2 import Status
 
 from feltro.relay.v1 import relay_pb2
 from services.kit import background
+from services.kit.batching import Outbound
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, request_too_large
-from services.kit.rpc.relay_handler import RELAY_PATH, first_batch
+from services.kit.rpc.relay_handler import BATCH_LIMITS, RELAY_PATH
 from services.kit.rpc.status import StatusRefused, refused_from
 
 # Calls to one process that may wait for an answer (G11).
@@ -27,11 +29,19 @@ _OPTIONS = [
     ("grpc.max_receive_message_length", MESSAGE_BYTES_LIMIT),
 ]
 
-_NOBODY: tuple[None, float] = (None, 0.0)
-
 
 class NoAnswer(Exception):
-    """The process went away: it is not known whether anything was done."""
+    """There was no answer: it is not known whether anything was done."""
+
+
+class NoAnswerInTime(NoAnswer):
+    """There was no answer within the call's time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingCall:
+    answer: asyncio.Future[bytes]
+    timeout_s: float
 
 
 class RelayConnection:
@@ -39,117 +49,135 @@ class RelayConnection:
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
-        # Bytes out: what leaves together is put together from calls that are bytes already.
+        # Bytes out: a message is put together from calls that are bytes already.
         self._relay: grpc.aio.StreamStreamMultiCallable[bytes, relay_pb2.RelayResponse] = self._channel.stream_stream(
             RELAY_PATH, response_deserializer=relay_pb2.RelayResponse.FromString
         )
-        self._numbers = itertools.count(1)
-        # With their numbers. Each is a message of its own; one after the other they are one message with all of them.
-        self._leaving: list[tuple[int, bytes]] = []
+        self._call_ids = itertools.count(1)
+        # With their ids. Each is a message of its own; concatenated they are one message with all of them.
+        self._outbound: Outbound[tuple[int, bytes]] = Outbound(lambda call: len(call[1]), BATCH_LIMITS)
         # How often the stream broke.
         self._broken = 0
-        # In the order of asking; when each has waited for too long.
-        self._asked: dict[int, tuple[asyncio.Future[bytes], float]] = {}
+        self._pending: dict[int, _PendingCall] = {}
+        # When calls expire, by their time limit: those with the same limit expire in the order of sending. There are
+        # only a few limits, each a constant of some caller.
+        self._expiries: dict[float, dict[int, float]] = {}
         self._loop = asyncio.get_running_loop()
-        # One for all: a timer for each call costs more than what it is good for.
-        self._giving_up: asyncio.TimerHandle | None = None
-        self._something = asyncio.Event()
+        # One timer for all: one for each call would cost more than it is good for.
+        self._timer: asyncio.TimerHandle | None = None
         self._task = asyncio.create_task(self._run())
 
-    def send(self, call: relay_pb2.Call) -> asyncio.Future[bytes]:
-        """The answer, in a while; refused at once where the call is one too many or too large for the stream."""
-        if len(self._asked) >= CALLS_IN_FLIGHT_LIMIT:
+    def send(self, call: relay_pb2.Call, timeout_s: float = CALL_TIMEOUT_S) -> asyncio.Future[bytes]:
+        """Returns the answer to come. A call that is one too many, or too large for the stream, is refused at once.
+
+        The other end heeds the time limit, too. A call that is discarded or expires before it has left never leaves.
+        """
+        if len(self._pending) >= CALLS_IN_FLIGHT_LIMIT:
             sentence = "Too many answers are waited for: try again in a moment."
             facts = {"limit": str(CALLS_IN_FLIGHT_LIMIT)}
             raise StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts)
-        call.call_id = next(self._numbers)
-        carried = relay_pb2.RelayRequest(calls=(call,)).SerializeToString()
-        if len(carried) > CALL_BYTES_LIMIT:
+        call.call_id = next(self._call_ids)
+        call.time_limit_ms = max(round(timeout_s * 1000), 1)
+        encoded = relay_pb2.RelayRequest(calls=(call,)).SerializeToString()
+        if len(encoded) > CALL_BYTES_LIMIT:
             raise request_too_large()
         answer: asyncio.Future[bytes] = self._loop.create_future()
-        until = self._loop.time() + CALL_TIMEOUT_S
-        self._asked[call.call_id] = answer, until
-        if self._giving_up is None:
-            self._giving_up = self._loop.call_at(until, self._give_up)
-        self._leaving.append((call.call_id, carried))
-        self._something.set()
+        self._pending[call.call_id] = _PendingCall(answer, timeout_s)
+        expires_at = self._loop.time() + timeout_s
+        self._expiries.setdefault(timeout_s, {})[call.call_id] = expires_at
+        self._set_timer(expires_at)
+        if len(self._outbound) >= CALLS_IN_FLIGHT_LIMIT:
+            # While no stream is open: only calls that somebody still waits for are kept (G11).
+            self._outbound.keep(lambda waiting: waiting[0] in self._pending)
+        self._outbound.put((call.call_id, encoded))
         return answer
 
     @property
     def idle(self) -> bool:
-        """Nobody waits for an answer."""
-        return not self._asked
+        """Whether no call waits for an answer."""
+        return not self._pending
 
     @property
     def run_task(self) -> asyncio.Task[None]:
-        """What carries the calls: it ends when the line is closed, and otherwise only if it is broken for good."""
+        """The task that carries the calls: it ends when the connection is closed, and otherwise only by a fault."""
         return self._task
 
     def discard(self, call: relay_pb2.Call) -> None:
-        self._asked.pop(call.call_id, None)
+        """Forgets a call: nobody waits for its answer any more."""
+        self._remove(call.call_id)
 
     async def close(self) -> None:
+        """Ends the stream; calls without an answer get none."""
         await background.cancel_and_wait([self._task])
         self._fail("the caller stops")
-        if self._giving_up is not None:
-            self._giving_up.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         await self._channel.close()
 
     async def _run(self) -> None:
-        while True:
-            await self._something.wait()
+        while await self._outbound.wait_for_items():
             try:
                 async for message in self._relay(self._messages(self._broken)):
                     for answer in message.answers:
-                        self._heard(answer)
+                        self._receive(answer)
                 self._fail("the stream was closed")
             except grpc.aio.AioRpcError as failed:
                 self._fail(f"{failed.code().name}: {failed.details()}"[:200])
             await asyncio.sleep(RECONNECT_DELAY_S)
 
     async def _messages(self, broken: int) -> AsyncIterator[bytes]:
-        # gRPC goes on asking for the messages of a stream that broke: those said since are for the next one.
-        while broken == self._broken:
-            if self._leaving:
-                together = first_batch(self._leaving, lambda call: len(call[1]))
-                del self._leaving[: len(together)]
-                yield b"".join(carried for _, carried in together)
-            else:
-                self._something.clear()
-                await self._something.wait()
+        # gRPC goes on asking for the messages of a stream that broke: calls made since then are for the next one.
+        while await self._outbound.wait_for_items() and broken == self._broken:
+            batch = [encoded for call_id, encoded in self._outbound.take_batch() if call_id in self._pending]
+            if batch:
+                yield b"".join(batch)
 
-    def _heard(self, answer: relay_pb2.Answer) -> None:
-        asked, _ = self._asked.pop(answer.call_id, _NOBODY)
-        if asked is None or asked.done():
+    def _receive(self, answer: relay_pb2.Answer) -> None:
+        pending = self._remove(answer.call_id)
+        if pending is None or pending.answer.done():
             return
         if answer.WhichOneof("answer") == "refused":
-            asked.set_exception(_refusal(answer.refused))
+            pending.answer.set_exception(_refusal(answer.refused))
         else:
-            asked.set_result(answer.response)
+            pending.answer.set_result(answer.response)
 
-    def _fail(self, why: str) -> None:
-        """Whatever was asked on a stream that broke has no answer any more; what waits goes over the next one."""
+    def _remove(self, call_id: int) -> _PendingCall | None:
+        pending = self._pending.pop(call_id, None)
+        if pending is not None:
+            del self._expiries[pending.timeout_s][call_id]
+        return pending
+
+    def _fail(self, reason: str) -> None:
+        """Fails the calls of a stream that broke; those that still wait to leave go over the next one."""
         self._broken += 1
-        waiting = {number for number, _ in self._leaving}
-        for number, (asked, _) in list(self._asked.items()):
-            if number not in waiting:
-                del self._asked[number]
-                if not asked.done():
-                    asked.set_exception(NoAnswer(why))
-        if not self._leaving:
-            self._something.clear()
+        waiting = {call_id for call_id, _ in self._outbound}
+        for call_id in self._pending.keys() - waiting:
+            self._fail_call(call_id, NoAnswer(reason))
 
-    def _give_up(self) -> None:
-        """Tells those who have waited for too long, and looks again when the next one will have."""
-        self._giving_up = None
-        now = self._loop.time()
-        for number, (asked, until) in list(self._asked.items()):
-            if until > now:
-                self._giving_up = self._loop.call_at(until, self._give_up)
+    def _fail_call(self, call_id: int, failure: NoAnswer) -> None:
+        pending = self._remove(call_id)
+        if pending is not None and not pending.answer.done():
+            pending.answer.set_exception(failure)
+
+    def _set_timer(self, expires_at: float) -> None:
+        if self._timer is not None:
+            if self._timer.when() <= expires_at:
                 return
-            del self._asked[number]
-            if not asked.done():
-                asked.set_exception(NoAnswer(f"no answer within {CALL_TIMEOUT_S:.0f} s"))
+            self._timer.cancel()
+        self._timer = self._loop.call_at(expires_at, self._expire)
+
+    def _expire(self) -> None:
+        """Fails the calls whose time is over, and sets the timer for the next one."""
+        self._timer = None
+        now = self._loop.time()
+        for timeout_s, expiries in list(self._expiries.items()):
+            for call_id, expires_at in list(expiries.items()):
+                if expires_at > now:
+                    self._set_timer(expires_at)
+                    break
+                self._fail_call(call_id, NoAnswerInTime(f"no answer within {timeout_s:g} s"))
+            if not expiries:
+                del self._expiries[timeout_s]
 
 
 def _refusal(status: Status) -> StatusRefused:

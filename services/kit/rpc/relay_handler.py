@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Mapping
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 
 from feltro.relay.v1 import relay_pb2
 from services.kit import background
+from services.kit.batching import BatchLimits, Outbound
 from services.kit.refusal import Refused
-from services.kit.rpc.methods import Method
+from services.kit.rpc.methods import Method, late
 from services.kit.rpc.status import StatusRefused, status_from
 
 _DESCRIPTOR: ServiceDescriptor = relay_pb2.DESCRIPTOR.services_by_name["RelayService"]
@@ -20,29 +20,15 @@ RELAY_SERVICE = _DESCRIPTOR.full_name
 RELAY_PATH = f"/{RELAY_SERVICE}/Relay"
 # Calls under way on one stream; more are refused (G11).
 CALLS_IN_FLIGHT_LIMIT = 5_000
-# Calls or answers that leave together, by number and by size; one alone may be as large as any call (`methods`). Both
-# are far below what gRPC takes as one message: one that is too large would break the stream for all who share it.
-BATCH_ITEMS_LIMIT = 1_000
-BATCH_BYTES_LIMIT = 1024 * 1024
-# Answers that may wait to leave before no more calls are read.
-UNSENT_ANSWERS_LIMIT = 10_000
-# What is said again of the name of a method that does not exist.
+# Calls or answers that leave together; one alone may be as large as any call (`methods`). Both limits are far below
+# what gRPC takes as one message: one that is too large would break the stream for all who share it. While more answers
+# than the last number wait to leave, no more calls are read.
+BATCH_LIMITS = BatchLimits(items=1_000, weight=1024 * 1024, waiting_items=10_000)
+# How much of the name of a method that does not exist is repeated.
 METHOD_NAME_CHARACTERS_LIMIT = 100
 
 _ALL_UNDER_WAY: set[asyncio.Task[None]] = set()
-_Item = TypeVar("_Item")
 _Context = grpc.aio.ServicerContext[bytes, bytes]
-
-
-def first_batch(waiting: Sequence[_Item], size: Callable[[_Item], int]) -> list[_Item]:
-    """The first of them that one message can hold; at least one."""
-    taken, total = 0, 0
-    for item in waiting[:BATCH_ITEMS_LIMIT]:
-        total += size(item)
-        if taken and total > BATCH_BYTES_LIMIT:
-            break
-        taken += 1
-    return list(waiting[:taken])
 
 
 class _Stream:
@@ -51,38 +37,28 @@ class _Stream:
     def __init__(self, methods: Mapping[str, Method], context: _Context) -> None:
         self._methods = methods
         self._context = context
+        self._loop = asyncio.get_running_loop()
         self._under_way: set[asyncio.Task[None]] = set()
-        # Each is a message of its own; one after the other they are one message with all of them, of known size.
-        self._answers: list[bytes] = []
-        self._answered = asyncio.Event()
-        self._room = asyncio.Event()
-        self._no_more = False
+        # Each is a message of its own; concatenated they are one message with all of them, of known size.
+        self._answers: Outbound[bytes] = Outbound(len, BATCH_LIMITS)
 
     async def read(self, requests: AsyncIterator[bytes]) -> None:
-        """Begins every call that comes; ends when the other side says no more and all are answered."""
+        """Begins every call that comes; returns when the caller sends no more and all calls are answered."""
         async for message in requests:
+            received_at = self._loop.time()
             for call in relay_pb2.RelayRequest.FromString(message).calls:
-                self._begin(call)
-            while len(self._answers) > UNSENT_ANSWERS_LIMIT:
-                self._room.clear()
-                await self._room.wait()
+                self._begin(call, received_at)
+            await self._answers.wait_for_room()
         while self._under_way:
             await asyncio.wait(self._under_way)
-        self._no_more = True
-        self._answered.set()
+        self._answers.close()
 
     async def write(self) -> None:
-        """Sends what is answered, as much together as there is; ends after the last answer."""
-        while not self._no_more:
-            await self._answered.wait()
-            self._answered.clear()
-            while self._answers:
-                leaving = first_batch(self._answers, len)
-                del self._answers[: len(leaving)]
-                self._room.set()
-                await self._context.write(b"".join(leaving))
+        """Sends answers, as many together as are known; returns after the last one."""
+        while await self._answers.wait_for_items():
+            await self._context.write(b"".join(self._answers.take_batch()))
 
-    def _begin(self, call: relay_pb2.Call) -> None:
+    def _begin(self, call: relay_pb2.Call, received_at: float) -> None:
         method = self._methods.get(call.method)
         if method is None:
             sentence = f"There is no method {call.method[:METHOD_NAME_CHARACTERS_LIMIT]} here."
@@ -93,34 +69,36 @@ class _Stream:
             facts = {"limit": str(CALLS_IN_FLIGHT_LIMIT)}
             self._refuse(call.call_id, StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, sentence, facts))
             return
-        task = asyncio.create_task(self._carry_out(method, call))
+        task = asyncio.create_task(self._carry_out(method, call, received_at))
         self._under_way.add(task)
-        # The other side may go: what it asked for is done all the same, and it will ask again to be told.
+        # The caller may go away: its command is carried out all the same, and it learns the answer by sending it again.
         _ALL_UNDER_WAY.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._ended)
 
-    def _over(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
         self._under_way.discard(task)
         _ALL_UNDER_WAY.discard(task)
 
-    async def _carry_out(self, method: Method, call: relay_pb2.Call) -> None:
+    async def _carry_out(self, method: Method, call: relay_pb2.Call, received_at: float) -> None:
+        time_limit_s = call.time_limit_ms / 1000 if call.time_limit_ms else None
         try:
-            response = await method.answer(call.request, call.token, call.traceparent)
+            if time_limit_s is not None and self._loop.time() - received_at >= time_limit_s:
+                raise late()
+            response = await method.answer(call.request, call.token, call.traceparent, time_limit_s)
         except Refused as refused:
             self._refuse(call.call_id, refused)
             return
         message = relay_pb2.RelayResponse()
         message.answers.add(call_id=call.call_id, response=response)
-        self._say(message)
+        self._send(message)
 
     def _refuse(self, call_id: int, refused: Refused) -> None:
         message = relay_pb2.RelayResponse()
         message.answers.add(call_id=call_id, refused=status_from(refused))
-        self._say(message)
+        self._send(message)
 
-    def _say(self, message: relay_pb2.RelayResponse) -> None:
-        self._answers.append(message.SerializeToString())
-        self._answered.set()
+    def _send(self, message: relay_pb2.RelayResponse) -> None:
+        self._answers.put(message.SerializeToString())
 
 
 def relay_handler(methods: Mapping[str, Method]) -> grpc.RpcMethodHandler[bytes, bytes]:

@@ -156,7 +156,9 @@ async def _page(
         if (row[0], row[8]) != last:
             last = (row[0], row[8])
             transactions.append(_transaction(row))
-        transactions[-1].entries.add(balance_part=row[9], before_cents=row[10], amount_cents=row[11], after_cents=row[12])
+        transactions[-1].entries.add(
+            balance_part=row[9], before_cents=row[10], amount_cents=row[11], after_cents=row[12]
+        )
     return TransactionPage(transactions, None)
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE
-from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.processes.databases import OWNER_ROLE
+from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.gateway import GatewayProcess
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
-from tests.service.table.conftest import USER as ROULETTE_USER
 
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_gateway", "feltro_roulette_of_gateway"
 

@@ -30,9 +30,6 @@ from tests.gateway.platform.processes import Platform, running_platform
 from tests.gateway.platform.websocket_player import STAKE_CENTS, WebSocketPlayer
 from tests.processes.roulette import configuration
 from tests.service.roulette.platform import INDIVIDUAL
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 SOLO, MANY = "solo_house", "many_house"
 # As many as the machine lets a process have files for, if that is less; and what a test process has open besides.

@@ -20,19 +20,13 @@ from gateway.http.rest import BODY_BYTES_LIMIT
 from services.wallet.complaints.rows import UNANSWERED_LIMIT
 from stack.issuer import AUDIENCE, KeyFolder
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE
-from tests.conftest import WALLET_ROLE as WALLET_USER
 from tests.gateway.documented_problems import DocumentedProblems
 from tests.gateway.platform.processes import Platform, running_platform
+from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, ROULETTE_TEMPLATE, WALLET_ROLE
 from tests.processes.gateway import Answer, GatewayProcess, RestClient
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
-from tests.service.table.conftest import TEMPLATE as GAME_TEMPLATE
-from tests.service.table.conftest import USER as GAME_ROLE
-from tests.service.table.conftest import game_template
 from tests.service.table.stoppable_nats import StoppableNats
-
-__all__ = ["game_template"]
 
 WALLET, TABLE, GATEWAY = "wallet.feltro", "table.feltro", "gateway.feltro"
 WITHIN_S = 60.0
@@ -320,12 +314,12 @@ async def _(house: PlatformClient) -> Answer:
 @provokes(WALLET, "UNAVAILABLE")
 async def _(house: PlatformClient) -> Answer:
     player = await house.player()
-    house.postgres.sql(f"ALTER ROLE {WALLET_USER} CONNECTION LIMIT 0")
-    house.postgres.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{WALLET_USER}'")  # noqa: S608
+    house.postgres.sql(f"ALTER ROLE {WALLET_ROLE} CONNECTION LIMIT 0")
+    house.postgres.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{WALLET_ROLE}'")  # noqa: S608
     try:
         return await house.get(f"/v1/accounts/{player.account_id}/balance", player.token)
     finally:
-        house.postgres.sql(f"ALTER ROLE {WALLET_USER} CONNECTION LIMIT -1")
+        house.postgres.sql(f"ALTER ROLE {WALLET_ROLE} CONNECTION LIMIT -1")
 
 
 @provokes(WALLET, "NOT_OFFERED")
@@ -602,10 +596,10 @@ async def _of_production(house: PlatformClient) -> AsyncIterator[RestClient]:
 async def _game_of_production(house: PlatformClient) -> AsyncIterator[RestClient]:
     """A roulette whose clock nobody moves, on a bus and a database of its own: no replica of the one beside it."""
     wallet, home, database = house.running.wallet, house.running.gateway.home, "feltro_roulette_of_production"
-    house.postgres.ensure_database(database, OWNER_ROLE, GAME_ROLE, template=GAME_TEMPLATE)
+    house.postgres.ensure_database(database, OWNER_ROLE, ROULETTE_ROLE, template=ROULETTE_TEMPLATE.name)
     with StoppableNats() as bus:
         roulette = RouletteProcess(
-            house.postgres.url(GAME_ROLE, database),
+            house.postgres.url(ROULETTE_ROLE, database),
             bus.url,
             home,
             {"FELTRO_ROULETTE_TABLE_CLOCK": "real"},

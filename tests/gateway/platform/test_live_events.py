@@ -14,9 +14,6 @@ from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.live_gateway import JsonObject, RpcClient
 from tests.gateway.platform.processes import Platform, running_platform
 from tests.processes.roulette import configuration
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 TABLE = "live_table"
 CENTS = 10_000

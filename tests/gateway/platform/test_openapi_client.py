@@ -19,9 +19,6 @@ from tests.gateway.platform.processes import Platform, running_platform
 from tests.processes.roulette import configuration
 from tests.processes.wallet import DEMO, REAL
 from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 WITHIN_S = 60.0
 MODES = {"MODE_REAL": REAL, "MODE_DEMO": DEMO}

@@ -18,9 +18,6 @@ from tests.gateway.platform.processes import Platform, running_platform
 from tests.processes.gateway import RestClient
 from tests.processes.roulette import configuration
 from tests.service.roulette.platform import INDIVIDUAL
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 ACTIONS = "/v1/operator/actions"
 SWITCHES = "/v1/operator/switches"

@@ -16,20 +16,17 @@ from services.kit import background
 from stack.servers.ephemeral import free_port
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE
-from tests.conftest import WALLET_ROLE as WALLET_USER
 from tests.gateway.live_gateway import JsonObject, RpcClient
 from tests.gateway.platform.websocket_player import STAKE_CENTS, WebSocketPlayer
+from tests.processes.databases import OWNER_ROLE
+from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.gateway import GatewayProcess
 from tests.processes.roulette import RouletteProcess, configuration
 from tests.processes.service import ServiceProcess
 from tests.processes.wallet import WalletProcess
 from tests.service.roulette.platform import INDIVIDUAL
 from tests.service.roulette_crash.processes import ServerProcess
-from tests.service.table.conftest import USER as ROULETTE_USER
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 pytestmark = pytest.mark.slow
 

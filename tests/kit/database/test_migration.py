@@ -18,7 +18,7 @@ from services.kit.database import migration, postgresql, schema
 from services.kit.table import schema as game_migrate
 from services.wallet import migrate as wallet_migrate
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 
 _numbers = itertools.count(1)
 

@@ -14,13 +14,16 @@ from google.protobuf.message import Message
 
 from feltro.relay.v1 import relay_pb2
 from feltro.wallet.v1 import complaint_pb2, complaint_pb2_grpc
+from services.kit import background
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
-from services.kit.rpc import relay_handler
+from services.kit.rpc import relay_connection
 from services.kit.rpc.relay_channel import RelayChannel
+from services.kit.rpc.relay_connection import RelayConnection
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
+from stack.servers.ephemeral import free_port
 
 OPERATOR = "operator"
 
@@ -103,24 +106,40 @@ async def test_a_stub_calls_over_it_as_over_a_channel(channel: RelayChannel, des
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_no_answer_is_waited_for_without_end(
-    channel: RelayChannel, desk: Desk, server: GrpcServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_g11_no_answer_is_waited_for_beyond_the_time_limit(
+    channel: RelayChannel, desk: Desk, tmp_path: Path
 ) -> None:
-    # Only one of the two patiences comes to its end at a time, however long the loop is held up.
-    monkeypatch.setattr("services.kit.rpc.relay_connection.CALL_TIMEOUT_S", 60.0)
-    with pytest.raises(grpc.aio.AioRpcError) as own:
-        await ask(channel, tmp_path, "a", within_s=0.05)
-    assert own.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    monkeypatch.setattr("services.kit.rpc.relay_connection.CALL_TIMEOUT_S", 0.5)
-    hasty = RelayChannel(f"127.0.0.1:{server.port}")
-    with pytest.raises(grpc.aio.AioRpcError) as lines:
-        await ask(hasty, tmp_path, "b")
-    assert lines.value.code() == grpc.StatusCode.UNAVAILABLE
-    monkeypatch.setattr("services.kit.rpc.relay_connection.CALL_TIMEOUT_S", 60.0)
+    """Each call has a limit of its own, and the short one is not kept waiting for the long one."""
+    patient = asyncio.create_task(ask(channel, tmp_path, "a", within_s=3600.0))
+    for limit_s in (0.3, 0.05):
+        with pytest.raises(grpc.aio.AioRpcError) as late:
+            await asyncio.wait_for(ask(channel, tmp_path, "b", within_s=limit_s), 60.0)
+        assert late.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    assert not patient.done()
     desk.may_answer.set()
-    for one in (channel, hasty):
-        assert await ask(one, tmp_path, "c") == "c"
-    await hasty.close()
+    assert await asyncio.wait_for(patient, 60.0) == "a"
+    assert channel._connection.idle
+    assert not any(channel._connection._expiries.values())
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_calls_that_nobody_waits_for_never_leave_and_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the process is away: what its callers gave up is not sent to it when it is back."""
+    monkeypatch.setattr(relay_connection, "CALLS_IN_FLIGHT_LIMIT", 3)
+    connection = RelayConnection(f"127.0.0.1:{free_port()}")
+    await background.cancel_and_wait([connection.run_task])
+    for number in range(10):
+        call = relay_pb2.Call(method="a.B/C", request=bytes([number]))
+        answer = connection.send(call)
+        assert not answer.done()
+        connection.discard(call)
+        assert len(connection._outbound) <= 3
+    wanted = relay_pb2.Call(method="a.B/C", request=b"wanted")
+    connection.send(wanted)
+    message = relay_pb2.RelayRequest.FromString(await anext(connection._messages(0)))
+    assert [call.request for call in message.calls] == [b"wanted"]
+    connection.discard(wanted)
+    await connection.close()
 
 
 async def test_a_process_that_goes_away_leaves_no_call_without_an_end(
@@ -151,19 +170,7 @@ async def test_the_first_call_to_a_process_that_was_started_again_is_not_lost(
     )
     await again.start()
     async with asyncio.timeout(60.0):
-        while not channel._line._broken:
+        while not channel._connection._broken:
             await asyncio.sleep(0.01)
     assert await ask(channel, tmp_path, "b") == "b"
     await again.stop(0)
-
-
-@pytest.mark.guarantee("G11")
-def test_g11_what_leaves_together_fits_into_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = [relay_pb2.Call(call_id=number, request=b"x" * 400) for number in range(10)]
-    monkeypatch.setattr(relay_handler, "BATCH_BYTES_LIMIT", 1_000)
-    assert [call.call_id for call in relay_handler.first_batch(calls, lambda call: len(call.request))] == [0, 1]
-    monkeypatch.setattr(relay_handler, "BATCH_BYTES_LIMIT", 1)
-    assert len(relay_handler.first_batch(calls, lambda call: len(call.request))) == 1
-    monkeypatch.setattr(relay_handler, "BATCH_BYTES_LIMIT", 10_000)
-    monkeypatch.setattr(relay_handler, "BATCH_ITEMS_LIMIT", 3)
-    assert len(relay_handler.first_batch(calls, lambda call: len(call.request))) == 3

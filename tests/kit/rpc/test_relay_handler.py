@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
 
 import grpc
 import pytest
@@ -15,11 +16,14 @@ from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.wallet.v1 import complaint_pb2
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
+from services.kit.rpc.methods import Method
+from services.kit.rpc.relay_handler import _Stream
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info
 from stack.issuer import DevelopmentIssuer
 
 METHOD = "feltro.wallet.v1.ComplaintService/GetComplaint"
+COMMAND = "feltro.wallet.v1.ComplaintService/CloseComplaint"
 
 
 class Desk:
@@ -31,21 +35,31 @@ class Desk:
         self.may_answer = asyncio.Event()
         self.begun: list[str] = []
         self.done: list[str] = []
+        self.cancelled: list[str] = []
 
     async def get_complaint(self, request: complaint_pb2.GetComplaintRequest, caller: Caller) -> Message:
-        self.begun.append(request.reference)
-        await self.may_answer.wait()
-        self.done.append(request.reference)
+        await self._work(request.reference)
         if request.reference == "missing":
             raise Refused("COMPLAINT_UNKNOWN", "There is no such complaint.", {"reference": "missing"})
         return complaint_pb2.GetComplaintResponse(complaint=complaint_pb2.Complaint(reference=request.reference))
 
+    async def close_complaint(self, request: complaint_pb2.CloseComplaintRequest, caller: Caller) -> Message:
+        await self._work(request.reference)
+        return complaint_pb2.CloseComplaintResponse()
+
+    async def _work(self, reference: str) -> None:
+        self.begun.append(reference)
+        try:
+            await self.may_answer.wait()
+        except asyncio.CancelledError:
+            self.cancelled.append(reference)
+            raise
+        self.done.append(reference)
+
     async def _nothing(self, _request: Message, _caller: Caller) -> Message:
         raise AssertionError("not called here")
 
-    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = close_complaint = (
-        _nothing
-    )
+    file_complaint = list_complaints = add_to_complaint = review_complaint = answer_complaint = _nothing
 
 
 @pytest.fixture
@@ -148,3 +162,61 @@ async def test_g11_more_calls_than_may_be_under_way_are_refused(
     desk.may_answer.set()
     sent.set()
     assert {answer.call_id async for message in messages for answer in message.answers} == {0, 1}
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_read_ends_at_its_time_limit(
+    stub: relay_pb2_grpc.RelayServiceAsyncStub, desk: Desk, issuer: DevelopmentIssuer
+) -> None:
+    asked = call(1, "a", issuer.token(["operator"], "back-office"))
+    asked.time_limit_ms = 50
+    (answer,) = await asyncio.wait_for(collect(stub, asked), 60)
+    assert answer.refused.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
+    assert (desk.begun, desk.cancelled, desk.done) == (["a"], ["a"], [])
+
+
+@pytest.mark.guarantee("G3", "G11")
+async def test_g3_a_command_that_has_begun_is_carried_out_beyond_its_time_limit(
+    desk: Desk, issuer: DevelopmentIssuer
+) -> None:
+    asked = command(1, "a", issuer.token(["operator"], "back-office"), time_limit_ms=10)
+    answering = asyncio.create_task(closing(desk, issuer).answer(asked.request, asked.token, "", 0.01))
+    async with asyncio.timeout(60):
+        while not desk.begun:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        assert not answering.done()
+        desk.may_answer.set()
+        await answering
+    assert (desk.done, desk.cancelled) == (["a"], [])
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_command_that_could_not_begin_in_time_never_begins(desk: Desk, issuer: DevelopmentIssuer) -> None:
+    stream = _Stream({COMMAND: closing(desk, issuer)}, cast("grpc.aio.ServicerContext[bytes, bytes]", None))
+    asked = command(1, "a", issuer.token(["operator"], "back-office"), time_limit_ms=1)
+    # Received long ago: the process had too much to do.
+    stream._begin(asked, asyncio.get_running_loop().time() - 1.0)
+    assert await stream._answers.wait_for_items()
+    (answer,) = relay_pb2.RelayResponse.FromString(stream._answers.take_batch()[0]).answers
+    assert answer.refused.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
+    assert not desk.begun
+
+
+def closing(desk: Desk, issuer: DevelopmentIssuer) -> Method:
+    """The command `CloseComplaint`."""
+    descriptor = desk.descriptor.methods_by_name["CloseComplaint"]
+    return Method(desk, descriptor, TokenVerifier(issuer.jwks, "feltro"), "wallet.feltro", lambda _: None)
+
+
+async def one(asked: relay_pb2.Call) -> AsyncIterator[relay_pb2.RelayRequest]:
+    yield relay_pb2.RelayRequest(calls=[asked])
+
+
+async def collect(stub: relay_pb2_grpc.RelayServiceAsyncStub, asked: relay_pb2.Call) -> list[relay_pb2.Answer]:
+    return [answer async for message in stub.Relay(one(asked)) for answer in message.answers]
+
+
+def command(number: int, reference: str, token: str, time_limit_ms: int) -> relay_pb2.Call:
+    request = complaint_pb2.CloseComplaintRequest(reference=reference).SerializeToString()
+    return relay_pb2.Call(call_id=number, method=COMMAND, token=token, request=request, time_limit_ms=time_limit_ms)

@@ -17,7 +17,7 @@ from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT
 from services.kit.rpc.relay_channel import RelayChannel
-from services.kit.rpc.relay_handler import BATCH_ITEMS_LIMIT
+from services.kit.rpc.relay_handler import BATCH_LIMITS
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT, GrpcServer
 from services.kit.rpc.status import error_info, status_of
 from stack.issuer import DevelopmentIssuer
@@ -185,8 +185,8 @@ async def test_neighbours_do_not_notice_what_is_too_large(relayed: RelayChannel,
     ]
     desk.may_answer.set()
     assert await asyncio.gather(*under_way) == [7] * 50
-    assert relayed._line._broken == 0
-    assert relayed._line.idle
+    assert relayed._connection._broken == 0
+    assert relayed._connection.idle
 
 
 async def test_answers_that_are_too_large_together_leave_in_parts(
@@ -196,26 +196,26 @@ async def test_answers_that_are_too_large_together_leave_in_parts(
     under_way = await neighbours(Asker(relayed, token), desk, [f"wait {length}"] * 30)
     desk.may_answer.set()
     assert await asyncio.gather(*under_way) == [length] * 30
-    assert relayed._line._broken == 0
+    assert relayed._connection._broken == 0
 
 
 async def test_refusals_that_are_too_large_together_leave_in_parts(
     relayed: RelayChannel, desk: Desk, token: str
 ) -> None:
-    length = 2 * MESSAGE_BYTES_LIMIT // BATCH_ITEMS_LIMIT
-    under_way = await neighbours(Asker(relayed, token), desk, [f"refuse {length}"] * BATCH_ITEMS_LIMIT)
+    length = 2 * MESSAGE_BYTES_LIMIT // BATCH_LIMITS.items
+    under_way = await neighbours(Asker(relayed, token), desk, [f"refuse {length}"] * BATCH_LIMITS.items)
     desk.may_answer.set()
     answers = await asyncio.gather(*under_way, return_exceptions=True)
     assert {refusal(answer)[1] for answer in answers} == {"COMPLAINT_UNKNOWN"}
-    assert relayed._line._broken == 0
+    assert relayed._connection._broken == 0
 
 
 async def test_calls_that_are_too_large_together_leave_in_parts(relayed: RelayChannel) -> None:
     """With all that goes along: here the tokens are what is large."""
-    asker = Asker(relayed, "a" * (2 * MESSAGE_BYTES_LIMIT // BATCH_ITEMS_LIMIT))
-    answers = await asyncio.gather(*(asker.get("now 1") for _ in range(BATCH_ITEMS_LIMIT)), return_exceptions=True)
+    asker = Asker(relayed, "a" * (2 * MESSAGE_BYTES_LIMIT // BATCH_LIMITS.items))
+    answers = await asyncio.gather(*(asker.get("now 1") for _ in range(BATCH_LIMITS.items)), return_exceptions=True)
     assert {refusal(answer)[1] for answer in answers} == {"TOKEN_INVALID"}
-    assert relayed._line._broken == 0
+    assert relayed._connection._broken == 0
 
 
 async def test_little_is_said_again_of_a_method_that_does_not_exist(relayed: RelayChannel, token: str) -> None:

@@ -11,16 +11,13 @@ import pytest
 
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE
-from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.processes.databases import OWNER_ROLE
+from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
 from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform, SeatedPlayer
 from tests.service.roulette.replay_check import differences
-from tests.service.table.conftest import USER as ROULETTE_USER
-from tests.service.table.conftest import game_template
-
-__all__ = ["game_template"]
 
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_casino", "feltro_roulette_of_casino"
 

@@ -27,12 +27,12 @@ from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import free_port
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, POSTGRES_TEST_SETTINGS
-from tests.conftest import WALLET_ROLE as WALLET_USER
+from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
+from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.kill import kill
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
-from tests.service.table.conftest import USER as ROULETTE_USER
 
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
 READY_WITHIN_S = 60.0

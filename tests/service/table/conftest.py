@@ -1,15 +1,10 @@
-"""Fixtures of the table runtime's tests: a game's database, a journal that writes to it, the bus."""
+"""Connections to a game's database, and a journal that writes to it."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -20,59 +15,12 @@ from services.kit import background
 from services.kit.database import postgresql
 from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
-from stack.servers.postgres import EmbeddedPostgres
+from tests.processes.databases import GameDatabase
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
-TEMPLATE = "feltro_roulette_template"
-OWNER = "feltro_owner"
-USER = "feltro_roulette"
 READING_CONNECTIONS = 4
-
-
-@dataclass(frozen=True)
-class GameDatabase:
-    """A migrated, empty database of one test."""
-
-    name: str
-    url: str
-    """For the role feltro_roulette, which may do only what the migrations grant."""
-    owner_url: str
-    """For the role feltro_owner, which owns the schema and migrates it."""
-
-
-def migrate(owner_url: str) -> subprocess.CompletedProcess[str]:
-    """`feltro migrate roulette`."""
-    return subprocess.run(
-        [sys.executable, "-m", "services.kit.command", "migrate", "roulette"],
-        env={**os.environ, "FELTRO_ROULETTE_OWNER_URL": owner_url},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="session")
-def game_template(postgres: EmbeddedPostgres) -> str:
-    """A migrated database to copy from."""
-    postgres.ensure_database(TEMPLATE, OWNER, USER)
-    migration = migrate(postgres.url(OWNER, TEMPLATE))
-    if migration.returncode:
-        pytest.fail(f"`feltro migrate roulette` failed:\n{migration.stdout}{migration.stderr}", pytrace=False)
-    return TEMPLATE
-
-
-@pytest.fixture
-def game_database(postgres: EmbeddedPostgres, game_template: str) -> Iterator[GameDatabase]:
-    """A database of this test alone."""
-    name = f"feltro_roulette_{next(_numbers)}"
-    postgres.ensure_database(name, OWNER, USER, template=game_template)
-    yield GameDatabase(name=name, url=postgres.url(USER, name), owner_url=postgres.url(OWNER, name))
-    postgres.drop_database(name)
-
-
-_numbers = itertools.count(1)
 
 
 @pytest.fixture

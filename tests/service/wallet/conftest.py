@@ -15,7 +15,7 @@ from services.kit.supervision import TaskSupervisor
 from services.wallet.outbox import facts
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, WalletProcess
 
 

@@ -1,4 +1,4 @@
-"""`feltro call` finds methods, makes tokens they accept, and says refusals with their reason and facts."""
+"""`feltro call` finds methods, makes tokens that they accept, and prints refusals with their reason and facts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _serialize(message: Message) -> bytes:
     return message.SerializeToString()
 
 
-class Desk:
-    """The far end of a call, as much of it as these tests look at."""
+class FakeWalletService:
+    """A wallet that answers one call, refuses another, and records both."""
 
     def __init__(self, verifier: TokenVerifier) -> None:
         self._verifier = verifier
@@ -36,13 +36,13 @@ class Desk:
     def get_balance(
         self, request: wallet_pb2.GetBalanceRequest, context: grpc.ServicerContext
     ) -> wallet_pb2.GetBalanceResponse:
-        self._remember(context)
+        self._record(context)
         return wallet_pb2.GetBalanceResponse(
             balance=types_pb2.Balance(account_id=request.account_id, mode=types_pb2.MODE_REAL, free_cents=1250)
         )
 
     def deposit(self, request: wallet_pb2.DepositRequest, context: grpc.ServicerContext) -> NoReturn:
-        self._remember(context)
+        self._record(context)
         self.requests.append(request)
         info = error_details_pb2.ErrorInfo(reason="ACCOUNT_BLOCKED", domain="wallet", metadata={"account_id": "a1"})
         detail = any_pb2.Any()
@@ -53,7 +53,7 @@ class Desk:
         )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """Both methods, as a server takes them."""
+        """Both methods, as a server registers them."""
         balance: grpc.RpcMethodHandler[Message, Message] = grpc.unary_unary_rpc_method_handler(
             self.get_balance, wallet_pb2.GetBalanceRequest.FromString, _serialize
         )
@@ -63,30 +63,30 @@ class Desk:
         methods = {"GetBalance": balance, "Deposit": deposit}
         return grpc.method_handlers_generic_handler("feltro.wallet.v1.WalletService", methods)
 
-    def _remember(self, context: grpc.ServicerContext) -> None:
+    def _record(self, context: grpc.ServicerContext) -> None:
         sent = dict(context.invocation_metadata())
         self.callers.append(self._verifier.verify(str(sent["authorization"]).removeprefix("Bearer ")))
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    """A server where `feltro call` looks for the wallet."""
+def wallet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeWalletService]:
+    """A server where `feltro call` finds the wallet."""
     monkeypatch.setenv("FELTRO_DATA", str(tmp_path))
     issuer = DevelopmentIssuer(tmp_path / "issuer")
     issuer.prepare()
-    made = Desk(TokenVerifier(issuer.jwks, AUDIENCE))
+    service = FakeWalletService(TokenVerifier(issuer.jwks, AUDIENCE))
     server = grpc.server(futures.ThreadPoolExecutor(2))
-    server.add_generic_rpc_handlers((made.handler(),))
+    server.add_generic_rpc_handlers((service.handler(),))
     monkeypatch.setenv("FELTRO_WALLET_PORT", str(server.add_insecure_port("127.0.0.1:0")))
     server.start()
-    yield made
+    yield service
     server.stop(None).wait()
 
 
 Output = pytest.CaptureFixture[str]
 
 
-def test_an_answer_is_json_and_amounts_stay_exact(desk: Desk, capsys: Output) -> None:
+def test_an_answer_is_json_with_exact_amounts(wallet: FakeWalletService, capsys: Output) -> None:
     assert command(["feltro.wallet.v1.WalletService/GetBalance", '{"account_id": "a1"}']) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["balance"] == {
@@ -96,33 +96,33 @@ def test_an_answer_is_json_and_amounts_stay_exact(desk: Desk, capsys: Output) ->
         "locked_cents": "0",
         "version": "0",
     }
-    assert desk.callers[0].scopes == {"operator"}
+    assert wallet.callers[0].scopes == {"operator"}
 
 
-def test_a_part_of_the_answer_for_the_next_call(desk: Desk, capsys: Output) -> None:
+def test_one_field_of_the_answer_can_be_printed(wallet: FakeWalletService, capsys: Output) -> None:
     assert command(["GetBalance", '{"account_id": "a1"}', "--field", "balance.free_cents"]) == 0
     assert capsys.readouterr().out == "1250\n"
-    assert len(desk.callers) == 1
+    assert len(wallet.callers) == 1
 
 
-def test_a_player_is_who_he_says(desk: Desk) -> None:
+def test_scope_and_subject_are_chosen_by_the_caller(wallet: FakeWalletService) -> None:
     command(["GetBalance", "{}", "--scope", "player", "--subject", "ana"])
-    assert (desk.callers[0].subject, desk.callers[0].scopes) == ("ana", frozenset({"player"}))
+    assert (wallet.callers[0].subject, wallet.callers[0].scopes) == ("ana", frozenset({"player"}))
 
 
-def test_a_refusal_is_told_with_its_reason_and_facts(desk: Desk, capsys: Output) -> None:
+def test_a_refusal_is_printed_with_its_reason_and_facts(wallet: FakeWalletService, capsys: Output) -> None:
     assert command(["WalletService/Deposit", '{"account_id": "a1", "amount_cents": 100}']) == 1
     assert capsys.readouterr().err.splitlines() == [
         "FAILED_PRECONDITION: The account is blocked.",
         "  reason  ACCOUNT_BLOCKED (wallet)",
         "  account_id  a1",
     ]
-    (sent,) = desk.requests
+    (sent,) = wallet.requests
     assert len(sent.request_id) == 36
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["NoSuchThing"], "names 0 methods"),
         (["GetBalance", "{"], "does not fit feltro.wallet.v1.GetBalanceRequest (account_id)"),
@@ -130,20 +130,20 @@ def test_a_refusal_is_told_with_its_reason_and_facts(desk: Desk, capsys: Output)
         (["GetBalance", "{}", "--field", "balance.colour"], "has no balance.colour"),
     ],
 )
-@pytest.mark.usefixtures("desk")
-def test_a_call_that_cannot_be_made_is_explained(arguments: list[str], said: str, capsys: Output) -> None:
+@pytest.mark.usefixtures("wallet")
+def test_a_call_that_cannot_be_made_is_explained(arguments: list[str], message: str, capsys: Output) -> None:
     assert command(arguments) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.fixture
 def method_named() -> Callable[[str], str]:
-    """Finds a method by what a person types."""
-    contracts = DeclaredMethods()
-    return lambda name: contracts.method(name).full_name
+    """Finds a method by what a user types."""
+    declared = DeclaredMethods()
+    return lambda name: declared.method(name).full_name
 
 
-def test_the_end_of_a_name_is_enough_where_it_says_which(method_named: Callable[[str], str]) -> None:
+def test_the_end_of_a_method_name_is_enough_when_it_is_unique(method_named: Callable[[str], str]) -> None:
     full = "feltro.wallet.v1.WalletService.GetBalance"
     assert {method_named(name) for name in ("GetBalance", "WalletService/GetBalance", full, f"/{full}")} == {full}
     with pytest.raises(CannotCall, match="names 0"):

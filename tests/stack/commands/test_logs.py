@@ -1,4 +1,4 @@
-"""Following a log misses no line, through the process manager's rotation too."""
+"""Following a log misses no line, also through the process manager's rotation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def log(tmp_path: Path) -> Iterator[FollowedLog]:
     followed.close()
 
 
-def test_lines_are_complete_and_come_once(log: FollowedLog) -> None:
+def test_each_complete_line_comes_once(log: FollowedLog) -> None:
     path = log.path
     assert log.new_lines() == []
     path.write_text("one\ntw")

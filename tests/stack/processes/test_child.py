@@ -1,4 +1,4 @@
-"""A command on a leash ends with its owner, however the owner ends."""
+"""A child process ends with its owner, however the owner ends."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ STUBBORN = [
 ]
 
 
-def test_the_exit_status_comes_back(tmp_path: Path) -> None:
-    leash = ChildProcess([sys.executable, "-c", "raise SystemExit(7)"], log=tmp_path / "log")
-    while not leash.ended:
+def test_stop_returns_the_exit_status(tmp_path: Path) -> None:
+    child = ChildProcess([sys.executable, "-c", "raise SystemExit(7)"], log=tmp_path / "log")
+    while not child.ended:
         time.sleep(0.01)
-    assert leash.stop() == 7
+    assert child.stop() == 7
 
 
-def test_letting_go_stops_the_command_and_removes_its_folder(tmp_path: Path) -> None:
+def test_stopping_ends_the_command_and_removes_its_folder(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    leash = ChildProcess(SLEEP, log=tmp_path / "log", remove=[home])
-    command = _child(leash.pid)
-    leash.stop()
+    child = ChildProcess(SLEEP, log=tmp_path / "log", remove=[home])
+    command = _command_of(child.pid)
+    child.stop()
     assert not command.is_running()
     assert not home.exists()
 
 
 def test_a_command_that_will_not_stop_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    leash = ChildProcess(STUBBORN, log=log, stop_seconds=0.2)
-    command = _child(leash.pid)
+    child = ChildProcess(STUBBORN, log=log, stop_seconds=0.2)
+    command = _command_of(child.pid)
     while "up" not in log.read_text():
         assert command.is_running()
-    leash.stop()
+    child.stop()
     assert not command.is_running()
 
 
@@ -59,17 +59,17 @@ time.sleep(600)
     owner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
     with owner.stdout:
-        leash = psutil.Process(int(owner.stdout.readline()))
-    command = _child(leash.pid)
+        child = psutil.Process(int(owner.stdout.readline()))
+    command = _command_of(child.pid)
     owner.send_signal(signal.SIGKILL)
     owner.wait()
-    gone, alive = psutil.wait_procs([leash, command], timeout=WAIT_S)
+    gone, alive = psutil.wait_procs([child, command], timeout=WAIT_S)
     assert not alive
     assert len(gone) == 2
 
 
-def _child(leash: int) -> psutil.Process:
-    process = psutil.Process(leash)
+def _command_of(child: int) -> psutil.Process:
+    process = psutil.Process(child)
     while not (children := process.children()):
         assert process.is_running()
     return children[0]

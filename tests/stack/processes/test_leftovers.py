@@ -1,4 +1,4 @@
-"""What a killed run left is found by its mark and ended; nobody else's process is touched."""
+"""Processes that a killed run left are found by their mark and ended; others are not touched."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def test_only_marked_processes_are_ended(tmp_path: Path) -> None:
         assert stranger.poll() is None
 
 
-def test_one_that_will_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_does_not_stop_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "STOP_TIMEOUT_S", 0.3)
     with _process(STUBBORN, tmp_path) as left:
         leftovers.stop(leftovers.find(tmp_path, tmp_path / "data"), tmp_path, tmp_path / "data")
         assert not psutil.pid_exists(left.pid)
 
 
-def test_what_works_in_the_database_is_found_though_a_link_leads_there(tmp_path: Path) -> None:
-    """As a PostgreSQL does, which has written over its mark."""
+def test_a_process_in_the_data_folder_is_found_through_a_link(tmp_path: Path) -> None:
+    """Like a PostgreSQL, which has written over its mark."""
     data = tmp_path / "disk" / "data"
     data.mkdir(parents=True)
     link = tmp_path / "link"

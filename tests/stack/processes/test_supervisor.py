@@ -1,35 +1,76 @@
-"""A process that dies now and then is restarted; one that keeps dying ends the run."""
+"""The process manager stops its programs in order, each before the next is asked to."""
 
 from __future__ import annotations
 
+import signal
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from stack.processes.supervisor import CrashMonitor, ProgramState, last_lines
+import psutil
+import pytest
+
+from stack.data_folder import DataFolder
+from stack.processes.supervisor import Program, Supervisor, last_lines
+
+# Writes down when it is asked to stop and when it ends.
+PROGRAM = """
+import signal, sys, threading
+
+def write(event):
+    with open(sys.argv[2], "a") as log:
+        print(sys.argv[1], event, file=log, flush=True)
+
+stopped = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+write("starts")
+stopped.wait()
+write("stops")
+write("ends")
+"""
+NAMES = ("first", "second", "third")
 
 
-def _state(process: int, *, given_up: bool = False) -> dict[str, ProgramState]:
-    return {"wallet": ProgramState(running=True, given_up=given_up, pid=process, exit_status=0)}
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """What the programs write."""
+    return tmp_path / "journal"
 
 
-def test_a_new_process_number_is_a_death() -> None:
-    watch = CrashMonitor()
-    assert watch.crashed(_state(1), now=0) == []
-    assert watch.crashed(_state(1), now=1) == []
-    assert watch.crashed(_state(2), now=2) == ["wallet"]
-    assert watch.crash_looping(_state(2), now=2) is None
+@pytest.fixture
+def supervisor(tmp_path: Path, journal: Path) -> Iterator[Supervisor]:
+    """A process manager whose programs run."""
+    folder = DataFolder(tmp_path / "data")
+    folder.prepare()
+    programs = [
+        Program(name, [sys.executable, "-c", PROGRAM, name, str(journal)], tmp_path, priority)
+        for priority, name in enumerate(NAMES)
+    ]
+    made = Supervisor(folder, programs, {})
+    while not made.ready():
+        time.sleep(0.02)
+    for name in NAMES:
+        made.start(name)
+    while not journal.exists() or len(journal.read_text().splitlines()) < len(NAMES):
+        time.sleep(0.02)
+    yield made
+    made.stop()
 
 
-def test_many_deaths_in_a_short_time_are_hopeless_and_in_a_long_time_are_not() -> None:
-    soon, late = CrashMonitor(crashes_limit=3, window_s=60), CrashMonitor(crashes_limit=3, window_s=60)
-    for process in range(1, 5):
-        soon.crashed(_state(process), now=process)
-        late.crashed(_state(process), now=process * 40)
-    assert soon.crash_looping(_state(4), now=4) == "wallet"
-    assert late.crash_looping(_state(4), now=160) is None
+def test_the_highest_priority_stops_first_and_the_next_one_after_it(supervisor: Supervisor, journal: Path) -> None:
+    supervisor.stop()
+    assert supervisor.ended
+    stops = journal.read_text().splitlines()[len(NAMES) :]
+    assert stops == [f"{name} {event}" for name in reversed(NAMES) for event in ("stops", "ends")]
 
 
-def test_a_program_that_the_process_manager_gave_up_is_hopeless() -> None:
-    assert CrashMonitor().crash_looping(_state(0, given_up=True), now=0) == "wallet"
+def test_a_program_that_has_ended_already_keeps_nothing_from_stopping(supervisor: Supervisor, journal: Path) -> None:
+    pids = {name: state.pid for name, state in supervisor.states().items()}
+    psutil.Process(pids["third"]).send_signal(signal.SIGKILL)
+    supervisor.stop()
+    assert supervisor.ended
+    assert not any(psutil.pid_exists(pid) for pid in pids.values())
 
 
 def test_the_end_of_a_log(tmp_path: Path) -> None:

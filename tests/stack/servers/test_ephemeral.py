@@ -1,4 +1,4 @@
-"""Servers for tests: real, apart from each other, and gone with their owner."""
+"""Servers for tests: real ones, with the roles and the JetStream that services need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A port that is given out is given to nobody else while its server is being started."""
+"""A free port is given to no other process while its server starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ input()
 """
 
 
-def test_no_two_are_given_the_same() -> None:
+def test_no_two_processes_get_the_same_port() -> None:
     command = [sys.executable, "-c", _OTHER]
     others = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     try:
@@ -30,7 +30,7 @@ def test_no_two_are_given_the_same() -> None:
     assert set(given) <= set(PORTS)
 
 
-def test_a_port_has_its_turn_again_when_all_of_the_block_had_theirs() -> None:
+def test_a_port_comes_again_after_all_others_of_its_block() -> None:
     first = free_port()
     between = [free_port() for _ in range(PORTS_PER_PROCESS // 2)]
     assert first not in between

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from stack.servers import ephemeral, postgres
-from stack.servers.postgres import EmbeddedPostgres, PostgresError
+from stack.servers import ephemeral, relocation
+from stack.servers.postgres import EmbeddedPostgres
+from stack.servers.relocation import PostgresError
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def home() -> Iterator[Path]:
 @pytest.mark.guarantee("G5")
 def test_durability_keeps_the_servers_defaults() -> None:
     with ephemeral.postgres() as server:
-        said = server.sql("SHOW fsync; SHOW synchronous_commit; SHOW full_page_writes")
-    assert said.split() == ["on", "on", "on"]
+        shown = server.sql("SHOW fsync; SHOW synchronous_commit; SHOW full_page_writes")
+    assert shown.split() == ["on", "on", "on"]
 
 
 def test_passwords_are_made_once_and_stay_private(home: Path) -> None:
@@ -37,10 +38,10 @@ def test_passwords_are_made_once_and_stay_private(home: Path) -> None:
     assert (home / "passwords.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_question_that_is_under_way_hears_no_ctrl_c(postgres: EmbeddedPostgres) -> None:
-    """It goes to all processes of the session that the terminal has in front."""
-    asked = shlex.join([sys.executable, "-c", "import os; print(os.getsid(0))"])
-    assert int(postgres.sql(f"\\! {asked}")) != os.getsid(0)
+def test_ctrl_c_does_not_reach_a_query(postgres: EmbeddedPostgres) -> None:
+    """A terminal sends it to all processes of its foreground session."""
+    session_id = shlex.join([sys.executable, "-c", "import os; print(os.getsid(0))"])
+    assert int(postgres.sql(f"\\! {session_id}")) != os.getsid(0)
 
 
 def test_a_wrong_password_is_refused(postgres: EmbeddedPostgres) -> None:
@@ -61,7 +62,7 @@ def test_an_interrupted_initdb_is_made_again(home: Path) -> None:
     assert not server.initialise()
 
 
-def test_only_a_lock_that_is_certainly_stale_is_forgotten(home: Path) -> None:
+def test_only_a_lock_that_is_certainly_stale_is_removed(home: Path) -> None:
     server = EmbeddedPostgres(home, 1)
     server.data.mkdir(parents=True)
     assert not server.remove_stale_lock()
@@ -70,13 +71,13 @@ def test_only_a_lock_that_is_certainly_stale_is_forgotten(home: Path) -> None:
         lock.write_text(f"{owner.pid}\n{server.data}\n")
         assert not server.remove_stale_lock()
     assert server.remove_stale_lock()
-    # Its number went to someone else since.
+    # Another process has its id by now.
     lock.write_text(f"{os.getpid()}\n{server.data}\n")
     assert server.remove_stale_lock()
     assert not lock.exists()
 
 
-def test_the_lock_of_a_server_that_runs_is_kept_whatever_link_leads_to_it(home: Path) -> None:
+def test_the_lock_of_a_running_server_stays_through_a_link(home: Path) -> None:
     server = EmbeddedPostgres(home / "link" / "postgres", 1)
     (home / "disk").mkdir()
     (home / "link").symlink_to("disk")
@@ -88,7 +89,7 @@ def test_the_lock_of_a_server_that_runs_is_kept_whatever_link_leads_to_it(home: 
     assert lock.exists()
 
 
-def test_data_of_another_major_version_is_said(home: Path) -> None:
+def test_data_of_another_major_version_is_refused(home: Path) -> None:
     server = EmbeddedPostgres(home, 1)
     server.data.mkdir(parents=True)
     (server.data / "PG_VERSION").write_text("9\n")
@@ -97,16 +98,25 @@ def test_data_of_another_major_version_is_said(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives PostgreSQL to another user")
-def test_a_home_that_its_user_cannot_reach_has_a_stand_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ground = home / "ground"
-    ground.mkdir(mode=0o755)
-    monkeypatch.setattr(postgres, "SHARED_FOLDER", ground)
+def test_a_home_that_the_servers_user_cannot_reach_is_relocated(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = home / "shared"
+    shared.mkdir(mode=0o755)
+    monkeypatch.setattr(relocation, "SHARED_FOLDER", shared)
     closed = home / "closed"
     closed.mkdir(mode=0o700)
     server = EmbeddedPostgres(closed / "postgres", 1, {"fsync": "off"})
-    assert server.data.is_relative_to(ground)
+    assert server.data.is_relative_to(shared)
     assert server.initialise()
-    (trap,) = ground.iterdir()
+    (trap,) = shared.iterdir()
     trap.chmod(0o777)
     with pytest.raises(PostgresError, match="belongs to someone else"):
         _ = EmbeddedPostgres(closed / "postgres", 1).data
+
+
+def test_a_seed_brings_its_databases_and_passwords(tmp_path: Path) -> None:
+    seed = tmp_path / "seed"
+    ephemeral.make_seed(seed, {"fsync": "off"}, fill=lambda server: server.ensure_database("kept", "owner", "service"))
+    with ephemeral.postgres({"fsync": "off"}, seed=seed) as server:
+        address = server.url("service", "kept", scheme="postgresql")
+        query = [str(server.binaries / "psql"), "-Atc", "SELECT current_user", address]
+        assert subprocess.run(query, capture_output=True, text=True, check=True).stdout == "service\n"

@@ -31,7 +31,7 @@ SELECT switch_no, scope, table_id, enabled, reason, set_by, set_at, digest FROM 
 """)
 _IS_TABLE = text("SELECT 1 FROM configurations WHERE table_id = :table_id LIMIT 1")
 _INSERT = text("""
-INSERT INTO switches (switch_no, scope, table_id, enabled, reason, set_by, set_at, request_id, content_digest)
+INSERT INTO switches (switch_no, scope, table_id, enabled, reason, set_by, set_at, request_id, digest)
 SELECT COALESCE(max(switch_no), 0) + 1, :scope, :table_id, :enabled, :reason, :set_by, :set_at, :request_id, :digest
 FROM switches
 RETURNING switch_no, scope, table_id, enabled, reason, set_by, set_at

@@ -10,8 +10,9 @@ import grpc
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
+from services.kit.batching import first_batch
 from services.kit.rpc.relay_channel import RelayChannel
-from services.kit.rpc.relay_handler import first_batch
+from services.kit.rpc.relay_handler import BATCH_LIMITS
 from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.journal.entries import StaleOwner
 from services.kit.table.wallet.table_wallet import ServiceTokenRefused, WalletFailed, WalletUnanswered
@@ -87,10 +88,10 @@ class GrpcWallet:
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse:
         """In as many messages as it takes: each order has an answer of its own, and said again it is known (G3)."""
-        together = first_batch(request.orders, lambda order: len(order.detail))
-        if len(together) < len(request.orders):
-            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=together)
-            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[len(together) :])
+        count = first_batch(request.orders, lambda order: len(order.detail), BATCH_LIMITS)
+        if count < len(request.orders):
+            first = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[:count])
+            rest = wallet_pb2.PlaceStakesRequest(round=request.round, orders=request.orders[count:])
             placed = await self.place_stakes(first)
             placed.answers.extend((await self.place_stakes(rest)).answers)
             return placed

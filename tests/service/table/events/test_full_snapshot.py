@@ -17,15 +17,11 @@ from services.roulette.game import RouletteGame, RouletteRules
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from tests.processes.roulette import configuration
 from tests.service.table.events.test_publisher import (
-    bus,
     expect_no_gap,
     flush,
     published_messages,
     seat_taken,
-    table_id,
 )
-
-__all__ = ["bus", "table_id"]
 
 ROUND = "table.1"
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import nats
 import nats.errors
 import nats.js.errors
 import pytest
-import pytest_asyncio
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
 from nats.js.api import PubAck, StreamConfig
@@ -26,13 +25,6 @@ from tests.service.table.stoppable_nats import StoppableNats
 TIMEOUT_S = 60.0
 
 _numbers = itertools.count(1)
-
-
-@pytest_asyncio.fixture
-async def bus(nats_url: str) -> AsyncIterator[Nats]:
-    connection = await nats.connect(nats_url)
-    yield connection
-    await connection.close()
 
 
 @pytest.fixture
@@ -54,12 +46,6 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(TIMEOUT_S):
         while not condition():
             await asyncio.sleep(0.01)
-
-
-@pytest.fixture
-def table_id() -> str:
-    """The id of a table that no other test uses."""
-    return f"table-{next(_numbers)}"
 
 
 def seat_taken(seat: int) -> events_pb2.TableEvent:

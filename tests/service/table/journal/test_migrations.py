@@ -15,7 +15,7 @@ from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.paging import PageRequest
 from stack.servers.postgres import EmbeddedPostgres
-from tests.service.table.conftest import OWNER, GameDatabase, migrate
+from tests.processes.databases import OWNER_ROLE, GameDatabase, migrate
 from tests.service.table.entries import opened, write_round
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def test_migrating_again_is_harmless(
     epoch = await journal.take_ownership("t1")
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
     before = await service_connection.fetch("SELECT * FROM stakes")
-    migration = await asyncio.to_thread(migrate, game_database.owner_url)
+    migration = await asyncio.to_thread(migrate, "roulette", game_database.owner_url)
     assert (migration.returncode, migration.stdout) == (0, "The roulette's database has the newest schema.\n")
     assert await service_connection.fetch("SELECT * FROM stakes") == before
 
@@ -47,7 +47,7 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
         await owner_connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
     await owner_connection.execute("UPDATE alembic_version SET version_num = '0001'")
     await _write_as_older_software(service_connection, 1)
-    migration = await asyncio.to_thread(migrate, game_database.owner_url)
+    migration = await asyncio.to_thread(migrate, "roulette", game_database.owner_url)
     assert migration.returncode == 0, migration.stderr
     await _write_as_older_software(service_connection, 2)
     history = RoundHistory(engine)
@@ -102,7 +102,7 @@ def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, caps
             command(arguments)
         assert ended.value.code == 78
         assert capsys.readouterr().err == f"{variable} is not set.\n"
-    monkeypatch.setenv("FELTRO_ROULETTE_OWNER_URL", f"postgresql+asyncpg://{OWNER}:x@127.0.0.1/x")
+    monkeypatch.setenv("FELTRO_ROULETTE_OWNER_URL", f"postgresql+asyncpg://{OWNER_ROLE}:x@127.0.0.1/x")
     assert MigrationSettings.for_service("roulette")().owner_url.path == "/x"  # type: ignore[call-arg]
 
 

@@ -19,7 +19,8 @@ from services.kit.table.journal.entries import DrawTrigger, Ended, Ending, Stale
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows import JournalContradiction
 from services.kit.table.refusals import TableRefused
-from tests.service.table.conftest import GameDatabase, running_journal
+from tests.processes.databases import GameDatabase
+from tests.service.table.conftest import running_journal
 from tests.service.table.entries import AT, drawn, opened, settled, stakes, void, write_round
 
 if TYPE_CHECKING:

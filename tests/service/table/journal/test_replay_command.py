@@ -39,12 +39,9 @@ from services.roulette.game import RouletteGame, RouletteRules
 from services.roulette.wheel import FRENCH_37
 from stack.servers.ephemeral import free_port
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, GameDatabase
 from tests.processes.roulette import configuration
 from tests.processes.wallet import Seat, WalletClient, WalletProcess
-from tests.service.table.conftest import GameDatabase, engine, game_database, game_template, journal
-
-__all__ = ["engine", "game_database", "game_template", "journal"]
 
 # 255 is not below 222, the largest multiple of 37 within a byte, and is thrown away.
 ENTROPY = bytes([255, 37 + 17])

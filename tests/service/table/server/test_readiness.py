@@ -11,10 +11,9 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import WalletDatabase
+from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WalletDatabase, migrate
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
-from tests.service.table.conftest import OWNER, USER, migrate
 
 SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
 DATABASE = "feltro_roulette_unready"
@@ -24,9 +23,9 @@ DATABASE = "feltro_roulette_unready"
 async def test_a_game_serves_once_its_schema_exists(
     postgres: EmbeddedPostgres, wallet_database: WalletDatabase, nats_url: str, tmp_path: Path
 ) -> None:
-    postgres.ensure_database(DATABASE, OWNER, USER)
+    postgres.ensure_database(DATABASE, OWNER_ROLE, ROULETTE_ROLE)
     wallet = WalletProcess(wallet_database.url, nats_url, tmp_path)
-    game = RouletteProcess(postgres.url(USER, DATABASE), nats_url, tmp_path, wallet_address=wallet.address)
+    game = RouletteProcess(postgres.url(ROULETTE_ROLE, DATABASE), nats_url, tmp_path, wallet_address=wallet.address)
     try:
         wallet.start()
         game.start()
@@ -35,7 +34,7 @@ async def test_a_game_serves_once_its_schema_exists(
             request = health_pb2.HealthCheckRequest()
             answer = await health.Check(request, wait_for_ready=True, timeout=60)
             assert answer.status == NOT_SERVING
-            migration = await asyncio.to_thread(migrate, postgres.url(OWNER, DATABASE))
+            migration = await asyncio.to_thread(migrate, "roulette", postgres.url(OWNER_ROLE, DATABASE))
             assert migration.returncode == 0, migration.stderr
             async with asyncio.timeout(60):
                 while answer.status != SERVING:

@@ -21,10 +21,9 @@ from services.kit.table.refusals import TableRefused
 from services.kit.table.server.settings import TableClockKind
 from services.kit.table.server.table_clock import AHEAD_LIMIT, TableClock
 from services.roulette.settings import RouletteSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import GameDatabase, WalletDatabase
 from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import WalletProcess, refusal_facts
-from tests.service.table.conftest import GameDatabase
 from tests.service.table.stoppable_nats import StoppableNats
 
 T0 = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from stack.servers.postgres import EmbeddedPostgres
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from services.kit.refusal import Refused
 from services.wallet.audit import operator_actions
 from services.wallet.audit.operator_actions import OBJECTS_LIMIT, named_objects
 from services.wallet.server.audit_service import REQUEST_CHARACTERS_LIMIT, AuditIntakeService, AuditService
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.in_process_wallet import ManualClock
 

@@ -21,7 +21,7 @@ from tests.service.wallet.ledger_writer import FREE, LOCKED, LedgerWriter, Leg, 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
     from tests.service.wallet.ledger_writer import SmallLedger
 
 pytestmark = pytest.mark.guarantee("G1")

@@ -28,7 +28,7 @@ from tests.service.wallet.ledger_writer import LedgerWriter, SmallLedger, small_
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
     Connection = asyncpg.Connection[asyncpg.Record]
 

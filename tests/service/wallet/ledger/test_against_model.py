@@ -48,7 +48,7 @@ from tests.service.wallet.ledger.ledger_model import (
 from tests.service.wallet.ledger.model_over_grpc import Replica
 
 if TYPE_CHECKING:
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
 # FELTRO_TEST_EFFORT=10 looks ten times as long.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import Refused
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ENDED,
     ENDING,

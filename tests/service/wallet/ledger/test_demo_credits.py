@@ -13,7 +13,7 @@ from sqlalchemy import text
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from services.wallet.audit.auditor import Auditor
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, refusal_facts, refusal_reason
 from tests.service.wallet.in_process_wallet import (
     DEMO,

@@ -29,7 +29,7 @@ from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT as ON
 from services.wallet.store import queries
 from services.wallet.store.answers import REQUEST_ID_CHARACTERS_LIMIT
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_reason
 from tests.service.wallet.in_process_wallet import GAME, MULTI_PLAYER, InProcessWallet, open_wallet, round_ref
 from tests.service.wallet.in_process_wallet import Seat as DeskSeat

@@ -18,7 +18,7 @@ from services.kit.settings import WrongSettings, load
 from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.settings import WalletSettings
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.service import CHANNEL_OPTIONS
 from tests.processes.wallet import WalletProcess, refusal_reason
 from tests.service.wallet.in_process_wallet import (

@@ -19,7 +19,7 @@ from services.kit.database.postgresql import DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox import publisher as outbox
 from services.wallet.outbox.publisher import OutboxPublisher
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat, open_wallet
 
 WITHIN_S = 60.0

@@ -24,7 +24,7 @@ from services.wallet.migrate import MIGRATIONS
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.processes.wallet import WalletClient, WalletProcess
 
 NEEDED = schema.newest_revision(MIGRATIONS)

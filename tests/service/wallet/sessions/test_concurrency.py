@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import events_pb2
 from services.kit.refusal import Refused
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     INDIVIDUAL,
     MULTI_PLAYER,

@@ -16,7 +16,7 @@ from services.kit.database import postgresql
 from services.kit.refusal import Refused
 from services.wallet.sessions.clock import SessionClock
 from services.wallet.sessions.inactivity_watch import OUTAGE_THRESHOLD, InactivityWatch
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     ENDED,

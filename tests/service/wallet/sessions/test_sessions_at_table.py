@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.kit.refusal import Refused
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_reason
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,

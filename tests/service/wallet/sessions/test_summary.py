@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.wallet.sessions import summary as session_summary
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     INDIVIDUAL,

@@ -7,7 +7,7 @@ import asyncio
 from services.wallet.ledger.commands import Command, Deposit
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.store import group_commit, ledger_store
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import InProcessWallet, open_wallet
 
 

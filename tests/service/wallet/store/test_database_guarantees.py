@@ -19,7 +19,7 @@ from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, Smal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
     Connection = asyncpg.Connection[asyncpg.Record]
 

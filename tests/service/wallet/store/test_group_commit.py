@@ -21,7 +21,7 @@ from services.wallet.ledger.commands import Command
 from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.store import group_commit, ledger_store
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, OPERATOR, InProcessWallet, Seat, open_wallet
 
 CROWD = 40

@@ -24,7 +24,7 @@ from services.wallet.audit.auditor import Auditor
 from services.wallet.ledger.commands import Deposit
 from services.wallet.store import group_commit, id_cache
 from services.wallet.store.answers import StoredAnswer, StoredRefusal
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     ENDED,

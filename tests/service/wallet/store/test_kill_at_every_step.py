@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from feltro.wallet.v1 import wallet_pb2
 from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import DEFAULT_RELEVANT_CENTS
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     GAME,
     MULTI_PLAYER,

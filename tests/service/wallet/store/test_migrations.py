@@ -21,7 +21,7 @@ from services.wallet.audit import operator_actions
 from services.wallet.audit.operator_actions import named_objects
 from services.wallet.migrate import MIGRATIONS
 from stack.servers.postgres import EmbeddedPostgres
-from tests.conftest import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.service.wallet.in_process_wallet import INDIVIDUAL, OPERATOR, open_wallet
 
 WRITTEN_AT = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)

@@ -41,7 +41,7 @@ from tests.service.wallet.ledger.model_over_grpc import Replica, Unanswered
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
-    from tests.conftest import WalletDatabase
+    from tests.processes.databases import WalletDatabase
 
 # FELTRO_TEST_EFFORT=10 kills ten times as often.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))

@@ -18,7 +18,7 @@ from services.wallet.store.answers import StoredRefusal
 from services.wallet.store.ledger_rows import AnswerRow
 from services.wallet.store.optimistic_stakes import ExpectedState
 from services.wallet.store.write_cache import SPARE_NUMBERS
-from tests.conftest import WalletDatabase
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     GAME,

@@ -1,0 +1,119 @@
+"""The programs of the platform on this machine: their commands, environments, databases and addresses."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from stack.data_folder import DataFolder
+from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
+from stack.processes.supervisor import Program
+from stack.servers.nats import EmbeddedNats
+from stack.servers.postgres import EmbeddedPostgres
+from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
+
+OWNER_ROLE = "feltro_owner"
+WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
+ROULETTE_DATABASE, ROULETTE_ROLE = "feltro_roulette", "feltro_roulette"
+# Service, its database, and the role it uses.
+DATABASES = (("wallet", WALLET_DATABASE, WALLET_ROLE), ("roulette", ROULETTE_DATABASE, ROULETTE_ROLE))
+# The tables of a fresh platform.
+INITIAL_TABLES = ROOT / "stack" / "tables.json"
+
+
+class PlatformPrograms:
+    """Everything that runs, with these settings and in this data folder."""
+
+    def __init__(self, settings: StackSettings, folder: DataFolder) -> None:
+        self._settings = settings
+        self._folder = folder
+        self.postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)
+        self.nats = EmbeddedNats(folder.nats, settings.nats_port)
+        self.issuer = DevelopmentIssuer(folder.issuer)
+        self.wallet = f"{LOOPBACK}:{settings.wallet_port}"
+        self.roulette = f"{LOOPBACK}:{settings.roulette_port}"
+        self.gateway = f"http://{LOOPBACK}:{settings.gateway_port}"
+        self.operator_site = f"http://{LOOPBACK}:{settings.operator_site_port}"
+        self.front_end = (WEB_BUILD / "index.html").is_file()
+
+    def programs(self) -> list[Program]:
+        """Every program, with its environment."""
+        return [
+            Program(
+                "postgres",
+                self.postgres.command(),
+                Path("/"),
+                priority=10,
+                user=self.postgres.user,
+                stop_signal=signal.SIGINT,
+            ),
+            Program("nats", self.nats.command(), Path("/"), priority=20),
+            _module("wallet", "services.wallet", 30, self._wallet_variables()),
+            _module("roulette", "services.roulette", 35, self._roulette_variables()),
+            _module("gateway", "gateway", 40, self._gateway_variables()),
+            _module("operator_site", "stack.operator_site", 50, self._site_variables()),
+        ]
+
+    def keys(self) -> Mapping[str, str]:
+        """Paths, which every process inherits: a folder's name may hold what a configuration cannot carry."""
+        return {
+            "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
+            "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),
+            "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
+            "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
+            "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
+            **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
+        }
+
+    def _wallet_variables(self) -> Mapping[str, str]:
+        return {
+            **self._common_variables(),
+            "FELTRO_WALLET_LISTEN": self.wallet,
+            "FELTRO_WALLET_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.wallet_metrics_port}",
+            "FELTRO_WALLET_DATABASE_URL": self.postgres.url(WALLET_ROLE, WALLET_DATABASE),
+            "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
+        }
+
+    def _roulette_variables(self) -> Mapping[str, str]:
+        return {
+            **self._common_variables(),
+            "FELTRO_WALLET_ADDRESS": self.wallet,
+            "FELTRO_ROULETTE_LISTEN": self.roulette,
+            "FELTRO_ROULETTE_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.roulette_metrics_port}",
+            "FELTRO_ROULETTE_DATABASE_URL": self.postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
+            "FELTRO_ROULETTE_TABLES": str(INITIAL_TABLES),
+            "FELTRO_ROULETTE_TABLE_CLOCK": "advanceable",
+        }
+
+    def _gateway_variables(self) -> Mapping[str, str]:
+        return {
+            **self._common_variables(),
+            "FELTRO_GATEWAY_LISTEN": f"{LOOPBACK}:{self._settings.gateway_port}",
+            "FELTRO_GATEWAY_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.gateway_metrics_port}",
+            "FELTRO_GATEWAY_WALLET_ADDRESS": self.wallet,
+            "FELTRO_WEB_LOGIN_URL": f"{self.operator_site}/login",
+            "FELTRO_WEB_TOKEN_URL": f"{self.operator_site}/token",
+            "FELTRO_WEB_LOGOUT_URL": f"{self.operator_site}/logout",
+            "FELTRO_WEB_CASHIER_URL": f"{self.operator_site}/cashier",
+        }
+
+    def _site_variables(self) -> Mapping[str, str]:
+        """The stand-in for the operator's own site: no part of the platform."""
+        return {
+            "FELTRO_OPERATOR_SITE_LISTEN": f"{LOOPBACK}:{self._settings.operator_site_port}",
+            "FELTRO_OPERATOR_SITE_GATEWAY": self.gateway,
+        }
+
+    def _common_variables(self) -> Mapping[str, str]:
+        return {
+            "FELTRO_ENVIRONMENT": "development",
+            "FELTRO_NATS_URL": self.nats.url,
+            "FELTRO_ISSUER": ISSUER,
+            "FELTRO_ISSUER_AUDIENCE": AUDIENCE,
+        }
+
+
+def _module(name: str, module: str, priority: int, environment: Mapping[str, str]) -> Program:
+    return Program(name, [sys.executable, "-m", module], ROOT, priority, environment)

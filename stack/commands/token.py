@@ -1,0 +1,34 @@
+"""`feltro token`: prints a token of the development issuer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from services.kit.access.signing_key import NoSigningKey
+from services.kit.settings import load_or_exit
+from stack.data_folder import DataFolder
+from stack.issuer import DEFAULT_MINUTES, SCOPES, DevelopmentIssuer
+from stack.settings import StackSettings
+
+
+def command(argv: list[str]) -> int:
+    """Prints a token of the development issuer."""
+    parser = argparse.ArgumentParser(prog="feltro token", description="Print a token of the development issuer.")
+    parser.add_argument("--scope", action="append", choices=SCOPES, required=True, help="may be given more than once")
+    parser.add_argument("--subject", help="who it is for; with the scope player, the player's id")
+    parser.add_argument("--minutes", type=int, default=DEFAULT_MINUTES, help=f"how long it holds ({DEFAULT_MINUTES})")
+    chosen = parser.parse_args(argv)
+    if "player" in chosen.scope and not chosen.subject:
+        parser.error("a player's token needs --subject, the player's id")
+    if chosen.minutes < 1:
+        parser.error("--minutes must be 1 or more")
+    folder = DataFolder(load_or_exit(StackSettings).data)
+    try:
+        folder.prepare()
+        issued = DevelopmentIssuer(folder.issuer).token(chosen.scope, chosen.subject or "developer", chosen.minutes)
+    except (RuntimeError, OSError, NoSigningKey) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(issued)
+    return 0

@@ -1,0 +1,95 @@
+"""How `make test` is divided among its workers: what stays together, and what begins first.
+
+Tests are handed out one by one, but for those of a group, which one worker runs one after the other: they share a
+fixture that takes seconds to make, and every worker that meets one of them would make it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# Groups by the path that their tests begin with. None may take more than half of the whole.
+GROUPS = {
+    "tests/service/roulette/": "roulette-platform",
+    "tests/gateway/platform/test_attacks.py": "gateway-attacks",
+    "tests/gateway/platform/test_two_gateways.py": "two-gateways",
+    "tests/gateway/platform/": "gateway-platform",
+    "tests/service/table/journal/test_replay_command.py": "replay",
+    "tests/stack/operator_site/test_routes.py": "operator-site",
+    "tests/system/test_run.py": "system-run",
+    "tests/system/test_ctrl_c.py": "system-ctrl-c",
+    "tests/system/": "system-platform",
+}
+# The longest first: a worker that meets one last keeps the others waiting. What computes alternates with what waits
+# for clocks: two that compute at once take twice as long on two cores.
+FIRST = (
+    "tests/service/roulette/",
+    # On one platform, which the last of them kills.
+    "tests/system/test_timestamps.py",
+    "tests/system/test_documentation.py",
+    "tests/system/test_power_cut.py",
+    "tests/service/roulette_crash/test_handover.py",
+    "tests/simulation/test_faults_at_every_step.py",
+    "tests/gateway/platform/",
+    "tests/system/test_run.py",
+    "tests/service/roulette_crash/",
+    "tests/service/wallet/store/test_kill_at_every_step.py",
+    "tests/service/wallet/store/test_random_kills.py",
+    "tests/service/wallet/ledger/test_against_model.py",
+    "tests/system/test_ctrl_c.py",
+    "tests/service/table/placement/",
+    "tests/simulation/",
+    "tests/service/table/journal/test_replay_command.py",
+    "tests/stack/operator_site/",
+    "tests/tools/test_nist_vectors.py",
+    "tests/service/",
+)
+# Fixtures of a whole run: each worker has its own, once, whichever tests it runs.
+PER_WORKER = {"postgres", "nats_url", "wallet_template", "game_template", "database_copier"}
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # its module has no types
+    """Hands out groups and single tests in the order of their collection.
+
+    `--dist loadgroup` would do, but pytest-xdist writes the group into the name of the test, where pytest 9.2 does not
+    read it any more, and docs/compliance.md would have it.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid) or nodeid
+
+
+def group_of(nodeid: str) -> str | None:
+    """The group of a test; None if it may run anywhere."""
+    return next((GROUPS[prefix] for prefix in GROUPS if nodeid.startswith(prefix)), None)
+
+
+def rank_of(nodeid: str) -> int:
+    """The place of a test in the order of beginning; those of the same place stay as they are collected."""
+    return next((rank for rank, prefix in enumerate(FIRST) if nodeid.startswith(prefix)), len(FIRST))
+
+
+def shared_outside_groups(items: Iterable[pytest.Item]) -> set[str]:
+    """The fixtures that many tests share and each worker would make again: `tests/x.py::name`."""
+    return {
+        f"{item.nodeid.partition('::')[0]}::{name}"
+        for item in items
+        if group_of(item.nodeid) is None
+        for name in _shared_fixtures(item)
+    }
+
+
+def _shared_fixtures(item: pytest.Item) -> set[str]:
+    """The fixtures of ours that a test shares with others, but for those that each worker has anyway."""
+    # pytest shows a test's fixtures nowhere else; what is not a function has none.
+    info = getattr(item, "_fixtureinfo", None)
+    found = info.name2fixturedefs if info is not None else {}
+    # The last definition is the one in force: it overrides those of folders above.
+    return {
+        name
+        for name, definitions in found.items()
+        if name not in PER_WORKER and definitions[-1].scope != "function" and definitions[-1].baseid
+    }

@@ -1,0 +1,88 @@
+"""How the tests are divided among workers: what many share is made once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from tests import schedule
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
+SINGLE, GROUPED = "tests/kit/test_x.py", "tests/service/roulette/test_x.py"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("prefix", [*schedule.GROUPS, *schedule.FIRST])
+def test_every_path_of_the_schedule_exists(prefix: str) -> None:
+    assert (ROOT / prefix).exists()
+
+
+def test_what_many_tests_share_is_made_by_one_worker(request: pytest.FixtureRequest) -> None:
+    """Of all tests of this run: in `make test` that is every one."""
+    found = schedule.shared_outside_groups(request.session.items)
+
+    assert not found, f"give these files a group in tests/schedule.py, or name a fixture of each worker: {found}"
+
+
+def fixture(scope: str, baseid: str = "tests") -> SimpleNamespace:
+    """A fixture as pytest describes it."""
+    return SimpleNamespace(scope=scope, baseid=baseid)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "described", "found"),
+    [
+        (SINGLE, "platform", fixture("module"), True),
+        (SINGLE, "platform", fixture("session"), True),
+        (SINGLE, "platform", fixture("function"), False),
+        (SINGLE, "postgres", fixture("session"), False),
+        (SINGLE, "tmp_path_factory", fixture("session", baseid=""), False),
+        (GROUPED, "platform", fixture("package"), False),
+    ],
+)
+def test_a_shared_fixture_of_an_ungrouped_test_is_found(
+    file: str, name: str, described: SimpleNamespace, *, found: bool
+) -> None:
+    item = SimpleNamespace(nodeid=f"{file}::test_x", _fixtureinfo=SimpleNamespace(name2fixturedefs={name: [described]}))
+
+    shared = schedule.shared_outside_groups([cast("pytest.Item", item)])
+
+    assert shared == ({f"{file}::{name}"} if found else set())
+
+
+class FakeWorker:
+    """A worker that records what it is given."""
+
+    def __init__(self) -> None:
+        self.gateway = SimpleNamespace(id=str(id(self)))
+        self.shutting_down = False
+        self.given: list[str] = []
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += [COLLECTED[index] for index in indices]
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+COLLECTED = [f"{GROUPED}::test_{number}" for number in range(5)] + [f"{SINGLE}::test_{number}" for number in range(3)]
+
+
+def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> None:
+    workers = [FakeWorker(), FakeWorker()]
+    config = SimpleNamespace(option=SimpleNamespace(loadscopereorder=False), getvalue=lambda _: [".", "."], hook=None)
+    scheduling = schedule.GroupScheduling(cast("pytest.Config", config))
+    for worker in workers:
+        scheduling.add_node(cast("WorkerController", worker))
+        scheduling.add_node_collection(cast("WorkerController", worker), COLLECTED)
+
+    scheduling.schedule()
+
+    assert workers[0].given == COLLECTED[:5]
+    assert workers[1].given
+    assert set(workers[1].given) <= set(COLLECTED[5:])
