@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -19,12 +19,6 @@ from tests.service.table.stoppable_nats import StoppableNats
 pytestmark = pytest.mark.rule("GLI-19 2.5.4")
 
 MINUTE = 60
-
-
-@pytest.fixture
-def nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -26,12 +26,6 @@ from tests.service.table.stoppable_nats import StoppableNats
 pytestmark = pytest.mark.guarantee("G12")
 
 METHOD = "TableService.ListTables"
-
-
-@pytest.fixture
-def nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 @asynccontextmanager

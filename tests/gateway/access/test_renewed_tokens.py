@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,12 +43,6 @@ class Issuer:
         claims: dict[str, object] = {"aud": AUDIENCE, "sub": "ana", "scope": "player", "iat": now}
         claims |= {"exp": now + HOLDS_FOR_S, "jti": secrets.token_hex(8)}
         return self.key.sign(claims if logged_in_at is None else claims | {"auth_time": logged_in_at})
-
-
-@pytest.fixture
-def nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -17,12 +17,6 @@ from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wa
 from tests.service.table.stoppable_nats import StoppableNats
 
 pytestmark = pytest.mark.guarantee("G12")
-
-
-@pytest.fixture
-def nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import grpc
 import pytest
@@ -20,17 +20,6 @@ from tests.gateway.http_gateway import CONTRACTS, FakeDispatcher, HttpClient, be
 
 BALANCE = "/v1/accounts/a/balance"
 SAID_BY_THE_KIT = {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING", "ANSWER_TOO_LARGE"}
-
-
-@pytest.fixture
-def desk() -> FakeDispatcher:
-    return FakeDispatcher()
-
-
-@pytest.fixture
-async def client(desk: FakeDispatcher) -> AsyncIterator[HttpClient]:
-    async with http_gateway(desk) as client:
-        yield client
 
 
 def _refusing(refused: Exception) -> FakeDispatcher:

@@ -34,17 +34,6 @@ ANA = bearer_headers("ana")
 COMMAND = bearer_headers("ana", **{"Idempotency-Key": "k1"})
 
 
-@pytest.fixture
-def desk() -> FakeDispatcher:
-    return FakeDispatcher()
-
-
-@pytest.fixture
-async def client(desk: FakeDispatcher) -> AsyncIterator[HttpClient]:
-    async with http_gateway(desk) as client:
-        yield client
-
-
 async def test_path_body_and_key_make_the_request(client: HttpClient, desk: FakeDispatcher) -> None:
     body = {"roundId": "r1", "bets": [{"place": "red", "amount_cents": 500}, {"place": "17", "amount_cents": "100"}]}
     answer = await client.post("/v1/roulette/tables/a%2Fb%C3%A7/bets", json=body, headers=COMMAND)
