@@ -207,9 +207,10 @@ async def test_unacknowledged_data_ends_a_connection_soon(gateway: LiveGateway, 
     async with gateway.client.get(path(table)) as response, gateway.connect() as client:
         await EventStreamReader(response).next()
         await client.result("ping")
-        for connection in (*gateway.event_streams._open, *gateway.websockets._open):
-            assert isinstance(connection.transport, asyncio.Transport)
-            tcp = connection.transport.get_extra_info("socket")
+        (stream,), (websocket,) = gateway.event_streams._open, gateway.websockets._open
+        for transport in (stream.transport, websocket.transport):
+            assert isinstance(transport, asyncio.Transport)
+            tcp = transport.get_extra_info("socket")
             unacknowledged_ms = tcp.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
             assert unacknowledged_ms == connection_limits.UNACKNOWLEDGED_LIMIT_S * 1000
 

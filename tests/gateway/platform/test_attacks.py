@@ -318,9 +318,9 @@ async def test_a_malformed_body_is_answered_as_the_senders_fault(platform: Platf
     head = "POST /v1/demo:enter HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
     writer.write((head + sent).encode())
     async with asyncio.timeout(TIMEOUT_S):
-        said, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        answer, _, body = (await reader.read()).partition(b"\r\n\r\n")
     writer.close()
-    assert int(said.split()[1]) == status
+    assert int(answer.split()[1]) == status
     assert json.loads(body)["reason"] == "INVALID"
 
 
@@ -395,7 +395,7 @@ async def test_a_players_private_messages_reach_no_other_player(platform: Platfo
                     pass
             await other.result("ping")
             # The other player receives the table's events, and the fact of their own deposit.
-            assert {said["method"] for said in other.notifications} - {"player"} == {"table"}
+            assert {message["method"] for message in other.notifications} - {"player"} == {"table"}
             assert player.name not in json.dumps([events, other.notifications])
             assert player.account_id not in json.dumps([events, other.notifications])
 
@@ -423,8 +423,8 @@ def _base64(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
-def _encoded(said: JsonObject) -> str:
-    return _base64(json.dumps(said).encode())
+def _encoded(part: JsonObject) -> str:
+    return _base64(json.dumps(part).encode())
 
 
 def _decoded(part: str) -> bytes:
