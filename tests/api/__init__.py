@@ -1,1 +1,1 @@
-"""The REST edge as schemathesis finds it."""
+"""Runs schemathesis against REST."""

@@ -1,4 +1,4 @@
-"""What schemathesis has to know of this platform: its tokens, and what the gateway may answer to a valid request.
+"""What schemathesis has to know about this platform: tokens, existing ids, and permitted refusals of valid requests.
 
 Runs in an environment of its own, see `tests.api.run`.
 """
@@ -15,7 +15,7 @@ import schemathesis
 
 
 class Case(Protocol):
-    """What schemathesis is about to send."""
+    """A request that schemathesis is about to send."""
 
     operation: Any
     meta: Any
@@ -25,26 +25,26 @@ class Case(Protocol):
 
 
 class Response(Protocol):
-    """What came back."""
+    """The answer to a request."""
 
     status_code: int
 
     def json(self) -> dict[str, Any]: ...
 
 
-_GIVEN = json.loads(Path(os.environ["FELTRO_API_GIVEN"]).read_text())
-_TOKEN, *_SPARE = list[str](_GIVEN["tokens"])
-_SPENT = iter(_SPARE)
-_THERE = {name: itertools.cycle(ids) for name, ids in _GIVEN["there"].items()}
+_PREPARED = json.loads(Path(os.environ["FELTRO_API_PREPARED"]).read_text())
+_TOKEN, *_LOGOUT_TOKENS = list[str](_PREPARED["tokens"])
+_NEXT_LOGOUT_TOKEN = iter(_LOGOUT_TOKENS)
+_EXISTING = {name: itertools.cycle(ids) for name, ids in _PREPARED["existing"].items()}
 _CALLS = itertools.count()
 
 
 @schemathesis.auth(refresh_interval=None)
 class Tokens:
-    """One for everything, and for each logging out one that nobody needs afterwards."""
+    """One token for all calls, and another for each logout."""
 
     def get(self, case: Case, _: object) -> str:
-        return next(_SPENT) if case.operation.path.endswith("/logout") else _TOKEN
+        return next(_NEXT_LOGOUT_TOKEN) if case.operation.path.endswith("/logout") else _TOKEN
 
     def set(self, case: Case, data: str, _: object) -> None:
         case.headers = {**(case.headers or {}), "Authorization": f"Bearer {data}"}
@@ -52,56 +52,58 @@ class Tokens:
 
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def before_call(_: object, case: Case, __: object) -> None:
-    """Every other call is about something that is there: what is made up by chance never is."""
-    if isinstance(case.body, dict) and case.body.get("subject") in _GIVEN["there"]["player_id"]:
-        # It has heard who it is, and would take back its own tokens.
+    """Puts ids that exist into every other call: invented ones never do."""
+    if isinstance(case.body, dict) and case.body.get("subject") in _PREPARED["existing"]["player_id"]:
+        # Schemathesis reuses ids of answers, and would revoke its own tokens.
         case.body["subject"] = "somebody_else"
     for name, value in list((case.path_parameters or {}).items()):
-        if value == "" and name in _THERE:
-            # It has heard of a switch of a whole game, which names no table: its path would lead elsewhere.
-            case.path_parameters[name] = next(_THERE[name])
+        if value == "" and name in _EXISTING:
+            # A switch of a whole game names no table: the path would be another one.
+            case.path_parameters[name] = next(_EXISTING[name])
     if case.meta is None or case.meta.generation.mode.is_negative or next(_CALLS) % 2:
         return
     for name in case.path_parameters or {}:
-        if name in _THERE:
-            case.path_parameters[name] = next(_THERE[name])
+        if name in _EXISTING:
+            case.path_parameters[name] = next(_EXISTING[name])
 
 
-# What hangs on other fields, on what is there already, or on the clock, and so on no schema: for each operation the
-# fields for which a service may find that what the document allows cannot be (INVALID) …
-_HANGS_ON_MORE: dict[str, set[str]] = {
-    # Exactly one of several has to be given.
+# No schema can express what depends on other fields, on stored data or on the clock: by operation, the fields for
+# which a service may refuse what the document allows (INVALID) …
+_DEPENDENT_FIELDS: dict[str, set[str]] = {
+    # Exactly one of several fields has to be set.
     "ComplaintService_FileComplaint": {"round_id"},
     "WalletService_ListOpenRounds": {"account_id"},
     "WalletService_ListTransactions": {"account_id"},
     "WalletService_ListTransactions_2": {"account_id"},
     "WalletService_ListTransactions_3": {"account_id"},
     "TableService_SetSwitch": {"table_id"},
-    # Who asks decides what he may leave out, or say.
+    # The scope of the caller decides what may be left out, or set.
     "SessionService_EndSession": {"cause"},
     "SessionService_EndPlayerSessions": {"cause"},
-    # A clock that goes forward only, and not for ever.
+    # A clock goes forward only, and not for ever.
     "SessionService_AdvanceSessionClock": {"by"},
     "TableService_AdvanceTableClock": {"by"},
-    # What a table is never changes, and what a game allows is its own to say.
+    # What a table is never changes, and each game has rules of its own.
     "TableService_ConfigureTable": {"effective_at", "regulation", "mode", "play", "seats", "maxima"},
     "SessionService_SetInactivityPolicy": {"rebuy_grace_seconds"},
 }
-# … everywhere: a token stands for a place in one list …
-_EVERYWHERE = {"page_token"}
-# … and the reasons that say themselves which rule of a game or of the regulation is broken.
-_RULES = {"RULE_VIOLATED", "BET_ILLEGAL", "BELOW_MINIMUM", "ODD_CENTS"}
+# … the fields of all operations: a token stands for a place in one list …
+_DEPENDENT_EVERYWHERE = {"page_token"}
+# … and the reasons that name the broken rule of a game or of the regulation.
+_RULE_REASONS = {"RULE_VIOLATED", "BET_ILLEGAL", "BELOW_MINIMUM", "ODD_CENTS"}
 
 
 @schemathesis.check  # type: ignore[untyped-decorator]
 def accepts_documented_requests(_: object, response: Response, case: Case) -> None:
-    """Whatever the document allows can be read, and is within all bounds that do not hang on more than one field."""
+    """Fails if a request that the document allows is refused, unless the refusal depends on more than one field."""
     if response.status_code != 400 or case.meta is None or case.meta.generation.mode.is_negative:
         return
     problem = response.json()
-    if problem["domain"] != "gateway.feltro" and problem["reason"] in _RULES:
+    if problem["domain"] != "gateway.feltro" and problem["reason"] in _RULE_REASONS:
         return
     field = problem["facts"].get("field", "")
     operation = case.operation.definition.raw["operationId"]
-    if problem["domain"] == "gateway.feltro" or field not in _EVERYWHERE | _HANGS_ON_MORE.get(operation, set()):
+    if problem["domain"] == "gateway.feltro" or field not in _DEPENDENT_EVERYWHERE | _DEPENDENT_FIELDS.get(
+        operation, set()
+    ):
         raise AssertionError(f"{operation} does not take what its document allows: {problem['detail']}")

@@ -1,6 +1,6 @@
-"""Starts the whole platform and lets schemathesis at it: every check, every phase, by the OpenAPI document alone.
+"""Starts the whole platform and runs schemathesis against it: every check and phase, by the OpenAPI document alone.
 
-Schemathesis lives in an environment of its own under build/, for it brings a pytest plugin that ours does not want.
+Schemathesis has an environment of its own under build/, because its pytest plugin must not load in the other tests.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import venv
 from pathlib import Path
 
 from stack.servers import ephemeral
-from tests.gateway.platform.processes import Platform, running_platform
-from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
-from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
-from tests.processes.databases import WALLET_ROLE as WALLET_USER
+from tests.gateway.platform.processes import GENEROUS_LIMITS, Platform, running_platform
+from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import text_at
 from tests.processes.roulette import configuration
 from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION
@@ -26,15 +24,9 @@ from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL
 HERE = Path(__file__).resolve().parent
 VERSION = "4.32.5"
 TOOLS = HERE.parent.parent / "build" / f"schemathesis-{VERSION}"
-# One to call with, and one for each logging out.
+# One for all calls, and one for each logout.
 TOKENS = 1_000
-OPEN_WITHIN_S = 60.0
-# Nobody is to be told to wait.
-LIMITS = {
-    f"FELTRO_GATEWAY_{who}_{which}": number
-    for who in ("PLAYER_CALLS", "OPERATOR_CALLS", "ADDRESS_CALLS", "ADDRESS_TOKENS", "DEMO_VISITS", "DEMO_CALLS")
-    for which, number in (("PER_S", "9000"), ("AT_ONCE", "90000"))
-}
+OPEN_TIMEOUT_S = 60.0
 
 
 def main(arguments: list[str]) -> int:
@@ -45,21 +37,21 @@ def main(arguments: list[str]) -> int:
         ephemeral.postgres(POSTGRES_TEST_SETTINGS) as postgres,
     ):
         home = Path(folder)
-        templates = "feltro_wallet_of_api", "feltro_roulette_of_api"
-        for name, service, user in zip(templates, ("wallet", "roulette"), (WALLET_USER, ROULETTE_USER), strict=True):
-            postgres.ensure_database(name, OWNER_ROLE, user)
+        templates = "feltro_wallet_template", "feltro_roulette_template"
+        for name, service, role in zip(templates, ("wallet", "roulette"), (WALLET_ROLE, ROULETTE_ROLE), strict=True):
+            postgres.ensure_database(name, OWNER_ROLE, role)
             _migrate(service, postgres.url(OWNER_ROLE, name))
-        with running_platform(postgres, templates, home, LIMITS) as running:
+        with running_platform(postgres, templates, home, GENEROUS_LIMITS, name="api") as platform:
             subject = "player_of_the_api"
-            given = {
-                "tokens": [running.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
-                "there": asyncio.run(_furnish(running, subject)),
+            prepared = {
+                "tokens": [platform.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
+                "existing": asyncio.run(_prepare(platform, subject)),
             }
-            (home / "given.json").write_text(json.dumps(given))
+            (home / "prepared.json").write_text(json.dumps(prepared))
             command = [str(tool), "--config-file", str(HERE / "schemathesis.toml"), "run"]
-            command += [f"{running.gateway.url}/openapi.json", "--no-color", *arguments]
+            command += [f"{platform.gateway.url}/openapi.json", "--no-color", *arguments]
             variables = {
-                "FELTRO_API_GIVEN": str(home / "given.json"),
+                "FELTRO_API_PREPARED": str(home / "prepared.json"),
                 "SCHEMATHESIS_HOOKS": "hooks",
                 "PYTHONPATH": str(HERE),
             }
@@ -83,28 +75,33 @@ def _migrate(service: str, owner_url: str) -> None:
     )
 
 
-async def _furnish(running: Platform, subject: str) -> dict[str, list[str]]:
-    """Tables, and a player with money who sits at each: the ids of all that by the name of what they are ids of."""
-    async with running.roulette.client() as roulette:
-        for regulation, house in INDIVIDUAL_TABLES.items():
-            await roulette.configure(house, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL))
+async def _prepare(platform: Platform, subject: str) -> dict[str, list[str]]:
+    """Opens tables and seats a funded player at each; returns the ids by the names of the fields that take them."""
+    async with platform.roulette.client() as roulette:
+        for regulation, individual in INDIVIDUAL_TABLES.items():
+            await roulette.configure(individual, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL))
             await roulette.configure(f"multi_{regulation}", configuration(wheel=WHEEL_BY_REGULATION[regulation]))
     tables = [*INDIVIDUAL_TABLES.values(), *(f"multi_{regulation}" for regulation in INDIVIDUAL_TABLES)]
-    there: dict[str, list[str]] = {"game": ["roulette"], "player_id": [subject], "table_id": tables, "session_id": []}
-    async with running.gateway.client() as client:
-        office, player = client.token("operator", "back-office"), client.token("player", subject)
-        opened = await client.call("POST", "/v1/accounts", {"player_id": subject, "mode": "MODE_REAL"}, office)
+    existing: dict[str, list[str]] = {
+        "game": ["roulette"],
+        "player_id": [subject],
+        "table_id": tables,
+        "session_id": [],
+    }
+    async with platform.gateway.client() as client:
+        operator, player = client.token("operator", "back-office"), client.token("player", subject)
+        opened = await client.call("POST", "/v1/accounts", {"player_id": subject, "mode": "MODE_REAL"}, operator)
         account_id = text_at(opened.body, "balance", "account_id")
-        await client.call("POST", f"/v1/accounts/{account_id}/deposits", {"amount_cents": 100_000}, office)
+        await client.call("POST", f"/v1/accounts/{account_id}/deposits", {"amount_cents": 100_000}, operator)
         for table_id in tables:
-            async with asyncio.timeout(OPEN_WITHIN_S):
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
                 while (entered := await client.call("POST", f"/v1/tables/{table_id}:enter", {}, player)).status != 200:
-                    # A process takes its tables by and by.
+                    # A process takes a moment to open a table.
                     await asyncio.sleep(0.1)
-            there["session_id"].append(text_at(entered.body, "own_seat", "session_id"))
-        filing = {"account_id": account_id, "session_id": there["session_id"][0], "text": "The ball was slow."}
+            existing["session_id"].append(text_at(entered.body, "own_seat", "session_id"))
+        filing = {"account_id": account_id, "session_id": existing["session_id"][0], "text": "The ball was slow."}
         filed = await client.call("POST", "/v1/complaints", filing, player)
-        return {**there, "account_id": [account_id], "reference": [text_at(filed.body, "complaint", "reference")]}
+        return {**existing, "account_id": [account_id], "reference": [text_at(filed.body, "complaint", "reference")]}
 
 
 if __name__ == "__main__":

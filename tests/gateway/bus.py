@@ -1,4 +1,4 @@
-"""Gateways as far as they meet on the bus: connected, and running what they run in the background."""
+"""Connections to the bus and background tasks, for tests of what gateways share over the bus."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ WITHIN_S = 60.0
 
 @asynccontextmanager
 async def bus_client(url: str) -> AsyncIterator[Nats]:
-    """A client that comes back when the bus does."""
+    """Connects to the bus, and reconnects when it comes back."""
 
-    async def hushed(_: Exception) -> None:
+    async def ignore(_: Exception) -> None:
         """Outages are what is tested."""
 
-    bus = await nats.connect(url, reconnect_time_wait=0.05, max_reconnect_attempts=-1, error_cb=hushed)
+    bus = await nats.connect(url, reconnect_time_wait=0.05, max_reconnect_attempts=-1, error_cb=ignore)
     yield bus
     await bus.close()
 
@@ -35,14 +35,14 @@ async def running_tasks(*parts: Coroutine[Any, Any, None]) -> AsyncIterator[None
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """For what has no event to wait for."""
+    """Returns when the condition holds; for conditions that have no event to wait for."""
     async with asyncio.timeout(WITHIN_S):
         while not condition():
             await asyncio.sleep(0.01)
 
 
 class FakeClock:
-    """Time in the test's hands."""
+    """A clock that only the test moves."""
 
     def __init__(self, seconds: float = 1_800_000_000.0) -> None:
         self.seconds = seconds

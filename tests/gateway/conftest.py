@@ -1,4 +1,4 @@
-"""What a crowd of connections asks of the machine."""
+"""The limit of open files, for tests that open many connections."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 
 @pytest.fixture
-def many_files() -> Iterator[int]:
-    """As many open files as this process may have: an ordinary user begins with 1,024, and each connection is one."""
+def file_limit() -> Iterator[int]:
+    """The most files that this process may have open, while it may: an ordinary user begins with 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     yield sys.maxsize if hard == resource.RLIM_INFINITY else hard

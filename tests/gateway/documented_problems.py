@@ -1,4 +1,4 @@
-"""Holds problems against the OpenAPI document: an operation gives the reasons that it lists, and no other."""
+"""Verifies problems against the OpenAPI document: an operation gives only the reasons that it lists."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ JsonObject = dict[str, Any]
 
 
 class DocumentedProblems:
-    """A document, asked by what was called."""
+    """The documented problems of each operation."""
 
     def __init__(self, document: JsonObject) -> None:
         self._document = document
         self._operations = [
             (verb.upper(), _pattern(path), operation)
-            for path, verbs in sorted(document["paths"].items(), key=lambda one: one[0].count("{"))
+            for path, verbs in sorted(document["paths"].items(), key=lambda entry: entry[0].count("{"))
             for verb, operation in verbs.items()
         ]
 
     def operation(self, verb: str, path: str) -> JsonObject | None:
-        """What is called there, if anything is: the address with fewest variables first."""
-        bare = path.partition("?")[0]
-        return next((said for of, pattern, said in self._operations if of == verb and pattern.fullmatch(bare)), None)
+        """Returns the operation of an address, if there is one: paths with fewer variables come first."""
+        address = path.partition("?")[0]
+        matching = (found for of, pattern, found in self._operations if of == verb and pattern.fullmatch(address))
+        return next(matching, None)
 
     def reasons(self, operation: JsonObject) -> Iterator[tuple[int, str, str]]:
-        """Status, domain and reason of every problem that it lists."""
+        """Yields status, domain and reason of every problem that the operation lists."""
         for status, reference in operation["responses"].items():
             response = self._resolved(reference)
             for name in response.get("content", {}).get("application/problem+json", {}).get("examples", {}):
@@ -34,7 +35,7 @@ class DocumentedProblems:
                 yield int(status), domain, reason
 
     def verify(self, verb: str, path: str, status: int, problem: JsonObject) -> None:
-        """Fails if this problem is not one that the operation lists."""
+        """Fails if the operation does not list this problem."""
         operation = self.operation(verb, path)
         if operation is None or "reason" not in problem:
             return
@@ -43,8 +44,8 @@ class DocumentedProblems:
             f"{operation['operationId']} answers {answered}, which its proto does not say (option `refuses`): {problem}"
         )
 
-    def _resolved(self, described: JsonObject) -> JsonObject:
-        found: Any = described
+    def _resolved(self, definition: JsonObject) -> JsonObject:
+        found: Any = definition
         while "$ref" in found:
             reference, found = found["$ref"], self._document
             for part in reference.removeprefix("#/").split("/"):

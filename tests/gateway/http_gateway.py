@@ -1,4 +1,4 @@
-"""The gateway's front over HTTP with nothing behind it: what services answer is up to the test."""
+"""The gateway's HTTP side with no services behind it: the test decides what they answer."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from services.kit.access.identity import Caller
 from services.kit.settings import Environment
 
 CONTRACTS = Contracts()
-# Names that open nothing.
+# Tokens that are refused.
 FORGED, EXPIRED = "forged", "late"
 HttpClient = TestClient[Request, Application]
 
 
 @dataclass(frozen=True)
 class DispatchedCall:
-    """One call that came through."""
+    """A call that reached the dispatcher."""
 
     method: Method
     request: Message
@@ -46,7 +46,7 @@ class DispatchedCall:
 
 @dataclass
 class FakeDispatcher:
-    """The services: they say what the test wants, an empty response if it wants nothing."""
+    """Answers calls as the test wants, or with an empty response."""
 
     respond: Callable[[Method, Message], Message] | None = None
     calls: list[DispatchedCall] = field(default_factory=list)
@@ -61,12 +61,12 @@ class FakeDispatcher:
 
     @property
     def last_request(self) -> Message:
-        """The last one."""
+        """The request of the last call."""
         return self.calls[-1].request
 
 
 class FakeRequestAuthenticator:
-    """Lets in whoever says his name; `late` comes too late."""
+    """Takes any token for a player of that name; `forged` is refused, and `late` has expired."""
 
     def __init__(self) -> None:
         self.verified_tokens: list[str] = []
@@ -85,7 +85,7 @@ class FakeRequestAuthenticator:
         self.verified_tokens.append(principal.token)
 
     def record_activity(self, _: Principal) -> None:
-        """It is nothing here."""
+        """Activity is not tested here."""
 
     def is_unexpired(self, principal: Principal) -> bool:
         return principal.token != EXPIRED
@@ -98,14 +98,14 @@ async def http_gateway(
     limits: Limits | None = None,
     authenticator: FakeRequestAuthenticator | None = None,
 ) -> AsyncIterator[HttpClient]:
-    """A client of a front over this desk."""
+    """Runs an HTTP gateway with this dispatcher, and yields a client of it."""
     reasons = ReasonSets(CONTRACTS)
     pages = ReasonPages(CONTRACTS, reasons)
-    entrance = ConnectionLimiter(10_000, 10_000, TrustedProxies(()))
+    connection_limiter = ConnectionLimiter(10_000, 10_000, TrustedProxies(()))
     rest = RestApi(CONTRACTS, dispatcher, authenticator or FakeRequestAuthenticator(), RateLimiter(limits or Limits()))
-    parts: list[ApplicationPart] = [entrance, rest, OpenApiRoutes(CONTRACTS, reasons), pages]
-    edge = EdgeApplication(Readiness([]), Environment.PRODUCTION, parts=parts, cors=cors)
-    async with TestClient(TestServer(edge.build())) as client:
+    parts: list[ApplicationPart] = [connection_limiter, rest, OpenApiRoutes(CONTRACTS, reasons), pages]
+    application = EdgeApplication(Readiness([]), Environment.PRODUCTION, parts=parts, cors=cors)
+    async with TestClient(TestServer(application.build())) as client:
         yield client
 
 

@@ -1,4 +1,4 @@
-"""The gateway's live side as tests meet it: real sockets and bus, and tables and tokens under the test's control."""
+"""The gateway's live side for tests: real sockets and bus, with tables and tokens under the test's control."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ JsonObject = dict[str, Any]
 
 
 async def wait_until(condition: Callable[[], object]) -> None:
-    """Returns when it is so."""
+    """Returns when the condition holds."""
     async with asyncio.timeout(WITHIN_S):
         while not condition():
             await asyncio.sleep(0.005)
 
 
 class FakeAuthenticator:
-    """Tokens are `<scope>:<subject>`; the test says when they expire."""
+    """Accepts tokens of the form `<scope>:<subject>`; the test decides when they expire."""
 
     def __init__(self) -> None:
         self.time = 1_000.0
@@ -71,7 +71,7 @@ class FakeAuthenticator:
         return renewed
 
     async def verify(self, _: Principal) -> None:
-        """Whoever is in may stay until the test ends it."""
+        """Nobody is refused before the test ends the token."""
 
     def record_activity(self, _: Principal) -> None:
         self.activity_count += 1
@@ -86,7 +86,7 @@ class FakeAuthenticator:
         return await asyncio.shield(self._ending(principal.token))
 
     def end(self, token: str, reason: str) -> None:
-        self._ending(token).set_result(GatewayRefused(reason, "It is over."))
+        self._ending(token).set_result(GatewayRefused(reason, "The token has ended."))
 
     def _ending(self, token: str) -> asyncio.Future[GatewayRefused]:
         return self._ended.setdefault(token, asyncio.get_running_loop().create_future())
@@ -97,14 +97,14 @@ def caller(subject: str, scope: str, expires_at: float) -> Caller:
 
 
 class FakeTable:
-    """A table and its owner's voice."""
+    """A table and its owner's publisher."""
 
     def __init__(self, table_id: str, publisher: TablePublisher) -> None:
         self.table_id = table_id
         self.publisher = publisher
         self.visible_to: str | None = None
         self.seated: dict[str, str] = {}
-        """Session by token."""
+        """Session ids by token."""
 
     def snapshot(self) -> types_pb2.TableSnapshot:
         return types_pb2.TableSnapshot(table_id=self.table_id, seq=self.publisher.seq, phase=types_pb2.PHASE_BETTING)
@@ -120,13 +120,13 @@ class FakeTable:
             )
 
     def publish_takeover(self) -> None:
-        taken = events_pb2.TableEvent(snapshot_published=events_pb2.SnapshotPublished(snapshot=self.snapshot()))
-        taken.snapshot_published.snapshot.seq += 1
-        self.publisher.publish(taken)
+        takeover = events_pb2.TableEvent(snapshot_published=events_pb2.SnapshotPublished(snapshot=self.snapshot()))
+        takeover.snapshot_published.snapshot.seq += 1
+        self.publisher.publish(takeover)
 
 
 class FakeTables:
-    """Answers for all tables there are."""
+    """Answers the calls about all tables."""
 
     def __init__(self, bus: EventStream) -> None:
         self._bus = bus
@@ -165,13 +165,13 @@ class FakeTables:
 
 
 def refused(reason: str, code: grpc.StatusCode) -> Refused:
-    refusal = StatusRefused(reason, code, f"It is {reason}.", {"fact": "1"})
+    refusal = StatusRefused(reason, code, f"Refused: {reason}.", {"fact": "1"})
     refusal.domain = "table.feltro"
     return refusal
 
 
 class RpcClient:
-    """A front-end's connection."""
+    """The JSON-RPC client of one WebSocket."""
 
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         self.ws = ws
@@ -179,7 +179,7 @@ class RpcClient:
         self.notifications: list[JsonObject] = []
 
     async def call(self, method: str, **params: object) -> JsonObject:
-        """The whole answer; what is told in the meantime is kept in `told`."""
+        """Returns the whole answer; notifications that come before it are kept in `notifications`."""
         self._numbers += 1
         await self.ws.send_json({"jsonrpc": "2.0", "id": self._numbers, "method": method, "params": params})
         return await self.answer(self._numbers)
@@ -197,28 +197,48 @@ class RpcClient:
     async def answer(self, number: object) -> JsonObject:
         async with asyncio.timeout(WITHIN_S):
             while True:
-                said = await self.ws.receive_json()
-                if isinstance(said, dict) and "method" in said:
-                    self.notifications.append(said)
+                message = await self.ws.receive_json()
+                if isinstance(message, dict) and "method" in message:
+                    self.notifications.append(message)
                     continue
-                assert isinstance(said, list) or said["id"] == number
-                return cast("JsonObject", said)
+                assert isinstance(message, list) or message["id"] == number
+                return cast("JsonObject", message)
+
+    async def next_message(self) -> JsonObject:
+        """Returns the next notification, whole."""
+        if self.notifications:
+            return self.notifications.pop(0)
+        async with asyncio.timeout(WITHIN_S):
+            return cast("JsonObject", await self.ws.receive_json())
 
     async def next_notification(self, method: str = "") -> JsonObject:
-        """The parameters of the next notification, of one kind."""
+        """Returns the parameters of the next notification, or of the next of one method."""
         async with asyncio.timeout(WITHIN_S):
             while True:
-                said = self.notifications.pop(0) if self.notifications else await self.ws.receive_json()
-                if not method or said["method"] == method:
-                    params: JsonObject = said["params"]
+                message = await self.next_message()
+                if not method or message["method"] == method:
+                    params: JsonObject = message["params"]
                     return params
 
+    async def next_open_round(self, table: JsonObject) -> str:
+        """Returns the id of the round that takes bets: the one of this snapshot, or the next that opens.
+
+        Notifications stay to be read.
+        """
+        if table["phase"] == "PHASE_BETTING":
+            return str(table["round"]["round_id"])
+        read: list[JsonObject] = []
+        while not read or "round_opened" not in read[-1]["params"]:
+            read.append(await self.next_message())
+        self.notifications = read + self.notifications
+        return str(read[-1]["params"]["round_opened"]["round"]["round_id"])
+
     async def next_seqs(self, count: int) -> list[int]:
-        """The numbers of the next events."""
+        """Returns the sequence numbers of the next events."""
         return [int((await self.next_notification("table"))["seq"]) for _ in range(count)]
 
     async def wait_for_close(self) -> int:
-        """The code that the connection is closed with."""
+        """Returns the code that the connection is closed with."""
         async with asyncio.timeout(WITHIN_S):
             while True:
                 message = await self.ws.receive()
@@ -229,7 +249,7 @@ class RpcClient:
 
 
 class LiveGateway:
-    """What is live of a gateway, in this process."""
+    """The live side of a gateway, in this process."""
 
     def __init__(
         self,
@@ -263,14 +283,14 @@ class LiveGateway:
     async def close(self) -> None:
         await self.client.close()
         await self._runner.cleanup()
-        broken = [task for task in self.background_tasks if task.done()]
+        ended = [task for task in self.background_tasks if task.done()]
         await background.cancel_and_wait(self.background_tasks)
-        assert not broken
+        assert not ended, "a task that never ends has ended"
 
     def ping_all(self) -> None:
-        """It is time for everybody's heartbeat."""
-        for opened in self.websockets._open:
-            opened._ping_at = 0.0
+        """Makes the heartbeats of all connections due."""
+        for connection in self.websockets._open:
+            connection._ping_at = 0.0
 
     @asynccontextmanager
     async def connect(self, token: str = "", *, autoping: bool = True) -> AsyncIterator[RpcClient]:
@@ -281,12 +301,12 @@ class LiveGateway:
 
 @asynccontextmanager
 async def bus_client(url: str) -> AsyncIterator[Nats]:
-    async def quiet(_: Exception) -> None:
-        return
+    async def ignore(_: Exception) -> None:
+        """Outages are what is tested."""
 
     bus = await nats.connect(
         url,
-        error_cb=quiet,
+        error_cb=ignore,
         connect_timeout=1,
         reconnect_time_wait=0.05,
         max_reconnect_attempts=-1,
@@ -299,14 +319,14 @@ async def bus_client(url: str) -> AsyncIterator[Nats]:
 
 
 async def ensure_wallet_stream(bus: Nats) -> None:
-    """The wallet's stream is there."""
+    """Makes the wallet's stream, unless it exists."""
     try:
         await bus.jetstream(timeout=WITHIN_S).add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
     except BadRequestError:
         await bus.jetstream(timeout=WITHIN_S).stream_info(facts.STREAM)
 
 
-# What tests say is no attack.
+# Tests call more often than honest clients do.
 UNLIMITED = Limits(
     player_calls=Limit("calls of a player", 100_000, 100_000),
     operator_calls=Limit("calls of an operator", 100_000, 100_000),
@@ -324,20 +344,20 @@ async def live_gateway(
     connections: tuple[int, int] = (50_000, 50_000),
     proxies: str = "",
 ) -> AsyncIterator[tuple[LiveGateway, FakeTables, FakeAuthenticator]]:
-    """A gateway's live side, with an owner of tables on a connection of his own.
+    """Runs a gateway's live side, with an owner of tables on a bus connection of its own.
 
-    `connections` in all, and from one address; `proxies` are the networks of those that are trusted.
+    `connections` are the limits in total and per address; `proxies` are the networks of trusted proxies.
     """
-    async with bus_client(url) as bus, bus_client(url) as owners_bus:
-        owner = EventStream(owners_bus)
+    async with bus_client(url) as bus, bus_client(url) as owner_bus:
+        owner = EventStream(owner_bus)
         await owner.ensure_stream()
-        made, door = tables or FakeTables(owner), FakeAuthenticator()
+        tables, authenticator = tables or FakeTables(owner), FakeAuthenticator()
         trusted = TrustedProxies(parse_networks(proxies))
-        edge = LiveGateway(bus, made, door, limits, ConnectionCounter(*connections), trusted)
-        await edge.start()
+        gateway = LiveGateway(bus, tables, authenticator, limits, ConnectionCounter(*connections), trusted)
+        await gateway.start()
         try:
-            yield edge, made, door
+            yield gateway, tables, authenticator
         finally:
-            await edge.close()
-            for table in made.by_id.values():
+            await gateway.close()
+            for table in tables.by_id.values():
                 await table.publisher.close()

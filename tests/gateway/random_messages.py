@@ -1,4 +1,4 @@
-"""Any message of any type, for properties that hold for all of them."""
+"""Draws any message of any type, for properties that hold for all of them."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _SCALARS: dict[int, st.SearchStrategy[Any]] = {
 
 
 class RandomMessages:
-    """Draws messages; an Any holds one of `inside` that says what the Any is about."""
+    """Draws messages; an Any holds one of these types, if its topic is the Any's."""
 
-    def __init__(self, inside: list[Descriptor]) -> None:
-        self._inside = inside
+    def __init__(self, any_types: list[Descriptor]) -> None:
+        self._any_types = any_types
 
     def strategy_for(self, descriptor: Descriptor) -> st.SearchStrategy[Message]:
         return st.composite(lambda draw: self._message(draw, descriptor, DEPTH_LIMIT))()
@@ -62,10 +62,10 @@ class RandomMessages:
             message.nanos = sign * draw(st.sampled_from([0, 5, 5_000, 5_000_000, 999_999_999]))
         else:
             for field in descriptor.fields:
-                self._say(draw, message, field, depth)
+                self._set_field(draw, message, field, depth)
         return made
 
-    def _say(self, draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int) -> None:
+    def _set_field(self, draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int) -> None:
         group = field.containing_oneof
         if draw(st.integers(0, 2)) == 0 or (group is not None and message.WhichOneof(group.name) is not None):
             return
@@ -78,28 +78,28 @@ class RandomMessages:
                     getattr(message, field.name)[each] = draw(_one(value))
         elif field.type == FieldDescriptor.TYPE_MESSAGE:
             if depth > 0:
-                self._say_message(draw, message, field, depth - 1)
+                self._set_message(draw, message, field, depth - 1)
         elif field.is_repeated:
             getattr(message, field.name).extend(draw(st.lists(_one(field), max_size=3)))
         else:
             setattr(message, field.name, draw(_one(field)))
 
-    def _say_message(self, draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int) -> None:
+    def _set_message(self, draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int) -> None:
         if not field.is_repeated:
-            getattr(message, field.name).CopyFrom(self._held(draw, field, depth))
+            getattr(message, field.name).CopyFrom(self._field_value(draw, field, depth))
             getattr(message, field.name).SetInParent()
             return
         for _ in range(draw(st.integers(0, 2))):
-            getattr(message, field.name).add().CopyFrom(self._held(draw, field, depth))
+            getattr(message, field.name).add().CopyFrom(self._field_value(draw, field, depth))
 
-    def _held(self, draw: st.DrawFn, field: FieldDescriptor, depth: int) -> Message:
+    def _field_value(self, draw: st.DrawFn, field: FieldDescriptor, depth: int) -> Message:
         if message_type(field).full_name != ANY_FULL_NAME:
             return self._message(draw, message_type(field), depth)
         made = AnyMessage()
         made.Pack(
             self._message(
                 draw,
-                draw(st.sampled_from([each for each in self._inside if matches_topic(each, topic_of_field(field))])),
+                draw(st.sampled_from([each for each in self._any_types if matches_topic(each, topic_of_field(field))])),
                 depth,
             )
         )

@@ -1,4 +1,4 @@
-"""A gateway of which a part has broken ends, so that it is started anew: it would answer, and be wrong."""
+"""A gateway whose background task has failed ends, so that it is restarted: its answers could be wrong."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from stack.servers.ephemeral import free_port
 
 
 @pytest.mark.guarantee("G12")
-async def test_it_does_not_go_on_without_a_part_of_itself(
+async def test_g12_a_failed_task_ends_the_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def breaks() -> None:
+    async def fail() -> None:
         raise RuntimeError("a bug")
 
     def background(_: Gateway) -> list[Awaitable[None]]:
-        return [breaks()]
+        return [fail()]
 
     monkeypatch.setattr(Gateway, "background_tasks", background)
     issuer = DevelopmentIssuer(tmp_path / "issuer")

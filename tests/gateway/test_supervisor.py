@@ -1,4 +1,4 @@
-"""What runs for ever runs under the part that ends the gateway: when it breaks, the gateway is unready, and stops."""
+"""Every task that never ends is supervised: when one fails, the gateway is not ready, and stops."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from tests.gateway.bus import WITHIN_S
 pytestmark = pytest.mark.guarantee("G12")
 
 
-async def breaks(*_: object) -> None:
+async def fail(*_: object) -> None:
     raise RuntimeError("a bug")
 
 
-async def only_returns(*_: object) -> None:
+async def only_return(*_: object) -> None:
     return
 
 
@@ -55,17 +55,17 @@ async def only_returns(*_: object) -> None:
         (Readiness, "watch"),
     ],
 )
-async def test_it_does_not_go_on_without_any_of_its_parts(
+async def test_g12_a_failure_of_any_task_ends_the_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: type, work: str
 ) -> None:
-    monkeypatch.setattr(part, work, breaks)
-    settings = alone(tmp_path, monkeypatch)
+    monkeypatch.setattr(part, work, fail)
+    settings = settings_without_services(tmp_path, monkeypatch)
     assert await asyncio.wait_for(serve(settings), WITHIN_S) == 1
     assert "a task of the gateway has failed" in caplog.text
 
 
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch, **more: str) -> GatewaySettings:
-    """Settings of a gateway with nothing behind it; `more` are variables without their beginning."""
+def settings_without_services(home: Path, monkeypatch: pytest.MonkeyPatch, **more: str) -> GatewaySettings:
+    """Returns the settings of a gateway with no services; `more` are variables without their prefix."""
     issuer = DevelopmentIssuer(home / "issuer")
     issuer.prepare()
     nowhere = f"127.0.0.1:{free_port()}"
@@ -80,67 +80,67 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch, **more: str) -> GatewaySe
 
 
 @pytest.mark.guarantee("G9")
-async def test_g9_a_gateway_that_is_told_to_stop_says_so_before_it_listens_no_more(
+async def test_g9_a_stopping_gateway_is_not_ready_before_it_stops_listening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = alone(tmp_path, monkeypatch, NOT_READY_S="120")
+    settings = settings_without_services(tmp_path, monkeypatch, NOT_READY_S="120")
     serving = asyncio.create_task(serve(settings))
 
-    async def said() -> str:
+    async def readiness_detail() -> str:
         async with session.get("/readyz") as answer:
             return str((await answer.json(content_type=None))["detail"])
 
     async with aiohttp.ClientSession(f"http://{settings.listen}") as session, asyncio.timeout(WITHIN_S):
         while True:
             with suppress(aiohttp.ClientConnectorError):
-                assert "gateway" not in await said()
+                assert "gateway" not in await readiness_detail()
                 break
             await asyncio.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
-        while "gateway stops" not in await said():
+        while "gateway stops" not in await readiness_detail():
             await asyncio.sleep(0.01)
         async with session.get("/healthz") as answer:
             assert answer.status == 200
         assert not serving.done()
-        # Who says so twice does not want to wait.
+        # A second signal does not wait.
         os.kill(os.getpid(), signal.SIGTERM)
         assert await serving == 0
 
 
-@pytest.mark.parametrize("part", [breaks, only_returns])
-async def test_it_is_not_ready_without_a_part_of_itself(part: object) -> None:
-    assert callable(part)
-    lookout = Readiness([])
-    vital = TaskSupervisor("gateway", lookout.mark_broken)
-    async with TestClient(TestServer(EdgeApplication(lookout, Environment.DEVELOPMENT).build())) as client:
+@pytest.mark.parametrize("task", [fail, only_return])
+async def test_g12_a_gateway_with_a_failed_task_is_not_ready(task: object) -> None:
+    assert callable(task)
+    readiness = Readiness([])
+    supervisor = TaskSupervisor("gateway", readiness.mark_broken)
+    async with TestClient(TestServer(EdgeApplication(readiness, Environment.DEVELOPMENT).build())) as client:
         assert (await client.get("/readyz")).status == 200
-        vital.start([part()])
-        await asyncio.wait_for(vital.stopping.wait(), WITHIN_S)
-        assert vital.failure is not None
+        supervisor.start([task()])
+        await asyncio.wait_for(supervisor.stopping.wait(), WITHIN_S)
+        assert supervisor.failure is not None
         answer = await client.get("/readyz")
         assert answer.status == 503
         assert "lost a part of itself" in (await answer.json())["detail"]
-    await vital.cancel_all()
+    await supervisor.cancel_all()
 
 
-async def test_a_line_to_a_service_that_breaks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RelayConnection, "_run", breaks)
+async def test_g12_a_failed_connection_to_a_service_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RelayConnection, "_run", fail)
     upstream = Upstream()
-    asking = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    calling = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
     with pytest.raises(RuntimeError, match="a bug"):
         await asyncio.wait_for(upstream.maintain(set), WITHIN_S)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
+    calling.cancel()
+    await asyncio.gather(calling, return_exceptions=True)
 
 
-async def test_a_line_that_is_closed_is_not_broken() -> None:
+async def test_a_closed_connection_to_a_service_is_no_failure() -> None:
     upstream = Upstream()
-    asking = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    calling = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
     await asyncio.sleep(0)
-    tending = asyncio.create_task(upstream.maintain(set))
+    maintaining = asyncio.create_task(upstream.maintain(set))
     await asyncio.sleep(0)
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
+    calling.cancel()
+    await asyncio.gather(calling, return_exceptions=True)
     await upstream.close()
-    assert not tending.done()
-    tending.cancel()
+    assert not maintaining.done()
+    maintaining.cancel()

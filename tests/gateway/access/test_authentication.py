@@ -1,4 +1,4 @@
-"""The door: who is let in, with what he may call what the gateway answers itself, and when his connection ends."""
+"""Authentication: which tokens are accepted, what the gateway's own methods allow, and when connections end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONTRACTS = Contracts()
 
 @dataclass
 class GatewayAccess:
-    """One gateway's, on a real bus, with a wallet that answers or does not."""
+    """The access control of one gateway on a real bus, with a wallet that answers or does not."""
 
     issuer: DevelopmentIssuer
     authenticator: Authenticator
@@ -54,11 +54,11 @@ class GatewayAccess:
         )
 
     async def admit(self, token: str) -> Principal:
-        """Somebody who calls."""
-        visitor = await self.authenticator.identify(token)
-        await self.authenticator.verify(visitor)
-        self.authenticator.record_activity(visitor)
-        return visitor
+        """Does what each call does: identifies, verifies, and records activity."""
+        principal = await self.authenticator.identify(token)
+        await self.authenticator.verify(principal)
+        self.authenticator.record_activity(principal)
+        return principal
 
     async def logout(self, token: str) -> gateway_pb2.LogoutResponse:
         return gateway_pb2.LogoutResponse.FromString(await self.call("Logout", gateway_pb2.LogoutRequest(), token))
@@ -77,34 +77,34 @@ class GatewayAccess:
 
 
 @pytest.fixture
-async def door(tmp_path: Path, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[GatewayAccess]:
-    # The bus is there, however long it takes to answer.
+async def access(tmp_path: Path, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[GatewayAccess]:
+    # The bus answers, however long a busy machine takes.
     monkeypatch.setattr(buckets, "REQUEST_TIMEOUT_S", WITHIN_S)
     issuer, clock = DevelopmentIssuer(tmp_path), FakeClock(time.time())
     issuer.prepare()
     sources = [TrustedIssuer(str(issuer.jwks)), TrustedIssuer(str(issuer.demo_keys.jwks), demo_only=True)]
     async with bus_client(nats_url) as bus:
-        taken_back, used = Revocations(bus, clock), Activity(bus, clock)
-        async with running_tasks(taken_back.run(), used.run()):
-            await wait_until(lambda: taken_back._last_current_at is not None)
-            visitors = Authenticator(TokenVerifier(sources, AUDIENCE, clock), taken_back, used)
+        revocations, activity = Revocations(bus, clock), Activity(bus, clock)
+        async with running_tasks(revocations.run(), activity.run()):
+            await wait_until(lambda: revocations._last_current_at is not None)
+            authenticator = Authenticator(TokenVerifier(sources, AUDIENCE, clock), revocations, activity)
             upstream = Upstream()
             directory = Directory(bus, {})
-            made = GatewayAccess(issuer, visitors, taken_back, Dispatcher(directory, upstream), clock)
+            access = GatewayAccess(issuer, authenticator, revocations, Dispatcher(directory, upstream), clock)
             demo = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE, clock)
-            made.dispatcher.register_local(
+            access.dispatcher.register_local(
                 local_methods(
                     GatewayService(
                         directory,
                         demo,
                         RateLimiter(Limits(demo_visits=Limit("visits to try", 0.001, 2))),
-                        taken_back,
-                        made.end_sessions,
+                        revocations,
+                        access.end_sessions,
                     ),
-                    visitors,
+                    authenticator,
                 )
             )
-            yield made
+            yield access
             await upstream.close()
 
 
@@ -114,114 +114,114 @@ async def refusal(call: object) -> Refused:
     return refused.value
 
 
-async def test_who_shows_a_token_is_let_in(door: GatewayAccess) -> None:
-    token = door.issuer.token(["player"], "ana")
-    assert not door.authenticator.was_verified(token)
-    player = await door.admit(token)
-    assert door.authenticator.was_verified(token)
-    operator = await door.admit(door.issuer.token(["operator"], "back-office"))
+async def test_a_valid_token_identifies_its_caller(access: GatewayAccess) -> None:
+    token = access.issuer.token(["player"], "ana")
+    assert not access.authenticator.was_verified(token)
+    player = await access.admit(token)
+    assert access.authenticator.was_verified(token)
+    operator = await access.admit(access.issuer.token(["operator"], "back-office"))
     assert (player.player_id, operator.player_id) == ("ana", None)
-    assert await door.admit("") is ANONYMOUS
-    refused = await refusal(door.admit("forged"))
+    assert await access.admit("") is ANONYMOUS
+    refused = await refusal(access.admit("forged"))
     assert (refused.reason, refused.domain) == ("TOKEN_INVALID", "gateway.feltro")
 
 
-async def test_an_expired_token_is_known_to_be_expired(door: GatewayAccess) -> None:
-    token = door.issuer.token(["player"], "ana", minutes=10)
-    assert door.authenticator.is_unexpired(await door.admit(token))
-    door.clock.seconds += 11 * 60
-    visitor = await door.admit(token)
-    assert not door.authenticator.is_unexpired(visitor)
-    assert door.authenticator.expires_in(visitor) < 0
+async def test_a_token_expires_after_it_was_accepted(access: GatewayAccess) -> None:
+    token = access.issuer.token(["player"], "ana", minutes=10)
+    assert access.authenticator.is_unexpired(await access.admit(token))
+    access.clock.seconds += 11 * 60
+    principal = await access.admit(token)
+    assert not access.authenticator.is_unexpired(principal)
+    assert access.authenticator.expires_in(principal) < 0
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_a_token_older_than_any_revocation_is_kept_opens_nothing(door: GatewayAccess) -> None:
-    token = door.issuer.token(["operator"], "back-office", minutes=60 * 24 * 365)
-    door.clock.seconds += revocations.NOTES_KEPT_S + 1
-    assert (await refusal(door.admit(token))).reason == "TOKEN_EXPIRED"
+async def test_g12_a_token_older_than_revocations_are_kept_is_refused(access: GatewayAccess) -> None:
+    token = access.issuer.token(["operator"], "back-office", minutes=60 * 24 * 365)
+    access.clock.seconds += revocations.NOTES_KEPT_S + 1
+    assert (await refusal(access.admit(token))).reason == "TOKEN_EXPIRED"
 
 
 @pytest.mark.rule("GLI-19 2.5.4")
-async def test_after_thirty_idle_minutes_a_new_login_is_asked_for(door: GatewayAccess) -> None:
-    token = door.issuer.token(["player"], "ana")
+async def test_after_thirty_idle_minutes_a_new_login_is_needed(access: GatewayAccess) -> None:
+    token = access.issuer.token(["player"], "ana")
     for _ in range(2):
-        door.clock.seconds += IDLE_LIMIT_S - 1
-        await door.admit(token)
-    # What only looks at him is nothing that he does.
-    door.clock.seconds += IDLE_LIMIT_S - 1
-    await door.authenticator.identify(token)
-    door.clock.seconds += 2
-    assert (await refusal(door.admit(token))).reason == "LOGIN_NEEDED"
-    assert (await refusal(door.admit(token))).reason == "LOGIN_NEEDED"
+        access.clock.seconds += IDLE_LIMIT_S - 1
+        await access.admit(token)
+    # To identify a caller is no activity of theirs.
+    access.clock.seconds += IDLE_LIMIT_S - 1
+    await access.authenticator.identify(token)
+    access.clock.seconds += 2
+    assert (await refusal(access.admit(token))).reason == "LOGIN_NEEDED"
+    assert (await refusal(access.admit(token))).reason == "LOGIN_NEEDED"
 
 
-async def test_a_logout_ends_the_token_and_the_players_sessions(door: GatewayAccess) -> None:
-    token, other = door.issuer.token(["player"], "ana"), door.issuer.token(["player"], "ana")
-    answer = await door.logout(token)
+async def test_a_logout_ends_the_token_and_the_players_sessions(access: GatewayAccess) -> None:
+    token, other = access.issuer.token(["player"], "ana"), access.issuer.token(["player"], "ana")
+    answer = await access.logout(token)
     assert [session.session_id for session in answer.sessions] == ["s"]
-    assert door.ended_players == ["ana"]
-    refused = await refusal(door.admit(token))
+    assert access.ended_players == ["ana"]
+    refused = await refusal(access.admit(token))
     assert (refused.reason, set(refused.facts)) == ("TOKEN_REVOKED", {"revoked_at"})
-    assert (await door.admit(other)).player_id == "ana"
+    assert (await access.admit(other)).player_id == "ana"
 
 
-async def test_a_logout_holds_though_the_wallet_is_away(door: GatewayAccess) -> None:
-    token, door.wallet_answers = door.issuer.token(["player"], "ana"), False
-    assert (await door.logout(token)).sessions_left_open
-    assert (await refusal(door.admit(token))).reason == "TOKEN_REVOKED"
+async def test_a_logout_counts_although_the_wallet_is_down(access: GatewayAccess) -> None:
+    token, access.wallet_answers = access.issuer.token(["player"], "ana"), False
+    assert (await access.logout(token)).sessions_left_open
+    assert (await refusal(access.admit(token))).reason == "TOKEN_REVOKED"
 
 
-async def test_an_operator_logs_out_without_sessions(door: GatewayAccess) -> None:
-    token = door.issuer.token(["operator"], "back-office")
-    await door.logout(token)
-    assert not door.ended_players
-    assert (await refusal(door.admit(token))).reason == "TOKEN_REVOKED"
+async def test_an_operator_logs_out_without_sessions(access: GatewayAccess) -> None:
+    token = access.issuer.token(["operator"], "back-office")
+    await access.logout(token)
+    assert not access.ended_players
+    assert (await refusal(access.admit(token))).reason == "TOKEN_REVOKED"
 
 
-async def test_only_operators_take_others_tokens_back(door: GatewayAccess, caplog: pytest.LogCaptureFixture) -> None:
-    victim, operator = door.issuer.token(["player"], "zita"), door.issuer.token(["operator"], "back-office")
+async def test_only_operators_revoke_other_subjects(access: GatewayAccess, caplog: pytest.LogCaptureFixture) -> None:
+    victim, operator = access.issuer.token(["player"], "zita"), access.issuer.token(["operator"], "back-office")
     for token, reason in (
         (victim, "SCOPE_MISSING"),
-        (door.issuer.token(["game"], "roulette"), "TOKEN_INVALID"),
+        (access.issuer.token(["game"], "roulette"), "TOKEN_INVALID"),
         ("", "TOKEN_INVALID"),
     ):
-        refused = await refusal(door.revoke("zita", token))
+        refused = await refusal(access.revoke("zita", token))
         assert (refused.reason, refused.domain) == (reason, "gateway.feltro")
     for subject, why in (("", "stolen"), ("zita", ""), ("a" * 200, "stolen"), ("zita", "a" * 1000)):
-        assert (await refusal(door.revoke(subject, operator, why))).reason == "INVALID"
-    await door.admit(victim)
-    # The issuer's clock has gone on since the door's stood still.
-    door.clock.seconds += 600
-    await door.revoke("zita", operator)
-    assert (await refusal(door.admit(victim))).reason == "TOKEN_REVOKED"
-    (said,) = [record.__dict__ for record in caplog.records if "operator" in record.message]
-    assert (said["actor"], said["subject"], said["reason"]) == ("back-office", "zita", "stolen phone")
+        assert (await refusal(access.revoke(subject, operator, why))).reason == "INVALID"
+    await access.admit(victim)
+    # The issuer's clock goes on while the gateway's stands still.
+    access.clock.seconds += 600
+    await access.revoke("zita", operator)
+    assert (await refusal(access.admit(victim))).reason == "TOKEN_REVOKED"
+    (logged,) = [record.__dict__ for record in caplog.records if "operator" in record.message]
+    assert (logged["actor"], logged["subject"], logged["reason"]) == ("back-office", "zita", "stolen phone")
 
 
 @pytest.mark.rule("804/2015:30", "807/2015:32")
-async def test_anybody_comes_in_to_try_and_leaves(door: GatewayAccess) -> None:
-    answer = await door.call("EnterDemo", gateway_pb2.EnterDemoRequest(), "")
+async def test_a_guest_enters_a_demonstration_and_logs_out(access: GatewayAccess) -> None:
+    answer = await access.call("EnterDemo", gateway_pb2.EnterDemoRequest(), "")
     entered = gateway_pb2.EnterDemoResponse.FromString(answer)
-    visitor = await door.admit(entered.token)
-    assert visitor.player_id == entered.player_id
-    await door.logout(entered.token)
-    assert door.ended_players == [entered.player_id]
-    assert (await refusal(door.admit(entered.token))).reason == "TOKEN_REVOKED"
+    principal = await access.admit(entered.token)
+    assert principal.player_id == entered.player_id
+    await access.logout(entered.token)
+    assert access.ended_players == [entered.player_id]
+    assert (await refusal(access.admit(entered.token))).reason == "TOKEN_REVOKED"
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_a_gateway_that_has_seen_nobody_yet_does_not_say_that_there_is_no_game(door: GatewayAccess) -> None:
-    refused = await refusal(door.call("ListGames", gateway_pb2.ListGamesRequest(), ""))
+async def test_g12_a_gateway_that_knows_no_replica_yet_answers_unavailable(access: GatewayAccess) -> None:
+    refused = await refusal(access.call("ListGames", gateway_pb2.ListGamesRequest(), ""))
     assert (refused.reason, refused.domain) == ("UNAVAILABLE", "gateway.feltro")
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_one_address_is_not_let_in_to_try_without_end(door: GatewayAccess) -> None:
+async def test_g11_demonstrations_are_limited_per_address(access: GatewayAccess) -> None:
     async def enter(address: str) -> None:
         method = CONTRACTS.by_rpc_name["GatewayService.EnterDemo"]
         context = CallContext(ANONYMOUS, client_address=address)
-        await door.dispatcher.dispatch(method, gateway_pb2.EnterDemoRequest(), context)
+        await access.dispatcher.dispatch(method, gateway_pb2.EnterDemoRequest(), context)
 
     async def enter_for_ever() -> None:
         while True:
@@ -232,41 +232,41 @@ async def test_g11_one_address_is_not_let_in_to_try_without_end(door: GatewayAcc
     await enter("192.0.2.2")
 
 
-async def test_a_connection_ends_when_its_token_is_taken_back(door: GatewayAccess) -> None:
-    token = door.issuer.token(["player"], "ana")
-    ending = asyncio.create_task(door.authenticator.wait_for_end(await door.admit(token)))
+async def test_a_connection_ends_when_its_token_is_revoked(access: GatewayAccess) -> None:
+    token = access.issuer.token(["player"], "ana")
+    ending = asyncio.create_task(access.authenticator.wait_for_end(await access.admit(token)))
     await asyncio.sleep(0)
-    await door.logout(token)
+    await access.logout(token)
     assert (await asyncio.wait_for(ending, WITHIN_S)).reason == "TOKEN_REVOKED"
 
 
 @pytest.mark.rule("GLI-19 2.5.4")
-async def test_a_connection_ends_when_nothing_is_done_or_its_token_expires(door: GatewayAccess) -> None:
-    short = await door.admit(door.issuer.token(["player"], "ana", minutes=5))
-    idle = await door.admit(door.issuer.token(["player"], "ana"))
-    busy = await door.admit(door.issuer.token(["player"], "ana"))
-    door.clock.seconds += IDLE_LIMIT_S - 120
-    door.authenticator.record_activity(busy)
-    # The issuer's clock has gone on since the door's stood still: tokens are younger than they seem.
-    door.clock.seconds += 240
-    assert (await asyncio.wait_for(door.authenticator.wait_for_end(short), WITHIN_S)).reason == "TOKEN_EXPIRED"
-    assert (await asyncio.wait_for(door.authenticator.wait_for_end(idle), WITHIN_S)).reason == "LOGIN_NEEDED"
-    for staying in (busy, ANONYMOUS):
+async def test_a_connection_ends_when_its_player_is_idle_or_its_token_expires(access: GatewayAccess) -> None:
+    short = await access.admit(access.issuer.token(["player"], "ana", minutes=5))
+    idle = await access.admit(access.issuer.token(["player"], "ana"))
+    busy = await access.admit(access.issuer.token(["player"], "ana"))
+    access.clock.seconds += IDLE_LIMIT_S - 120
+    access.authenticator.record_activity(busy)
+    # The issuer's clock goes on while the gateway's stands still: tokens are younger than they seem.
+    access.clock.seconds += 240
+    assert (await asyncio.wait_for(access.authenticator.wait_for_end(short), WITHIN_S)).reason == "TOKEN_EXPIRED"
+    assert (await asyncio.wait_for(access.authenticator.wait_for_end(idle), WITHIN_S)).reason == "LOGIN_NEEDED"
+    for unended in (busy, ANONYMOUS):
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(door.authenticator.wait_for_end(staying), 0.2)
+            await asyncio.wait_for(access.authenticator.wait_for_end(unended), 0.2)
 
 
-async def test_a_connection_is_renewed_by_the_same_person_only(door: GatewayAccess) -> None:
-    visitor = await door.admit(door.issuer.token(["player"], "ana", minutes=5))
-    door.clock.seconds += 240
-    renewed = await door.authenticator.renew(visitor, door.issuer.token(["player"], "ana", minutes=10))
-    assert door.authenticator.expires_in(renewed) > 300
+async def test_a_connection_is_renewed_only_for_the_same_caller(access: GatewayAccess) -> None:
+    principal = await access.admit(access.issuer.token(["player"], "ana", minutes=5))
+    access.clock.seconds += 240
+    renewed = await access.authenticator.renew(principal, access.issuer.token(["player"], "ana", minutes=10))
+    assert access.authenticator.expires_in(renewed) > 300
     for other in (
-        door.issuer.token(["player"], "rui"),
-        door.issuer.token(["operator"], "ana"),
+        access.issuer.token(["player"], "rui"),
+        access.issuer.token(["operator"], "ana"),
         "",
     ):
-        assert (await refusal(door.authenticator.renew(visitor, other))).reason == "NOT_YOURS"
-    door.clock.seconds += 3600
-    expired = door.issuer.token(["player"], "ana", minutes=10)
-    assert (await refusal(door.authenticator.renew(visitor, expired))).reason == "TOKEN_EXPIRED"
+        assert (await refusal(access.authenticator.renew(principal, other))).reason == "NOT_YOURS"
+    access.clock.seconds += 3600
+    expired = access.issuer.token(["player"], "ana", minutes=10)
+    assert (await refusal(access.authenticator.renew(principal, expired))).reason == "TOKEN_EXPIRED"

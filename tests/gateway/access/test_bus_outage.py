@@ -1,10 +1,10 @@
-"""What is not known shuts an open WebSocket's calls out as it shuts the door: no call goes on where REST refuses it."""
+"""During a bus outage an open WebSocket's calls are refused exactly when REST would refuse them."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,15 +28,9 @@ pytestmark = pytest.mark.guarantee("G12")
 METHOD = "TableService.ListTables"
 
 
-@pytest.fixture
-def nats() -> Iterator[StoppableNats]:
-    with StoppableNats() as server:
-        yield server
-
-
 @asynccontextmanager
-async def ana(url: str, home: Path, passed: FakeClock, wall: FakeClock) -> AsyncIterator[RpcClient]:
-    """Her connection to a gateway that knows what the bus says; `passed` is what revocations are out of sight by."""
+async def player_client(url: str, home: Path, monotonic: FakeClock, wall: FakeClock) -> AsyncIterator[RpcClient]:
+    """Connects a player to a gateway that follows the bus; by `monotonic` its revocations become stale."""
     issuer = DevelopmentIssuer(home)
     issuer.prepare()
     async with bus_client(url) as bus:
@@ -44,57 +38,57 @@ async def ana(url: str, home: Path, passed: FakeClock, wall: FakeClock) -> Async
         await owner.ensure_stream()
         tables = FakeTables(owner)
         tables.answers[METHOD] = table_pb2.ListTablesResponse()
-        taken_back, used = Revocations(bus, wall, clock=passed), Activity(bus, wall)
-        async with running_tasks(taken_back.run(), used.run()):
-            await wait_until(lambda: taken_back._last_current_at is not None and used.bus_reachable)
-            visitors = Authenticator(TokenVerifier([TrustedIssuer(str(issuer.jwks))], AUDIENCE, wall), taken_back, used)
-            edge = LiveGateway(bus, tables, visitors, UNLIMITED, ConnectionCounter(9, 9), TrustedProxies(()))
-            await edge.start()
+        revocations, activity = Revocations(bus, wall, clock=monotonic), Activity(bus, wall)
+        async with running_tasks(revocations.run(), activity.run()):
+            await wait_until(lambda: revocations._last_current_at is not None and activity.bus_reachable)
+            authenticator = Authenticator(
+                TokenVerifier([TrustedIssuer(str(issuer.jwks))], AUDIENCE, wall), revocations, activity
+            )
+            gateway = LiveGateway(bus, tables, authenticator, UNLIMITED, ConnectionCounter(9, 9), TrustedProxies(()))
+            await gateway.start()
             try:
-                async with edge.connect(issuer.token(["player"], "ana", minutes=600)) as client:
+                async with gateway.connect(issuer.token(["player"], "ana", minutes=600)) as client:
                     yield client
             finally:
-                await edge.close()
+                await gateway.close()
 
 
 async def reason(client: RpcClient, method: str = METHOD, **params: object) -> str:
-    """Why a call is refused, if it is."""
+    """Returns the reason of a refused call, or nothing."""
     answer = await client.call(method, **params)
     return str(answer.get("error", {}).get("data", {}).get("reason", ""))
 
 
-async def test_g12_revocations_out_of_sight_shut_an_open_socket_out(nats: StoppableNats, tmp_path: Path) -> None:
-    passed, wall = FakeClock(), FakeClock(time.time())
-    async with ana(nats.url, tmp_path, passed, wall) as client:
+async def test_g12_stale_revocations_refuse_the_calls_of_an_open_socket(nats: StoppableNats, tmp_path: Path) -> None:
+    monotonic, wall = FakeClock(), FakeClock(time.time())
+    async with player_client(nats.url, tmp_path, monotonic, wall) as client:
         assert await reason(client) == ""
         nats.stop()
-        # What was known holds for a while.
+        # The last view of them counts for a while.
         assert await reason(client) == ""
         async with asyncio.timeout(WITHIN_S):
-            # That the bus is gone is not noticed at once, and what is in view is known.
+            # The outage is not noticed at once, and until then the view is current.
             while await reason(client) == "":
-                passed.seconds += STALE_VIEW_LIMIT_S + 60
+                monotonic.seconds += STALE_VIEW_LIMIT_S + 60
         assert await reason(client) == "UNAVAILABLE"
         assert await reason(client, "subscribe", table_id="salon") == "UNAVAILABLE"
         assert await reason(client, "ping") == ""
 
 
 @pytest.mark.rule("GLI-19 2.5.4")
-async def test_one_who_slept_while_the_bus_was_away_is_not_woken_by_his_next_call(
-    nats: StoppableNats, tmp_path: Path
-) -> None:
-    passed, wall = FakeClock(), FakeClock(time.time())
-    async with ana(nats.url, tmp_path, passed, wall) as client:
+async def test_a_player_idle_during_an_outage_has_to_log_in(nats: StoppableNats, tmp_path: Path) -> None:
+    monotonic, wall = FakeClock(), FakeClock(time.time())
+    async with player_client(nats.url, tmp_path, monotonic, wall) as client:
         assert await reason(client) == ""
         nats.stop()
         wall.seconds += IDLE_LIMIT_S - 60
         assert await reason(client) == ""
         wall.seconds += IDLE_LIMIT_S
-        # He may have been busy elsewhere, and may not have been; to ask is no activity.
+        # Activity at another gateway is not known; and a refused call is none.
         for _ in range(2):
             assert await reason(client) == "UNAVAILABLE"
         nats.start()
         async with asyncio.timeout(WITHIN_S):
-            while (why := await reason(client)) == "UNAVAILABLE":
+            while (refusal := await reason(client)) == "UNAVAILABLE":
                 await asyncio.sleep(0.05)
-        assert why == "LOGIN_NEEDED"
+        assert refusal == "LOGIN_NEEDED"

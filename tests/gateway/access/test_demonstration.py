@@ -1,4 +1,4 @@
-"""Anybody may try the games, and whoever tries has nothing to do with money."""
+"""Demonstrations: anyone may enter one, as a new guest who has no access to money."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ pytestmark = pytest.mark.rule("804/2015:30", "807/2015:32")
 
 @pytest.fixture
 def issuer(tmp_path: Path) -> DevelopmentIssuer:
-    made = DevelopmentIssuer(tmp_path)
-    made.prepare()
-    return made
+    issuer = DevelopmentIssuer(tmp_path)
+    issuer.prepare()
+    return issuer
 
 
-def test_who_comes_in_is_somebody_new_for_a_few_hours(issuer: DevelopmentIssuer) -> None:
+def test_every_guest_is_new_and_stays_for_a_few_hours(issuer: DevelopmentIssuer) -> None:
     clock = FakeClock()
     sources = [TrustedIssuer(str(issuer.jwks)), TrustedIssuer(str(issuer.demo_keys.jwks), demo_only=True)]
-    door = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE, clock)
-    entered = [door.issue() for _ in range(3)]
-    callers = [TokenVerifier(sources, AUDIENCE, clock).verify(one.token) for one in entered]
+    demo_issuer = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE, clock)
+    entered = [demo_issuer.issue() for _ in range(3)]
+    callers = [TokenVerifier(sources, AUDIENCE, clock).verify(entry.token) for entry in entered]
     assert len({caller.player_id for caller in callers}) == 3
     assert len({caller.token_id for caller in callers}) == 3
-    for caller, one in zip(callers, entered, strict=True):
-        assert caller.player_id == one.player_id
+    for caller, entry in zip(callers, entered, strict=True):
+        assert caller.player_id == entry.player_id
         assert caller.scopes == frozenset({"demo"})
-        assert caller.expires_at == one.expires_at.ToSeconds() == clock() + TOKEN_LIFETIME_S
+        assert caller.expires_at == entry.expires_at.ToSeconds() == clock() + TOKEN_LIFETIME_S
         assert caller.expired(clock() + TOKEN_LIFETIME_S + CLOCK_SKEW_S + 1)
 
 
-def test_without_its_key_services_know_nobody(issuer: DevelopmentIssuer) -> None:
+def test_without_the_published_key_guests_are_unknown(issuer: DevelopmentIssuer) -> None:
     token = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE).issue().token
     with pytest.raises(TokenInvalid):
         TokenVerifier(issuer.jwks, AUDIENCE).verify(token)
 
 
-def test_the_key_is_published_as_services_read_it(issuer: DevelopmentIssuer, tmp_path: Path) -> None:
-    door = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE)
+def test_services_read_the_published_key(issuer: DevelopmentIssuer, tmp_path: Path) -> None:
+    demo_issuer = DemoTokenIssuer(SigningKey.read(issuer.demo_keys.key_file), AUDIENCE)
     published = tmp_path / "published.json"
-    published.write_text(door.jwks())
+    published.write_text(demo_issuer.jwks())
     verifier = TokenVerifier([TrustedIssuer(str(published), demo_only=True)], AUDIENCE)
-    assert verifier.verify(door.issue().token).player_id
+    assert verifier.verify(demo_issuer.issue().token).player_id
     published.write_text(DemoTokenIssuer(None, AUDIENCE).jwks())
     with pytest.raises(TokenInvalid):
-        TokenVerifier([TrustedIssuer(str(published), demo_only=True)], AUDIENCE).verify(door.issue().token)
+        TokenVerifier([TrustedIssuer(str(published), demo_only=True)], AUDIENCE).verify(demo_issuer.issue().token)
 
 
-def test_an_operator_may_offer_none() -> None:
+def test_demonstrations_may_be_left_out() -> None:
     with pytest.raises(GatewayRefused) as refused:
         DemoTokenIssuer(None, AUDIENCE).issue()
     assert refused.value.reason == "NOT_OFFERED"
 
 
-def test_what_is_no_key_is_said(tmp_path: Path) -> None:
+def test_a_wrong_key_file_is_named(tmp_path: Path) -> None:
     wrong = tmp_path / "key.pem"
     wrong.write_text("nothing")
     for path in (wrong, tmp_path / "nowhere.pem"):

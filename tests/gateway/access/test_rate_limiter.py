@@ -1,10 +1,10 @@
-"""Nobody asks for more than his share, and one who waits gets it again."""
+"""Rate limits: a burst, then a rate, for each caller separately."""
 
 from __future__ import annotations
 
 import pytest
 
-from gateway.access import rate_limiter
+from gateway.access import rate_limiter as rate_limiter_module
 from gateway.access.principals import ANONYMOUS, Principal
 from gateway.access.rate_limiter import Limit, Limits, RateLimiter
 from gateway.contracts.refusals import GatewayRefused
@@ -30,70 +30,70 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def known(clock: FakeClock) -> RateLimiter:
+def rate_limiter(clock: FakeClock) -> RateLimiter:
     return RateLimiter(LIMITS, clock)
 
 
-def visitor(subject: str, scope: str = "player") -> Principal:
+def principal(subject: str, scope: str = "player") -> Principal:
     return Principal("", Caller(subject, frozenset({scope}), 0.0))
 
 
-def calls(known: RateLimiter, who: Principal, address: str = "192.0.2.1", limit: int = 1000) -> int:
-    """How many he gets through with at once."""
+def count_calls(rate_limiter: RateLimiter, caller: Principal, address: str = "192.0.2.1", limit: int = 1000) -> int:
+    """Returns how many calls are allowed at once."""
     for number in range(limit):
         try:
-            known.count_call(who, address)
+            rate_limiter.count_call(caller, address)
         except GatewayRefused:
             return number
     return limit
 
 
-def test_so_many_at_once_and_then_so_many_a_second(known: RateLimiter, clock: FakeClock) -> None:
-    ana = visitor("ana")
-    assert calls(known, ana) == 60
+def test_a_burst_is_allowed_and_then_a_rate(rate_limiter: RateLimiter, clock: FakeClock) -> None:
+    ana = principal("ana")
+    assert count_calls(rate_limiter, ana) == 60
     for _ in range(10):
         clock.seconds += 0.25
-        assert calls(known, ana) == 5
+        assert count_calls(rate_limiter, ana) == 5
     clock.seconds += 3600
-    assert calls(known, ana) == 60
+    assert count_calls(rate_limiter, ana) == 60
 
 
-def test_a_refusal_says_how_long_to_wait_and_that_is_enough(known: RateLimiter, clock: FakeClock) -> None:
-    ana = visitor("ana")
-    calls(known, ana)
+def test_a_refusal_says_exactly_how_long_to_wait(rate_limiter: RateLimiter, clock: FakeClock) -> None:
+    ana = principal("ana")
+    count_calls(rate_limiter, ana)
     with pytest.raises(GatewayRefused) as refused:
-        known.count_call(ana, "")
+        rate_limiter.count_call(ana, "")
     assert refused.value.reason == "RATE_LIMITED"
     assert refused.value.facts == {"limit": "calls of a player: 20 a second, 60 at once", "retry_after_ms": "50"}
     clock.seconds += 0.049
-    assert calls(known, ana) == 0
+    assert count_calls(rate_limiter, ana) == 0
     clock.seconds += 0.001
-    assert calls(known, ana) == 1
+    assert count_calls(rate_limiter, ana) == 1
 
 
-def test_everybody_has_his_own(known: RateLimiter) -> None:
-    assert calls(known, visitor("ana")) == 60
-    assert calls(known, visitor("rui")) == 60
-    assert calls(known, visitor("demo-12345678", "demo")) == 60
-    assert calls(known, visitor("ana", "operator")) == 100
-    assert calls(known, ANONYMOUS, "192.0.2.1") == 5
-    assert calls(known, ANONYMOUS, "192.0.2.2") == 5
+def test_every_caller_has_a_limit_of_their_own(rate_limiter: RateLimiter) -> None:
+    assert count_calls(rate_limiter, principal("ana")) == 60
+    assert count_calls(rate_limiter, principal("rui")) == 60
+    assert count_calls(rate_limiter, principal("demo-12345678", "demo")) == 60
+    assert count_calls(rate_limiter, principal("ana", "operator")) == 100
+    assert count_calls(rate_limiter, ANONYMOUS, "192.0.2.1") == 5
+    assert count_calls(rate_limiter, ANONYMOUS, "192.0.2.2") == 5
 
 
-def test_who_comes_to_try_again_and_again_gets_no_more_by_it(known: RateLimiter, clock: FakeClock) -> None:
+def test_guests_of_one_address_share_a_limit(rate_limiter: RateLimiter, clock: FakeClock) -> None:
     for _ in range(4):
-        known.count_demo_visit("192.0.2.1")
+        rate_limiter.count_demo_visit("192.0.2.1")
     with pytest.raises(GatewayRefused) as refused:
-        known.count_demo_visit("192.0.2.1")
+        rate_limiter.count_demo_visit("192.0.2.1")
     assert refused.value.facts["limit"] == "visits to try: 1 a second, 4 at once"
-    known.count_demo_visit("192.0.2.2")
-    guests = [visitor(f"demo-{number:08}", "demo") for number in range(4)]
-    assert [calls(known, guest) for guest in guests] == [60, 60, 30, 0]
-    # They take nothing from one who plays from there, nor from those who try elsewhere.
-    assert calls(known, visitor("ana")) == 60
-    assert calls(known, visitor("demo-elsewhere", "demo"), "192.0.2.2") == 60
+    rate_limiter.count_demo_visit("192.0.2.2")
+    guests = [principal(f"demo-{number:08}", "demo") for number in range(4)]
+    assert [count_calls(rate_limiter, guest) for guest in guests] == [60, 60, 30, 0]
+    # They take nothing from a player of that address, nor from guests of another.
+    assert count_calls(rate_limiter, principal("ana")) == 60
+    assert count_calls(rate_limiter, principal("demo-elsewhere", "demo"), "192.0.2.2") == 60
     clock.seconds += 1
-    assert [calls(known, guest) for guest in guests] == [10, 0, 0, 0]
+    assert [count_calls(rate_limiter, guest) for guest in guests] == [10, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,20 @@ def test_who_comes_to_try_again_and_again_gets_no_more_by_it(known: RateLimiter,
         ("unix:", "unix:", True),
     ],
 )
-def test_an_address_is_what_a_subscriber_has(known: RateLimiter, one: str, other: str, *, same: bool) -> None:
-    assert calls(known, ANONYMOUS, one) == 5
-    assert calls(known, ANONYMOUS, other) == (0 if same else 5)
+def test_addresses_of_one_subscriber_share_a_limit(
+    rate_limiter: RateLimiter, one: str, other: str, *, same: bool
+) -> None:
+    assert count_calls(rate_limiter, ANONYMOUS, one) == 5
+    assert count_calls(rate_limiter, ANONYMOUS, other) == (0 if same else 5)
 
 
-def test_tokens_and_messages_are_counted_for_themselves(known: RateLimiter, clock: FakeClock) -> None:
+def test_tokens_and_messages_have_limits_of_their_own(rate_limiter: RateLimiter, clock: FakeClock) -> None:
     for _ in range(2):
-        known.count_shown_token("192.0.2.1")
+        rate_limiter.count_shown_token("192.0.2.1")
     with pytest.raises(GatewayRefused):
-        known.count_shown_token("192.0.2.1")
-    assert calls(known, ANONYMOUS) == 5
-    one, other = known.connection_allowance(), known.connection_allowance()
+        rate_limiter.count_shown_token("192.0.2.1")
+    assert count_calls(rate_limiter, ANONYMOUS) == 5
+    one, other = rate_limiter.connection_allowance(), rate_limiter.connection_allowance()
     for connection in (one, other):
         for _ in range(3):
             connection.count_message()
@@ -126,8 +128,8 @@ def test_tokens_and_messages_are_counted_for_themselves(known: RateLimiter, cloc
     one.count_message()
 
 
-def test_only_so_many_are_remembered(known: RateLimiter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limiter, "REMEMBERED_CALLERS_LIMIT", 100)
+def test_callers_are_remembered_up_to_a_limit(rate_limiter: RateLimiter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limiter_module, "REMEMBERED_CALLERS_LIMIT", 100)
     for number in range(1000):
-        known.count_call(visitor(f"player-{number}"), "")
-    assert len(known._allowances) == 100
+        rate_limiter.count_call(principal(f"player-{number}"), "")
+    assert len(rate_limiter._allowances) == 100

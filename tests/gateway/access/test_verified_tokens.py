@@ -1,4 +1,4 @@
-"""A token that is in use is not verified again, however many others come in between."""
+"""Verified tokens are cached: one in use is not verified again, however many others come in between."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ async def test_g11_the_token_that_was_used_longest_ago_is_forgotten_first(
     issuer = DevelopmentIssuer(tmp_path)
     issuer.prepare()
     verifier = TokenVerifier(issuer.jwks, AUDIENCE)
-    busy, checked, *others = [issuer.token(["player"], f"p{number}") for number in range(6)]
+    in_use, checked, *others = [issuer.token(["player"], f"p{number}") for number in range(6)]
     for token in others:
-        await verifier.authenticate(busy)
+        await verifier.authenticate(in_use)
         verifier.verify(checked)
         await verifier.authenticate(token)
-    assert [verifier.has_verified(token) for token in (busy, checked, *others)] == [
+    assert [verifier.has_verified(token) for token in (in_use, checked, *others)] == [
         True,
         True,
         False,
@@ -35,5 +35,5 @@ async def test_g11_the_token_that_was_used_longest_ago_is_forgotten_first(
     ]
 
 
-def test_all_who_are_connected_are_remembered() -> None:
+def test_the_tokens_of_all_connections_fit_the_cache() -> None:
     assert GatewaySettings.model_fields["connections"].default < identity.VERIFIED_TOKENS_LIMIT

@@ -1,4 +1,4 @@
-"""Commands of operators at the gateway: recorded before, ended after, and refused where that cannot be."""
+"""The operator audit: commands are recorded before they are carried out, and refused if that is impossible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INTENT, OUTCOME = "AuditIntakeService.RecordIntent", "AuditIntakeService.RecordO
 
 
 class FakeServices:
-    """What is behind the gateway: it notes what it is asked, in order."""
+    """The services behind the gateway: they record their calls, in order."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, Message, str]] = []
@@ -69,46 +69,48 @@ def refusing(reason: str, code: grpc.StatusCode) -> Callable[[], Awaitable[bytes
 
 
 @pytest.fixture
-def platform() -> FakeServices:
+def services() -> FakeServices:
     return FakeServices()
 
 
 @pytest.fixture
-def audit(platform: FakeServices) -> OperatorAudit:
-    return OperatorAudit(platform)
+def audit(services: FakeServices) -> OperatorAudit:
+    return OperatorAudit(services)
 
 
-async def test_the_intent_comes_first_and_the_end_last(audit: OperatorAudit, platform: FakeServices) -> None:
-    begun = trace.start_span()
-    platform.answers[DEPOSIT.rpc_name] = _saying(b"done")
+async def test_the_intent_is_recorded_before_the_command_and_the_outcome_after(
+    audit: OperatorAudit, services: FakeServices
+) -> None:
+    span = trace.start_span()
+    services.answers[DEPOSIT.rpc_name] = _answering(b"done")
 
-    assert await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA, begun.header, "192.0.2.7")) == b"done"
+    assert await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA, span.header, "192.0.2.7")) == b"done"
 
-    assert platform.names == [INTENT, DEPOSIT.rpc_name, OUTCOME]
-    assert {token for _, _, token in platform.calls} == {MARIA.token}
-    assert platform.traces == {begun.header}
-    intent, outcome = platform.intent(), platform.outcome()
+    assert services.names == [INTENT, DEPOSIT.rpc_name, OUTCOME]
+    assert {token for _, _, token in services.calls} == {MARIA.token}
+    assert services.traces == {span.header}
+    intent, outcome = services.intent(), services.outcome()
     assert (intent.method, intent.request_id) == ("feltro.wallet.v1.WalletService/Deposit", "deposit-1")
-    assert (intent.address, intent.trace_id) == ("192.0.2.7", begun.trace_id)
+    assert (intent.address, intent.trace_id) == ("192.0.2.7", span.trace_id)
     assert json.loads(intent.request)["amount_cents"] == "500"
     assert (outcome.action_id, outcome.status, outcome.reason) == (intent.action_id, "OK", "")
 
 
-async def test_how_it_was_refused_is_recorded_and_told(audit: OperatorAudit, platform: FakeServices) -> None:
-    platform.answers[DEPOSIT.rpc_name] = refusing("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
+async def test_a_refusal_is_recorded_and_passed_on(audit: OperatorAudit, services: FakeServices) -> None:
+    services.answers[DEPOSIT.rpc_name] = refusing("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
     with pytest.raises(Refused) as refused:
         await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "ACCOUNT_UNKNOWN"
-    assert (platform.outcome().status, platform.outcome().reason) == ("NOT_FOUND", "ACCOUNT_UNKNOWN")
+    assert (services.outcome().status, services.outcome().reason) == ("NOT_FOUND", "ACCOUNT_UNKNOWN")
 
 
 @pytest.mark.guarantee("G12")
 @pytest.mark.parametrize("how", ["refused", "silent", "scope"])
-async def test_g12_what_cannot_be_recorded_is_not_done(
-    audit: OperatorAudit, platform: FakeServices, how: str, monkeypatch: pytest.MonkeyPatch
+async def test_g12_a_command_that_cannot_be_recorded_is_not_carried_out(
+    audit: OperatorAudit, services: FakeServices, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(operator_audit, "RECORDED_WITHIN_S", 0.05)
-    platform.answers[INTENT] = {
+    services.answers[INTENT] = {
         "refused": refusing("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE),
         "silent": _never,
         "scope": refusing("SCOPE_MISSING", grpc.StatusCode.PERMISSION_DENIED),
@@ -116,107 +118,107 @@ async def test_g12_what_cannot_be_recorded_is_not_done(
     with pytest.raises(GatewayRefused) as refused:
         await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "UNAVAILABLE"
-    assert platform.names == [INTENT]
+    assert services.names == [INTENT]
 
 
-async def test_an_end_that_cannot_be_recorded_changes_no_answer(
-    audit: OperatorAudit, platform: FakeServices, caplog: pytest.LogCaptureFixture
+async def test_an_outcome_that_cannot_be_recorded_changes_no_answer(
+    audit: OperatorAudit, services: FakeServices, caplog: pytest.LogCaptureFixture
 ) -> None:
-    platform.answers[OUTCOME] = refusing("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
-    platform.answers[DEPOSIT.rpc_name] = _saying(b"done")
+    services.answers[OUTCOME] = refusing("UNAVAILABLE", grpc.StatusCode.UNAVAILABLE)
+    services.answers[DEPOSIT.rpc_name] = _answering(b"done")
     assert await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)) == b"done"
     assert "the end of a command of an operator cannot be recorded" in caplog.text
 
 
-async def test_whoever_hangs_up_does_not_keep_the_end_from_being_recorded(
-    audit: OperatorAudit, platform: FakeServices
+async def test_the_outcome_is_recorded_although_the_caller_hangs_up(
+    audit: OperatorAudit, services: FakeServices
 ) -> None:
-    going, go = asyncio.Event(), asyncio.Event()
+    started, finish = asyncio.Event(), asyncio.Event()
 
-    async def slowly() -> bytes:
-        going.set()
-        await go.wait()
+    async def wait_to_finish() -> bytes:
+        started.set()
+        await finish.wait()
         return b""
 
-    platform.answers[DEPOSIT.rpc_name] = slowly
-    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
-    await going.wait()
-    asking.cancel()
-    await asyncio.wait([asking])
-    go.set()
-    await wait_until(lambda: OUTCOME in platform.names)
-    assert asking.cancelled()
-    assert platform.outcome().status == "OK"
+    services.answers[DEPOSIT.rpc_name] = wait_to_finish
+    calling = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
+    await started.wait()
+    calling.cancel()
+    await asyncio.wait([calling])
+    finish.set()
+    await wait_until(lambda: OUTCOME in services.names)
+    assert calling.cancelled()
+    assert services.outcome().status == "OK"
     await wait_until(lambda: not audit._in_flight)
 
 
-@pytest.mark.parametrize("visitor", [MARIA, ANA, ANONYMOUS])
-async def test_who_only_reads_and_who_is_no_operator_is_not_recorded(
-    audit: OperatorAudit, platform: FakeServices, visitor: Principal
+@pytest.mark.parametrize("principal", [MARIA, ANA, ANONYMOUS])
+async def test_reads_and_calls_of_others_than_operators_are_not_recorded(
+    audit: OperatorAudit, services: FakeServices, principal: Principal
 ) -> None:
-    reading = CONTRACTS.by_rpc_name["WalletService.GetBalance"]
-    await audit.dispatch(reading, wallet_pb2.GetBalanceRequest(), CallContext(visitor))
-    if visitor is not MARIA:
-        await audit.dispatch(DEPOSIT, REQUEST, CallContext(visitor))
-    assert {name.partition(".")[0] for name in platform.names} == {"WalletService"}
+    read = CONTRACTS.by_rpc_name["WalletService.GetBalance"]
+    await audit.dispatch(read, wallet_pb2.GetBalanceRequest(), CallContext(principal))
+    if principal is not MARIA:
+        await audit.dispatch(DEPOSIT, REQUEST, CallContext(principal))
+    assert {name.partition(".")[0] for name in services.names} == {"WalletService"}
 
 
-def test_every_method_that_changes_anything_is_recorded() -> None:
-    """What is read is what GET is for: named here, so that nobody makes a command a GET unnoticed."""
+def test_every_method_that_changes_anything_is_a_recorded_command() -> None:
+    """Only these names are read-only, so that no command becomes a GET unnoticed."""
     assert {method.name for method in CONTRACTS.methods if method.is_read_only} == {
         name for name in (method.name for method in CONTRACTS.methods) if name.startswith(("Get", "List", "Find"))
     } | {"ReplayRound"}
 
 
-async def test_a_service_that_nobody_knows_yet_needs_nothing(audit: OperatorAudit, platform: FakeServices) -> None:
-    """Whatever is declared: also what an operator may not call, and what has no address for HTTP."""
+async def test_commands_of_every_declared_service_are_recorded(audit: OperatorAudit, services: FakeServices) -> None:
+    """Methods that operators may not call, or that have no HTTP binding, are no exception."""
     for method in CONTRACTS.methods:
-        platform.calls.clear()
+        services.calls.clear()
         await audit.dispatch(method, method.request_class(), CallContext(MARIA))
-        assert platform.names == ([method.rpc_name] if method.is_read_only else [INTENT, method.rpc_name, OUTCOME])
+        assert services.names == ([method.rpc_name] if method.is_read_only else [INTENT, method.rpc_name, OUTCOME])
 
 
-async def test_requests_are_recorded_whole(audit: OperatorAudit, platform: FakeServices) -> None:
+async def test_requests_are_recorded_in_full(audit: OperatorAudit, services: FakeServices) -> None:
     configure = table_pb2.ConfigureTableRequest(table_id="french", configuration=types_pb2.TableConfiguration(seats=7))
     await audit.dispatch(CONTRACTS.by_rpc_name["TableService.ConfigureTable"], configure, CallContext(MARIA))
-    said = json.loads(platform.intent().request)
-    assert (said["table_id"], said["configuration"]["seats"]) == ("french", 7)
+    recorded = json.loads(services.intent().request)
+    assert (recorded["table_id"], recorded["configuration"]["seats"]) == ("french", 7)
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_a_command_too_large_to_be_recorded_is_refused(audit: OperatorAudit, platform: FakeServices) -> None:
+async def test_g11_a_command_too_large_to_be_recorded_is_refused(audit: OperatorAudit, services: FakeServices) -> None:
     revoke = gateway_pb2.RevokeSubjectRequest(subject="ana", reason="x" * REQUEST_CHARACTERS_LIMIT)
     with pytest.raises(GatewayRefused) as refused:
         await audit.dispatch(CONTRACTS.by_rpc_name["GatewayService.RevokeSubject"], revoke, CallContext(MARIA))
     assert refused.value.reason == "TOO_LARGE"
-    assert not platform.calls
+    assert not services.calls
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_commands_under_way_are_limited(
-    audit: OperatorAudit, platform: FakeServices, monkeypatch: pytest.MonkeyPatch
+async def test_g11_commands_in_flight_are_limited(
+    audit: OperatorAudit, services: FakeServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(operator_audit, "COMMANDS_IN_FLIGHT_LIMIT", 1)
-    platform.answers[DEPOSIT.rpc_name] = _never
-    asking = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
-    await wait_until(lambda: DEPOSIT.rpc_name in platform.names)
+    services.answers[DEPOSIT.rpc_name] = _never
+    calling = asyncio.create_task(audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA)))
+    await wait_until(lambda: DEPOSIT.rpc_name in services.names)
     with pytest.raises(GatewayRefused) as refused:
         await audit.dispatch(DEPOSIT, REQUEST, CallContext(MARIA))
     assert refused.value.reason == "OVERLOADED"
     for command in audit._in_flight:
         command.cancel()
-    await asyncio.wait([asking])
+    await asyncio.wait([calling])
 
 
-def test_the_intake_is_offered_to_nobody() -> None:
+def test_the_audit_intake_is_not_offered_to_clients() -> None:
     assert not [method.rpc_name for method in CONTRACTS.methods if "Intake" in method.service]
 
 
-def _saying(answer: bytes) -> Callable[[], Awaitable[bytes]]:
-    async def say() -> bytes:
+def _answering(answer: bytes) -> Callable[[], Awaitable[bytes]]:
+    async def respond() -> bytes:
         return answer
 
-    return say
+    return respond
 
 
 async def _never() -> bytes:

@@ -1,4 +1,4 @@
-"""The gateway is ready exactly while what players need can be reached, and says what is missing."""
+"""Readiness: the gateway is ready while all that players need can be reached, and says what is missing."""
 
 from __future__ import annotations
 
@@ -44,45 +44,47 @@ class FakeWallet:
 
 @pytest.fixture
 async def wallet() -> AsyncIterator[FakeWallet]:
-    made = FakeWallet()
-    await made.set_status(SERVING)
-    await made.start()
-    yield made
-    await made.stop()
+    wallet = FakeWallet()
+    await wallet.set_status(SERVING)
+    await wallet.start()
+    yield wallet
+    await wallet.stop()
 
 
-async def test_ready_while_everything_is_up(wallet: FakeWallet, nats_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_gateway_is_ready_while_everything_is_up(
+    wallet: FakeWallet, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(readiness, "CHECK_EVERY_S", 0.02)
     async with _Gateway(wallet.address, nats_url) as gateway:
-        await gateway.until(200)
+        await gateway.wait_for(200)
         await wallet.set_status(NOT_SERVING)
-        await gateway.until(503)
+        await gateway.wait_for(503)
         assert "not serving" in str((await gateway.problem())["detail"])
         await wallet.set_status(SERVING)
-        await gateway.until(200)
+        await gateway.wait_for(200)
 
 
 @pytest.mark.guarantee("G7")
-async def test_what_is_missing_is_said_to_all_and_where_it_is_only_in_the_log(
+async def test_g7_clients_see_what_is_missing_and_only_the_log_has_its_address(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(readiness, "CHECK_EVERY_S", 0.02)
-    nobody, no_nats = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-    async with _Gateway(nobody, f"nats://feltro:secret@{no_nats}") as gateway:
-        await gateway.until(503, said="wallet does not answer; events does not answer.")
+    no_wallet, no_nats = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    async with _Gateway(no_wallet, f"nats://feltro:secret@{no_nats}") as gateway:
+        await gateway.wait_for(503, detail="wallet does not answer; events does not answer.")
         problem = await gateway.problem()
         assert problem["status"] == 503
-        for inner in ("127.0.0.1", nobody.rpartition(":")[2], no_nats.rpartition(":")[2], "secret"):
+        for inner in ("127.0.0.1", no_wallet.rpartition(":")[2], no_nats.rpartition(":")[2], "secret"):
             assert inner not in str(problem)
         assert (await gateway.client.get("/healthz")).status == 200
     logged = {
         record.__dict__["dependency"]: record.__dict__ for record in caplog.records if "dependency" in record.__dict__
     }
-    assert {part: said["address"] for part, said in logged.items()} == {"wallet": nobody, "events": no_nats}
+    assert {name: record["address"] for name, record in logged.items()} == {"wallet": no_wallet, "events": no_nats}
     assert "secret" not in str(logged)
 
 
-async def test_the_page_tells_how_to_log_in_only_in_development(nats_url: str) -> None:
+async def test_the_status_page_explains_the_login_only_in_development(nats_url: str) -> None:
     for environment in Environment:
         async with _Gateway(f"127.0.0.1:{free_port()}", nats_url, environment) as gateway:
             for path in ("/status", "/"):
@@ -94,16 +96,16 @@ async def test_the_page_tells_how_to_log_in_only_in_development(nats_url: str) -
 
 
 class _Gateway:
-    """The gateway's application and its lookout, as the process runs them."""
+    """The gateway's application and its readiness checks, as the process runs them."""
 
     def __init__(self, wallet: str, nats: str, environment: Environment = Environment.DEVELOPMENT) -> None:
-        self._lookout = Readiness([GrpcDependency("wallet", "", wallet), NatsDependency(nats)])
+        self._readiness = Readiness([GrpcDependency("wallet", "", wallet), NatsDependency(nats)])
         self.client: TestClient[Request, Application] = TestClient(
-            TestServer(EdgeApplication(self._lookout, environment).build())
+            TestServer(EdgeApplication(self._readiness, environment).build())
         )
 
     async def __aenter__(self) -> Self:
-        self._watching = asyncio.create_task(self._lookout.watch())
+        self._watching = asyncio.create_task(self._readiness.watch())
         await self.client.start_server()
         return self
 
@@ -111,16 +113,16 @@ class _Gateway:
         await self.client.close()
         self._watching.cancel()
         await asyncio.gather(self._watching, return_exceptions=True)
-        await self._lookout.close()
+        await self._readiness.close()
 
-    async def until(self, status: int, said: str = "") -> None:
+    async def wait_for(self, status: int, detail: str = "") -> None:
         async with asyncio.timeout(WITHIN_S):
             answer = await self.client.get("/readyz")
-            while answer.status != status or said not in await answer.text():
+            while answer.status != status or detail not in await answer.text():
                 answer = await self.client.get("/readyz")
 
     async def problem(self) -> dict[str, object]:
         answer = await self.client.get("/readyz")
         assert answer.content_type == "application/problem+json"
-        found: dict[str, object] = await answer.json()
-        return found
+        problem: dict[str, object] = await answer.json()
+        return problem

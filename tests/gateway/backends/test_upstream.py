@@ -1,4 +1,4 @@
-"""Lines to processes: kept while they are of use, and no longer."""
+"""Connections to services: kept while they are used, and no longer."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from stack.servers.ephemeral import free_port
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_a_line_to_a_process_that_is_gone_is_let_go_once_nobody_waits_for_it() -> None:
+async def test_g11_a_connection_to_a_gone_process_is_closed_once_no_call_waits() -> None:
     upstream = Upstream()
-    gone, here = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-    asking = [asyncio.create_task(upstream.call(address, "a.B/C", "", b"")) for address in (gone, here)]
+    gone, present = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+    calls = [asyncio.create_task(upstream.call(address, "a.B/C", "", b"")) for address in (gone, present)]
     await asyncio.sleep(0)
-    await upstream.close_others({here})
-    assert set(upstream._connections) == {gone, here}
-    for task in asking:
+    await upstream.close_others({present})
+    assert set(upstream._connections) == {gone, present}
+    for task in calls:
         task.cancel()
-    await asyncio.gather(*asking, return_exceptions=True)
-    await upstream.close_others({here})
-    assert set(upstream._connections) == {here}
+    await asyncio.gather(*calls, return_exceptions=True)
+    await upstream.close_others({present})
+    assert set(upstream._connections) == {present}
     await upstream.close()
     assert not upstream._connections

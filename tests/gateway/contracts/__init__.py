@@ -1,1 +1,1 @@
-"""Tests of what is read from the protos, and of the JSON of messages."""
+"""Tests of what the gateway reads from the protos, and of the JSON of messages."""

@@ -1,4 +1,4 @@
-"""The codec says of every message of the platform what protobuf's own JSON says, and understands only what is meant."""
+"""The JSON codec agrees with protobuf's own for every message of the platform, and is stricter about wrong input."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def _all_types() -> Iterator[Descriptor]:
             yield from file.message_types_by_name.values()
 
 
-def _strange() -> Descriptor:
-    """What no contract of ours has yet, but one may come to have."""
+def _unusual_type() -> Descriptor:
+    """Makes a message with kinds of fields that no contract has yet."""
     file = descriptor_pb2.FileDescriptorProto(
-        name="strange.proto", package="strange", syntax="proto3", dependency=["google/protobuf/wrappers.proto"]
+        name="unusual.proto", package="unusual", syntax="proto3", dependency=["google/protobuf/wrappers.proto"]
     )
-    message = file.message_type.add(name="Strange")
+    message = file.message_type.add(name="Unusual")
     kinds = descriptor_pb2.FieldDescriptorProto.Type
     for number, (kind, value) in enumerate(kinds.items(), 1):
         if kind not in {"TYPE_GROUP", "TYPE_MESSAGE", "TYPE_ENUM"}:
@@ -53,24 +53,24 @@ def _strange() -> Descriptor:
                     name=f"{name}_{kind.lower()}", number=2 * number + label // 3, type=value, label=label
                 )
     recursive = message.field.add(name="itself", number=100, type=11, label=1)
-    recursive.type_name = ".strange.Strange"
+    recursive.type_name = ".unusual.Unusual"
     text, flag, whole, inner = kinds.TYPE_STRING, kinds.TYPE_BOOL, kinds.TYPE_INT64, kinds.TYPE_MESSAGE
-    for number, (key, of_what) in enumerate(((text, inner), (flag, whole), (whole, text)), 101):
+    for number, (key, value) in enumerate(((text, inner), (flag, whole), (whole, text)), 101):
         entry = message.nested_type.add(name=f"Map{number}Entry")
         entry.options.map_entry = True
         entry.field.add(name="key", number=1, type=key, label=1)
-        entry.field.add(name="value", number=2, type=of_what, label=1)
-        if of_what == inner:
-            entry.field[1].type_name = ".strange.Strange"
-        of = message.field.add(name=f"map{number}", number=number, type=11, label=3)
-        of.type_name = f".strange.Strange.Map{number}Entry"
+        entry.field.add(name="value", number=2, type=value, label=1)
+        if value == inner:
+            entry.field[1].type_name = ".unusual.Unusual"
+        map_field = message.field.add(name=f"map{number}", number=number, type=11, label=3)
+        map_field.type_name = f".unusual.Unusual.Map{number}Entry"
     descriptor_pool.Default().Add(file)
-    return descriptor_of(GetMessageClassesForFiles(["strange.proto"], descriptor_pool.Default())["strange.Strange"])
+    return descriptor_of(GetMessageClassesForFiles(["unusual.proto"], descriptor_pool.Default())["unusual.Unusual"])
 
 
 TYPES = {descriptor.full_name: descriptor for descriptor in _all_types()}
 MESSAGES = RandomMessages(Contracts().messages_about(ANY_TOPIC))
-STRANGE = _strange()
+UNUSUAL = _unusual_type()
 
 
 def official(message: Message) -> object:
@@ -80,7 +80,7 @@ def official(message: Message) -> object:
 
 
 def same(one: object, other: object) -> bool:
-    """Equal, and of the same types: True is not 1."""
+    """Compares values and their types: True is not 1."""
     return bool(one == other) and repr(_sorted(one)) == repr(_sorted(other))
 
 
@@ -93,7 +93,7 @@ def _sorted(value: object) -> object:
 @pytest.mark.parametrize("name", sorted(TYPES))
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_every_message_is_written_and_read_as_protobuf_does(name: str, data: st.DataObject) -> None:
+def test_every_message_is_written_and_read_as_by_protobuf(name: str, data: st.DataObject) -> None:
     message = data.draw(MESSAGES.strategy_for(TYPES[name]))
     written = json_codec.to_json(message)
     assert same(written, official(message))
@@ -105,8 +105,8 @@ def test_every_message_is_written_and_read_as_protobuf_does(name: str, data: st.
 
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
-@given(message=MESSAGES.strategy_for(STRANGE))
-def test_types_that_no_contract_has_yet_are_understood_too(message: Message) -> None:
+@given(message=MESSAGES.strategy_for(UNUSUAL))
+def test_fields_that_no_contract_has_yet_are_written_and_read_as_well(message: Message) -> None:
     written = json_codec.to_json(message)
     assert same(written, official(message))
     # NaN is not equal to itself, its text is.
@@ -130,7 +130,7 @@ def _places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
 
 @settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObject) -> None:
+def test_accepted_json_is_read_as_by_protobuf(data: st.DataObject) -> None:
     message = data.draw(st.sampled_from(sorted(TYPES)).flatmap(lambda name: MESSAGES.strategy_for(TYPES[name])))
     value: Any = copy.deepcopy(json_codec.to_json(message))
     place = data.draw(st.sampled_from(list(_places(value))))
@@ -142,14 +142,14 @@ def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObje
     else:
         value = data.draw(JSON)
     try:
-        understood = json_codec.from_json(value, type(message))
+        read = json_codec.from_json(value, type(message))
     except json_codec.JsonMismatch:
         return
-    assert understood == json_format.ParseDict(value, type(message)())
+    assert read == json_format.ParseDict(value, type(message)())
 
 
 @pytest.mark.parametrize(
-    ("message_class", "value", "path", "words"),
+    ("message_class", "value", "path", "text"),
     [
         (
             roulette_pb2.PlaceBetsRequest,
@@ -204,11 +204,13 @@ def test_whatever_is_understood_is_understood_as_protobuf_does(data: st.DataObje
         ),
     ],
 )
-def test_what_is_not_understood_is_named(message_class: type[Message], value: object, path: str, words: str) -> None:
+def test_a_wrong_field_is_named_with_what_it_should_be(
+    message_class: type[Message], value: object, path: str, text: str
+) -> None:
     with pytest.raises(json_codec.JsonMismatch) as wrong:
         json_codec.from_json(value, message_class)
     assert wrong.value.path == path
-    assert words in str(wrong.value)
+    assert text in str(wrong.value)
 
 
 def test_null_is_a_field_left_out() -> None:
@@ -222,22 +224,22 @@ def test_bytes_are_read_in_both_alphabets_with_and_without_padding() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"nan", b'"\xff"', b"\xff", b'"\\ud800"', b"[" * 100_000, b"1e999"])
-def test_what_is_not_json_is_refused(text: bytes) -> None:
+def test_malformed_json_is_refused(text: bytes) -> None:
     with pytest.raises(json_codec.MalformedJson):
         json_codec.loads(text)
 
 
-def test_an_object_of_a_newer_contract_passes_through() -> None:
-    box = AnyMessage(type_url="type.googleapis.com/feltro.baccarat.v9.Shoe", value=b"\x01")
-    assert json_codec.to_json(box) == {"@type": box.type_url, "value": "AQ=="}
+def test_an_any_of_an_unknown_type_passes_through() -> None:
+    unknown = AnyMessage(type_url="type.googleapis.com/feltro.baccarat.v9.Shoe", value=b"\x01")
+    assert json_codec.to_json(unknown) == {"@type": unknown.type_url, "value": "AQ=="}
 
 
-def test_a_value_of_a_newer_contract_passes_through() -> None:
+def test_an_unknown_enum_value_passes_through() -> None:
     request = wallet_pb2.OpenAccountRequest(mode=9)  # type: ignore[arg-type]
     assert json_codec.to_json(request) == {"player_id": "", "mode": 9}
 
 
-def test_google_s_own_types_are_left_to_google() -> None:
+def test_well_known_types_are_left_to_protobuf() -> None:
     for message in (struct_pb2.Struct(), wrappers_pb2.StringValue(value="a"), struct_pb2.Value(string_value="b")):
         written = json_codec.to_json(message)
         assert written == official(message)
@@ -251,5 +253,5 @@ def test_google_s_own_types_are_left_to_google() -> None:
             json_codec.from_json(nested, struct_pb2.Struct)
 
 
-def test_classes_of_the_pool_are_ours() -> None:
+def test_generated_classes_share_the_descriptors_of_the_pool() -> None:
     assert all(GetMessageClass(descriptor).DESCRIPTOR is descriptor for descriptor in TYPES.values())

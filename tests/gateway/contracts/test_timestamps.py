@@ -1,4 +1,4 @@
-"""Every moment that crosses the edge is RFC 3339 with its offset, whatever message it is in (`903-B/2015:2.1.3`)."""
+"""Every timestamp that the gateway reads or writes is RFC 3339 with its offset (`903-B/2015:2.1.3`)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gateway.contracts import json_codec
 
 pytestmark = pytest.mark.rule("903-B/2015:2.1.3")
 
-# A moment to the nanosecond, and how everybody writes it.
-MOMENT = Timestamp(seconds=1_795_000_000, nanos=120_000_000)
+# A timestamp, and its JSON.
+TIMESTAMP = Timestamp(seconds=1_795_000_000, nanos=120_000_000)
 WRITTEN = "2026-11-18T11:06:40.120Z"
-# What is called a moment in our protos.
-CALLED_A_MOMENT = re.compile(r"(^|_)(at|now|since|until)$")
+# The names that timestamps have in the protos.
+TIMESTAMP_NAME = re.compile(r"(^|_)(at|now|since|until)$")
 
 
 def _messages() -> Iterator[Descriptor]:
@@ -36,38 +36,38 @@ def _messages() -> Iterator[Descriptor]:
                 yield message
 
 
-def _is_moment(field: FieldDescriptor) -> bool:
+def _is_timestamp(field: FieldDescriptor) -> bool:
     return field.message_type is not None and field.message_type.full_name == Timestamp.DESCRIPTOR.full_name
 
 
-def test_what_is_called_a_moment_is_one_and_nothing_else_is() -> None:
-    """Never a number of seconds, and never a text of its own kind."""
+def test_fields_are_named_like_timestamps_exactly_if_they_are() -> None:
+    """A time is never a number of seconds, nor a text of its own format."""
     fields = [field for message in _messages() for field in message.fields]
-    wrong = [field.full_name for field in fields if _is_moment(field) != bool(CALLED_A_MOMENT.search(field.name))]
+    wrong = [field.full_name for field in fields if _is_timestamp(field) != bool(TIMESTAMP_NAME.search(field.name))]
     assert wrong == []
-    assert sum(map(_is_moment, fields)) > 50
+    assert sum(map(_is_timestamp, fields)) > 50
 
 
-def test_every_moment_of_every_message_is_written_with_its_offset() -> None:
+def test_every_timestamp_is_written_with_its_offset() -> None:
     for message in _messages():
-        for field in filter(_is_moment, message.fields):
+        for field in filter(_is_timestamp, message.fields):
             made = GetMessageClass(message)()
             if field.is_repeated:
-                getattr(made, field.name).append(MOMENT)
+                getattr(made, field.name).append(TIMESTAMP)
             else:
-                getattr(made, field.name).CopyFrom(MOMENT)
-            said = json_codec.to_json(made)
-            assert isinstance(said, dict)
-            written = said[field.name][0] if field.is_repeated else said[field.name]
+                getattr(made, field.name).CopyFrom(TIMESTAMP)
+            content = json_codec.to_json(made)
+            assert isinstance(content, dict)
+            written = content[field.name][0] if field.is_repeated else content[field.name]
             assert written == WRITTEN, field.full_name
     assert datetime.fromisoformat(WRITTEN).utcoffset() == timedelta(0)
 
 
-def test_a_moment_without_an_offset_is_not_understood() -> None:
-    """Nobody has to guess whose time it is; with any offset it is the same moment."""
+def test_a_timestamp_without_an_offset_is_refused() -> None:
+    """Any offset will do, because none has to be guessed."""
     for same in (WRITTEN, "2026-11-18T11:06:40.120+00:00", "2026-11-18T12:06:40.12+01:00"):
         read = json_codec.from_json({"effective_at": same}, table_pb2.ConfigureTableRequest)
-        assert read.effective_at == MOMENT
-    for guess in ("2026-11-18T11:06:40.120", "2026-11-18 11:06:40", "2026-11-18", "1795000000"):
+        assert read.effective_at == TIMESTAMP
+    for incomplete in ("2026-11-18T11:06:40.120", "2026-11-18 11:06:40", "2026-11-18", "1795000000"):
         with pytest.raises(json_codec.JsonMismatch, match="effective_at"):
-            json_codec.from_json({"effective_at": guess}, table_pb2.ConfigureTableRequest)
+            json_codec.from_json({"effective_at": incomplete}, table_pb2.ConfigureTableRequest)

@@ -1,4 +1,4 @@
-"""Scripts of configured origins may call from a browser; others may not, and nobody may where none is configured."""
+"""CORS: scripts of the configured origins may call from a browser, and no others."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from tests.gateway.http_gateway import FakeDispatcher, http_gateway
 
 CASINO = {"Origin": "https://casino.example"}
 OTHER = {"Origin": "https://other.example"}
-ASKS = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
 CORS = CorsPolicy(["https://casino.example/"])
 
 
-async def test_a_browser_of_the_origin_is_let_in() -> None:
+async def test_a_configured_origin_is_allowed() -> None:
     async with http_gateway(FakeDispatcher(), CORS) as client:
-        asked = await client.options("/v1/accounts", headers={**CASINO, **ASKS})
-        assert asked.status == 204
-        assert asked.headers["Access-Control-Allow-Origin"] == CASINO["Origin"]
+        preflight = await client.options("/v1/accounts", headers={**CASINO, **PREFLIGHT})
+        assert preflight.status == 204
+        assert preflight.headers["Access-Control-Allow-Origin"] == CASINO["Origin"]
         for name in ("Authorization", "Idempotency-Key", "Content-Type"):
-            assert name in asked.headers["Access-Control-Allow-Headers"]
-        assert "PUT" in asked.headers["Access-Control-Allow-Methods"]
+            assert name in preflight.headers["Access-Control-Allow-Headers"]
+        assert "PUT" in preflight.headers["Access-Control-Allow-Methods"]
         for path in ("/v1/tables/t", "/v1/nothing", "/openapi.json", "/v1/accounts/a/balance"):
             answer = await client.get(path, headers=CASINO)
             assert answer.headers["Access-Control-Allow-Origin"] == CASINO["Origin"]
             assert "X-Trace-Id" in answer.headers["Access-Control-Expose-Headers"]
             assert "Access-Control-Allow-Credentials" not in answer.headers
-        kept = await client.get("/v1/tables/t", headers=CASINO)
-        assert {"Authorization", "Origin"} <= set(kept.headers["Vary"].split(", "))
+        cached = await client.get("/v1/tables/t", headers=CASINO)
+        assert {"Authorization", "Origin"} <= set(cached.headers["Vary"].split(", "))
 
 
-async def test_a_browser_of_another_origin_is_not() -> None:
+async def test_another_origin_is_not_allowed() -> None:
     async with http_gateway(FakeDispatcher(), CORS) as client:
         for answer in (
-            await client.options("/v1/accounts", headers={**OTHER, **ASKS}),
+            await client.options("/v1/accounts", headers={**OTHER, **PREFLIGHT}),
             await client.get("/v1/tables/t", headers=OTHER),
             await client.get("/v1/tables/t"),
         ):
@@ -39,14 +39,14 @@ async def test_a_browser_of_another_origin_is_not() -> None:
             assert "Origin" in answer.headers["Vary"]
 
 
-async def test_all_may_be_let_in() -> None:
+async def test_all_origins_may_be_allowed() -> None:
     async with http_gateway(FakeDispatcher(), CorsPolicy(["*"])) as client:
         answer = await client.get("/v1/tables/t", headers=OTHER)
         assert answer.headers["Access-Control-Allow-Origin"] == OTHER["Origin"]
 
 
-async def test_without_configuration_nobody_is() -> None:
+async def test_without_configuration_no_origin_is_allowed() -> None:
     async with http_gateway(FakeDispatcher()) as client:
-        asked = await client.options("/v1/accounts", headers={**CASINO, **ASKS})
-        assert "Access-Control-Allow-Origin" not in asked.headers
+        preflight = await client.options("/v1/accounts", headers={**CASINO, **PREFLIGHT})
+        assert "Access-Control-Allow-Origin" not in preflight.headers
         assert "Origin" not in (await client.get("/v1/tables/t", headers=CASINO)).headers.get("Vary", "")

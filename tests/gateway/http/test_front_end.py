@@ -1,4 +1,4 @@
-"""The built front-end is served as it was built, kept for as long as it may be, and lets nothing else in."""
+"""The built front-end: which files are served, how long browsers cache them, and what its policy lets in."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SITE = {
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Path:
-    """What a build makes."""
+def web_build(tmp_path: Path) -> Path:
+    """A folder as a build makes it."""
     folder = tmp_path / "web"
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text("<!doctype html><title>Feltro</title>")
@@ -47,11 +47,11 @@ def built(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith("FELTRO_"):
             monkeypatch.delenv(name)
-    # Any file that is there will do: the keys in it are not looked at here.
+    # Any file will do: its keys are not read here.
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", __file__)
 
 
@@ -64,15 +64,15 @@ def _settings(monkeypatch: pytest.MonkeyPatch, **variables: str) -> FrontEndSett
 @asynccontextmanager
 async def _served(settings: FrontEndSettings) -> AsyncIterator[HttpClient]:
     part = FrontEnd(settings)
-    edge = EdgeApplication(Readiness([]), settings.environment, parts=[part], has_front_end=part.has_index)
-    async with TestClient(TestServer(edge.build()), auto_decompress=False) as client:
+    application = EdgeApplication(Readiness([]), settings.environment, parts=[part], has_front_end=part.has_index)
+    async with TestClient(TestServer(application.build()), auto_decompress=False) as client:
         yield client
 
 
-async def test_the_page_is_asked_for_each_time_and_sent_only_when_it_changed(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_page_is_revalidated_each_time_and_sent_only_when_it_changed(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         answer = await client.get("/")
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert answer.headers["Cache-Control"] == "no-cache"
@@ -83,8 +83,10 @@ async def test_the_page_is_asked_for_each_time_and_sent_only_when_it_changed(
         assert "<title>Feltro: what is up</title>" in await (await client.get("/status")).text()
 
 
-async def test_a_file_with_a_hash_in_its_name_is_kept_for_ever(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+async def test_a_file_with_a_hash_in_its_name_is_cached_for_ever(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         for path, content_type in (
             ("/assets/app-B3x.js", "text/javascript; charset=utf-8"),
             ("/assets/app-B3x.css", "text/css; charset=utf-8"),
@@ -108,22 +110,22 @@ async def test_a_file_with_a_hash_in_its_name_is_kept_for_ever(built: Path, monk
         ("", None),
     ],
 )
-async def test_what_was_compressed_is_sent_to_those_who_can_read_it(
-    built: Path, monkeypatch: pytest.MonkeyPatch, accepted: str, coding: str | None
+async def test_compressed_files_are_sent_to_clients_that_accept_them(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch, accepted: str, coding: str | None
 ) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         answer = await client.get("/assets/app-B3x.js", headers={"Accept-Encoding": accepted})
         assert answer.headers.get("Content-Encoding") == coding
         assert answer.headers["Vary"] == "Accept-Encoding"
         assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
         sent = await answer.read()
         assert sent == {"br": b"brotli, says the build", "gzip": gzip.compress(SCRIPT, mtime=0), None: SCRIPT}[coding]
-        alone = await client.get("/assets/app-B3x.css", headers={"Accept-Encoding": accepted})
-        assert "Vary" not in alone.headers
+        uncompressed = await client.get("/assets/app-B3x.css", headers={"Accept-Encoding": accepted})
+        assert "Vary" not in uncompressed.headers
 
 
-async def test_each_form_of_a_file_has_a_tag_of_its_own(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+async def test_every_encoding_of_a_file_has_its_own_etag(web_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         tags = {
             (await client.get("/assets/app-B3x.js", headers={"Accept-Encoding": coding})).headers["ETag"]
             for coding in ("br", "gzip", "identity")
@@ -146,16 +148,20 @@ async def test_each_form_of_a_file_has_a_tag_of_its_own(built: Path, monkeypatch
         "/table/french",
     ],
 )
-async def test_nothing_else_is_served(built: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+async def test_files_outside_the_build_are_not_served(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         answer = await client.get(URL(path, encoded=True))
         assert answer.status == 404
         assert answer.content_type == "application/problem+json"
 
 
-async def test_a_browser_is_told_to_let_nothing_foreign_in(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_content_security_policy_allows_only_configured_sites(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     variables = {**SITE, "FELTRO_WEB_FRAME_ANCESTORS": "'self' https://casino.example"}
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built), **variables)) as client:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build), **variables)) as client:
         for path in ("/", "/assets/app-B3x.js"):
             headers = (await client.get(path)).headers
             assert headers["X-Content-Type-Options"] == "nosniff"
@@ -169,17 +175,17 @@ async def test_a_browser_is_told_to_let_nothing_foreign_in(built: Path, monkeypa
             assert rules["frame-ancestors"] == "'self' https://casino.example"
 
 
-async def test_without_settings_nobody_may_frame_it_and_nobody_else_is_asked(
-    built: Path, monkeypatch: pytest.MonkeyPatch
+async def test_without_settings_the_policy_allows_no_other_site(
+    web_build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(built))) as client:
+    async with _served(_settings(monkeypatch, FELTRO_WEB_FOLDER=str(web_build))) as client:
         policy = (await client.get("/")).headers["Content-Security-Policy"]
         assert "connect-src 'self';" in policy
         assert "frame-ancestors 'none'" in policy
 
 
-async def test_the_front_end_is_told_of_the_operators_site(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a folder too: a front-end that is being written is served by its own tools."""
+async def test_the_front_end_reads_the_addresses_of_the_operators_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Served without a build as well: in development the front-end is served by its own tools."""
     async with _served(_settings(monkeypatch, **SITE)) as client:
         answer = await client.get("/front-end.json")
         assert answer.headers["Cache-Control"] == "no-cache"
@@ -193,10 +199,10 @@ async def test_the_front_end_is_told_of_the_operators_site(monkeypatch: pytest.M
         assert "what is up" in await (await client.get("/")).text()
 
 
-async def test_what_is_not_set_is_told_as_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unset_addresses_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _served(_settings(monkeypatch, FELTRO_ENVIRONMENT="development")) as client:
-        told = await (await client.get("/front-end.json")).json()
-        assert told == {
+        answer = await (await client.get("/front-end.json")).json()
+        assert answer == {
             "environment": "development",
             "login_url": "",
             "token_url": "",
@@ -222,18 +228,18 @@ async def test_what_is_not_set_is_told_as_empty(monkeypatch: pytest.MonkeyPatch)
         {"FELTRO_ENVIRONMENT": "production", "FELTRO_WEB_TOKEN_URL": "http://casino.example/token"},
     ],
 )
-def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, str]) -> None:
+def test_a_wrong_setting_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, str]) -> None:
     with pytest.raises(WrongSettings) as refused:
         _settings(monkeypatch, **{"FELTRO_ENVIRONMENT": "development", **wrong})
     assert str(refused.value).startswith(next(reversed(wrong)))
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8702/token", "http://[::1]/token", "http://localhost/token"])
-def test_production_asks_its_own_machine_without_tls(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_production_may_use_its_own_machine_without_tls(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     assert _settings(monkeypatch, FELTRO_WEB_TOKEN_URL=address).site_addresses()["token_url"] == address
 
 
-def test_a_folder_that_is_no_front_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_front_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = _settings(monkeypatch, FELTRO_WEB_FOLDER=str(tmp_path))
     with pytest.raises(FrontEndUnusable, match="make web"):
         FrontEnd(settings)

@@ -1,8 +1,8 @@
-"""Every error is a problem document that says what a program and a person need, and nothing of the inside."""
+"""Errors are problem documents: they tell clients what went wrong, and nothing about the inside."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import grpc
 import pytest
@@ -19,18 +19,7 @@ from tests.gateway.documented_problems import DocumentedProblems
 from tests.gateway.http_gateway import CONTRACTS, FakeDispatcher, HttpClient, bearer_headers, http_gateway
 
 BALANCE = "/v1/accounts/a/balance"
-SAID_BY_THE_KIT = {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING", "ANSWER_TOO_LARGE"}
-
-
-@pytest.fixture
-def desk() -> FakeDispatcher:
-    return FakeDispatcher()
-
-
-@pytest.fixture
-async def client(desk: FakeDispatcher) -> AsyncIterator[HttpClient]:
-    async with http_gateway(desk) as client:
-        yield client
+KIT_REASONS = {"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING", "ANSWER_TOO_LARGE"}
 
 
 def _refusing(refused: Exception) -> FakeDispatcher:
@@ -41,12 +30,12 @@ def _refusing(refused: Exception) -> FakeDispatcher:
 
 
 def _refused(code: grpc.StatusCode, reason: str = "SOMETHING", **facts: str) -> Refused:
-    refused = StatusRefused(reason, code, "It is so.", facts)
+    refused = StatusRefused(reason, code, "Refused.", facts)
     refused.domain = "wallet.feltro"
     return refused
 
 
-async def test_a_refusal_is_told_with_reason_and_facts() -> None:
+async def test_a_refusal_carries_its_reason_and_facts() -> None:
     refused = _refused(grpc.StatusCode.FAILED_PRECONDITION, "INSUFFICIENT_FUNDS", free_cents="5", needed_cents="10")
     async with http_gateway(_refusing(refused)) as client:
         answer = await client.get(BALANCE, headers=bearer_headers("ana"))
@@ -56,7 +45,7 @@ async def test_a_refusal_is_told_with_reason_and_facts() -> None:
             "type": "/problems/INSUFFICIENT_FUNDS",
             "title": "Insufficient funds",
             "status": 409,
-            "detail": "It is so.",
+            "detail": "Refused.",
             "instance": BALANCE,
             "trace_id": answer.headers["X-Trace-Id"],
             "reason": "INSUFFICIENT_FUNDS",
@@ -67,7 +56,7 @@ async def test_a_refusal_is_told_with_reason_and_facts() -> None:
 
 
 @pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code is not grpc.StatusCode.OK])
-async def test_every_code_has_its_status(code: grpc.StatusCode) -> None:
+async def test_every_grpc_code_has_its_http_status(code: grpc.StatusCode) -> None:
     async with http_gateway(_refusing(_refused(code))) as client:
         answer = await client.get(BALANCE, headers=bearer_headers("ana"))
     assert answer.status == HTTP_STATUSES.get(code, 500)
@@ -75,7 +64,7 @@ async def test_every_code_has_its_status(code: grpc.StatusCode) -> None:
     assert ("WWW-Authenticate" in answer.headers) == (answer.status == 401)
 
 
-async def test_how_long_to_wait_is_said_in_whole_seconds() -> None:
+async def test_retry_after_is_rounded_up_to_seconds() -> None:
     refused = _refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE_LIMITED", retry_after_ms="2001")
     async with http_gateway(_refusing(refused)) as client:
         assert (await client.get(BALANCE, headers=bearer_headers("ana"))).headers["Retry-After"] == "3"
@@ -85,33 +74,33 @@ async def test_how_long_to_wait_is_said_in_whole_seconds() -> None:
 @pytest.mark.parametrize(
     "failed", [RuntimeError("the shoe holds 7h"), _refused(grpc.StatusCode.INTERNAL, "X", shoe="7h"), KeyError("7h")]
 )
-async def test_g7_a_fault_says_nothing_of_itself(failed: Exception) -> None:
+async def test_g7_an_internal_error_reveals_nothing(failed: Exception) -> None:
     async with http_gateway(_refusing(failed)) as client:
         answer = await client.get(BALANCE, headers=bearer_headers("ana"))
         assert answer.status == 500
         assert "7h" not in await answer.text()
-        said = await answer.json()
-    assert said["type"] == "about:blank"
-    assert "reason" not in said
-    assert said["trace_id"] == answer.headers["X-Trace-Id"]
+        problem = await answer.json()
+    assert problem["type"] == "about:blank"
+    assert "reason" not in problem
+    assert problem["trace_id"] == answer.headers["X-Trace-Id"]
 
 
 @pytest.mark.guarantee("G7")
-async def test_g7_where_things_are_inside_is_not_said() -> None:
+async def test_g7_internal_addresses_are_left_out_of_facts() -> None:
     refused = _refused(grpc.StatusCode.UNAVAILABLE, "TABLE_ELSEWHERE", table_id="t", address="10.0.0.7:8720")
     async with http_gateway(_refusing(refused)) as client:
-        said = await (await client.get(BALANCE, headers=bearer_headers("ana"))).json()
-    assert said["facts"] == {"table_id": "t"}
+        problem = await (await client.get(BALANCE, headers=bearer_headers("ana"))).json()
+    assert problem["facts"] == {"table_id": "t"}
 
 
 async def test_every_reason_has_a_page(client: HttpClient) -> None:
     listed = await (await client.get("/problems")).json()
-    reasons = {one["reason"]: one for one in listed["reasons"]}
+    reasons = {page["reason"]: page for page in listed["reasons"]}
     assert {"INSUFFICIENT_FUNDS", "BETTING_CLOSED", "RATE_LIMITED"} <= set(reasons)
-    for reason, one in reasons.items():
+    for reason, expected in reasons.items():
         answer = await client.get(f"/problems/{reason}")
-        assert await answer.json() == one
-        assert all(one["meanings"].values()), reason
+        assert await answer.json() == expected
+        assert all(expected["meanings"].values()), reason
     page = await client.get("/problems/TABLE_UNKNOWN", headers={"Accept": "text/html,*/*"})
     assert page.content_type == "text/html"
     assert "wallet.feltro" in await page.text()
@@ -123,56 +112,56 @@ async def test_every_reason_has_a_page(client: HttpClient) -> None:
 def test_reasons_belong_to_the_domains_of_their_packages() -> None:
     reasons = ReasonSets(CONTRACTS)
     assert {"gateway.feltro", "table.feltro", "wallet.feltro"} <= set(reasons.domains)
-    known = {(one.domain, one.name) for one in reasons}
-    assert ("table.feltro", "BETTING_CLOSED") in known
-    assert ("wallet.feltro", "BETTING_CLOSED") not in known
+    pairs = {(reason.domain, reason.name) for reason in reasons}
+    assert ("table.feltro", "BETTING_CLOSED") in pairs
+    assert ("wallet.feltro", "BETTING_CLOSED") not in pairs
 
 
 @pytest.mark.parametrize(
-    ("domain", "refusal", "said_by_the_kit"),
+    ("domain", "refusal", "kit_reasons"),
     [
-        (wallet_refusals.DOMAIN, wallet_refusals.WalletRefused, SAID_BY_THE_KIT),
-        (table_refusals.DOMAIN, table_refusals.TableRefused, SAID_BY_THE_KIT),
+        (wallet_refusals.DOMAIN, wallet_refusals.WalletRefused, KIT_REASONS),
+        (table_refusals.DOMAIN, table_refusals.TableRefused, KIT_REASONS),
         (gateway_refusals.DOMAIN, gateway_refusals.GatewayRefused, set()),
     ],
 )
 def test_a_service_refuses_with_the_code_that_its_proto_declares(
-    domain: str, refusal: Callable[[str, str], Refused], said_by_the_kit: set[str]
+    domain: str, refusal: Callable[[str, str], Refused], kit_reasons: set[str]
 ) -> None:
     for reason in ReasonSets(CONTRACTS):
-        if reason.domain == domain and reason.name not in said_by_the_kit:
-            code = gateway_refusals.code_of(refusal(reason.name, "It is so."))
+        if reason.domain == domain and reason.name not in kit_reasons:
+            code = gateway_refusals.code_of(refusal(reason.name, "Refused."))
             own = {"METHOD_UNKNOWN": 404, "TOO_LARGE": 413} if domain == gateway_refusals.DOMAIN else {}
             assert own.get(reason.name, HTTP_STATUSES[code]) == reason.status, reason
 
 
-async def test_a_page_says_which_calls_are_refused_for_its_reason(client: HttpClient) -> None:
-    said = await (await client.get("/problems/INSUFFICIENT_FUNDS")).json()
-    assert said["calls"]["wallet.feltro"] == [
+async def test_a_reasons_page_lists_the_calls_that_give_it(client: HttpClient) -> None:
+    problem = await (await client.get("/problems/INSUFFICIENT_FUNDS")).json()
+    assert problem["calls"]["wallet.feltro"] == [
         "RouletteService.PlaceBets",
         "RouletteService.RepeatBets",
         "WalletService.Withdraw",
     ]
-    assert said["statuses"] == {"wallet.feltro": 409}
+    assert problem["statuses"] == {"wallet.feltro": 409}
     page = await client.get("/problems/INSUFFICIENT_FUNDS", headers={"Accept": "text/html"})
     assert "/docs#WalletService_Withdraw" in await page.text()
 
 
-async def test_a_command_too_large_to_be_recorded_has_the_status_of_what_is_too_large() -> None:
+async def test_a_command_too_large_to_be_recorded_is_answered_with_413() -> None:
     async with http_gateway(
         _refusing(gateway_refusals.GatewayRefused("TOO_LARGE", "It is too large.", limit=1))
     ) as client:
         headers = bearer_headers("ana", **{"Idempotency-Key": "k"})
         answer = await client.post("/v1/accounts", json={}, headers=headers)
-        said = await answer.json()
+        problem = await answer.json()
         document = DocumentedProblems(await (await client.get("/openapi.json")).json())
-    assert (answer.status, said["reason"], said["facts"]) == (413, "TOO_LARGE", {"limit": "1"})
-    document.verify("POST", "/v1/accounts", 413, said)
+    assert (answer.status, problem["reason"], problem["facts"]) == (413, "TOO_LARGE", {"limit": "1"})
+    document.verify("POST", "/v1/accounts", 413, problem)
 
 
-async def test_what_is_refused_on_the_way_is_refused_by_the_gateway() -> None:
+async def test_a_refusal_without_a_domain_is_the_gateways() -> None:
     async with http_gateway(
         _refusing(StatusRefused("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED, "Too much."))
     ) as client:
-        said = await (await client.get(BALANCE, headers=bearer_headers("ana"))).json()
-    assert (said["reason"], said["domain"]) == ("OVERLOADED", "gateway.feltro")
+        problem = await (await client.get(BALANCE, headers=bearer_headers("ana"))).json()
+    assert (problem["reason"], problem["domain"]) == ("OVERLOADED", "gateway.feltro")

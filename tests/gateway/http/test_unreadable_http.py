@@ -1,4 +1,4 @@
-"""What cannot be read as HTTP is answered with a problem document that repeats nothing of it."""
+"""Malformed HTTP is answered with a problem document that repeats nothing of what was sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from gateway.http.connection import LINE_BYTES_LIMIT
 from tests.gateway.live_gateway import WITHIN_S, live_gateway
 
-SECRET = "what-nobody-else-may-see"  # noqa: S105 - looked for in what is said and logged
+SECRET = "a-secret-of-the-client"  # noqa: S105 - looked for in answers and logs
 LONG = SECRET + "x" * LINE_BYTES_LIMIT
 UNREADABLE = {
     "no HTTP": f"{SECRET}\r\n\r\n",
@@ -27,12 +27,12 @@ UNREADABLE = {
 
 @pytest.mark.guarantee("G7")
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
-async def test_what_is_no_http_is_refused_in_the_words_of_every_other_error(
+async def test_g7_malformed_http_is_answered_with_a_problem_that_repeats_nothing(
     nats_url: str, caplog: pytest.LogCaptureFixture, sent: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    async with live_gateway(nats_url) as (live, _, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+    async with live_gateway(nats_url) as (gateway, _, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         writer.write(sent.encode())
         async with asyncio.timeout(WITHIN_S):
             answered = await reader.read()
@@ -42,9 +42,9 @@ async def test_what_is_no_http_is_refused_in_the_words_of_every_other_error(
     assert head.split()[1] == b"400"
     assert headers["content-type"].startswith("application/problem+json")
     assert (headers["server"], headers["cache-control"]) == ("feltro", "no-store")
-    said = json.loads(body)
-    assert (said["status"], said["reason"], said["trace_id"]) == (400, "INVALID", headers["x-trace-id"])
-    assert said["detail"].endswith((": shorten it.", "from a client that speaks it."))
+    problem = json.loads(body)
+    assert (problem["status"], problem["reason"], problem["trace_id"]) == (400, "INVALID", headers["x-trace-id"])
+    assert problem["detail"].endswith((": shorten it.", "from a client that speaks it."))
     assert SECRET not in answered.decode()
     assert SECRET not in caplog.text
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

@@ -1,11 +1,10 @@
-"""Watching tables: nothing is missed and nothing comes twice, whatever breaks; a slow reader delays nobody."""
+"""Watching tables: every event arrives once, whatever breaks, and a slow reader delays nobody."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from unittest.mock import MagicMock
 from uuid import uuid4
@@ -25,7 +24,6 @@ from stack.servers.ephemeral import free_port
 from stack.servers.nats import EmbeddedNats
 from tests.gateway.live_gateway import (
     WITHIN_S,
-    FakeAuthenticator,
     FakeTable,
     FakeTables,
     LiveGateway,
@@ -37,21 +35,14 @@ from tests.gateway.live_gateway import (
 WATCHERS = 1_000
 
 
-@pytest.fixture
-async def edge(nats_url: str) -> AsyncIterator[tuple[LiveGateway, FakeTables, FakeAuthenticator]]:
-    async with live_gateway(nats_url) as made:
-        yield made
-
-
-async def table_of(tables: FakeTables) -> FakeTable:
+async def open_table(tables: FakeTables) -> FakeTable:
     return await tables.open(f"t{uuid4().hex[:12]}")
 
 
-async def test_a_picture_and_then_every_event_once(edge: tuple[LiveGateway, FakeTables, FakeAuthenticator]) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
+async def test_a_watcher_gets_a_snapshot_and_then_every_event_once(gateway: LiveGateway, tables: FakeTables) -> None:
+    table = await open_table(tables)
     table.publish(3)
-    async with live.connect() as client:
+    async with gateway.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id)
         assert (opened["resumed"], opened["seq"], opened["table"]["seq"]) == (False, "3", "3")
         table.publish(20)
@@ -65,12 +56,12 @@ async def test_a_picture_and_then_every_event_once(edge: tuple[LiveGateway, Fake
 
 
 @pytest.mark.guarantee("G11")
-async def test_g11_names_of_tables_that_are_made_up_leave_nothing_behind(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator],
+async def test_g11_made_up_table_ids_leave_nothing_behind(
+    gateway: LiveGateway,
+    tables: FakeTables,
 ) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as client, live.connect() as other:
+    table = await open_table(tables)
+    async with gateway.connect() as client, gateway.connect() as other:
         await client.result("subscribe", table_id=table.table_id)
         for number in range(100):
             made_up = [
@@ -83,66 +74,64 @@ async def test_g11_names_of_tables_that_are_made_up_leave_nothing_behind(
                 for each in range(30)
             ]
             await other.ws.send_json(made_up)
-            said = json.dumps(await other.answer(number))
-            assert said.count('"TABLE_UNKNOWN"') == 30
-        asked = len(tables.calls)
+            answers = json.dumps(await other.answer(number))
+            assert answers.count('"TABLE_UNKNOWN"') == 30
+        calls = len(tables.calls)
         for wrong in ("x" * 61, "x" * 60_000, "a.b", "a b", "*"):
             answer = await other.call("subscribe", table_id=wrong)
             assert answer["error"]["data"]["reason"] == "INVALID"
             assert answer["error"]["data"]["facts"] == {"field": "table_id"}
-        assert len(tables.calls) == asked
+        assert len(tables.calls) == calls
         tables.unavailable = True
         assert (await other.call("subscribe", table_id="away"))["error"]["data"]["reason"] == "UNAVAILABLE"
-        assert list(live.hub._feeds) == [table.table_id]
+        assert list(gateway.hub._feeds) == [table.table_id]
         table.publish()
         assert await client.next_seqs(1) == [1]
 
 
-async def test_subscribing_while_much_happens(edge: tuple[LiveGateway, FakeTables, FakeAuthenticator]) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
+async def test_subscribing_while_events_are_published_misses_none(gateway: LiveGateway, tables: FakeTables) -> None:
+    table = await open_table(tables)
     last = 600
 
-    async def happen() -> None:
+    async def publish_events() -> None:
         while table.publisher.seq < last:
             table.publish(3)
             await asyncio.sleep(0)
 
     async with AsyncExitStack() as stack:
-        clients = [await stack.enter_async_context(live.connect()) for _ in range(10)]
-        happening = asyncio.create_task(happen())
+        clients = [await stack.enter_async_context(gateway.connect()) for _ in range(10)]
+        publishing = asyncio.create_task(publish_events())
 
         async def watch(client: RpcClient) -> None:
             opened = await client.result("subscribe", table_id=table.table_id)
-            wanted = list(range(int(opened["seq"]) + 1, last + 1))
-            assert await client.next_seqs(len(wanted)) == wanted
+            expected = list(range(int(opened["seq"]) + 1, last + 1))
+            assert await client.next_seqs(len(expected)) == expected
 
         await asyncio.gather(*(watch(client) for client in clients))
-        await happening
+        await publishing
 
 
-async def test_taking_up_where_one_left_off(edge: tuple[LiveGateway, FakeTables, FakeAuthenticator]) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as client:
+async def test_a_watcher_resumes_after_its_last_event(gateway: LiveGateway, tables: FakeTables) -> None:
+    table = await open_table(tables)
+    async with gateway.connect() as client:
         await client.result("subscribe", table_id=table.table_id)
         table.publish(5)
         assert await client.next_seqs(5) == [1, 2, 3, 4, 5]
-    async with live.connect() as client:
+    async with gateway.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq="2")
         assert (opened["resumed"], opened["seq"], "table" in opened) == (True, "2", False)
         table.publish()
         assert await client.next_seqs(4) == [3, 4, 5, 6]
-    async with live.connect() as client:
+    async with gateway.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=99)
         assert opened["resumed"] is False
         assert opened["message"] == "The table counts otherwise now."
         assert opened["table"]["seq"] == "6"
 
 
-async def test_taking_up_at_a_gateway_that_did_not_hear_it(nats_url: str) -> None:
+async def test_a_watcher_resumes_at_a_gateway_that_received_none_of_the_events(nats_url: str) -> None:
     async with live_gateway(nats_url) as (_, tables, _):
-        table = await table_of(tables)
+        table = await open_table(tables)
         table.publish(40)
         await table.publisher.flush()
         async with live_gateway(nats_url, tables=tables) as (other, _, _), other.connect() as client:
@@ -152,23 +141,23 @@ async def test_taking_up_at_a_gateway_that_did_not_hear_it(nats_url: str) -> Non
             assert await client.next_seqs(31) == list(range(11, 42))
 
 
-async def test_taking_up_at_a_busy_table_at_a_gateway_that_did_not_hear_it(
+async def test_watchers_resume_together_from_one_read_of_the_archive(
     nats_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "MESSAGES_LIMIT", 40)
     async with live_gateway(nats_url) as (_, tables, _):
-        busy, other = await table_of(tables), await table_of(tables)
+        busy, other = await open_table(tables), await open_table(tables)
         for number in range(150):
-            # Each is a message of its own, and the tables' messages lie between each other.
+            # Each is a message of its own, and the messages of both tables alternate.
             busy.publish()
             await busy.publisher.flush()
             if number % 3:
                 other.publish()
                 await other.publisher.flush()
-        async with live_gateway(nats_url, tables=tables) as (there, _, _):
-            read = _count_reads(there.hub._archive, monkeypatch)
+        async with live_gateway(nats_url, tables=tables) as (second, _, _):
+            read = _record_reads(second.hub._archive, monkeypatch)
             async with AsyncExitStack() as stack:
-                clients = [await stack.enter_async_context(there.connect()) for _ in range(20)]
+                clients = [await stack.enter_async_context(second.connect()) for _ in range(20)]
                 opened = await asyncio.gather(
                     *(client.result("subscribe", table_id=busy.table_id, from_seq=140) for client in clients)
                 )
@@ -176,45 +165,44 @@ async def test_taking_up_at_a_busy_table_at_a_gateway_that_did_not_hear_it(
                 assert read == [busy.table_id]
                 busy.publish()
                 assert [await client.next_seqs(11) for client in clients] == [list(range(141, 152))] * 20
-            async with there.connect() as client:
+            async with second.connect() as client:
                 shown = await client.result("subscribe", table_id=other.table_id, from_seq=5)
                 assert shown["message"] == "What has happened since is not kept any more."
 
 
-def _count_reads(kept: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    read, lately = list[str](), kept.recent_messages
+def _record_reads(messages: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    table_ids, recent_messages = list[str](), messages.recent_messages
 
-    async def counting(table_id: str) -> list[bytes]:
-        read.append(table_id)
-        return await lately(table_id)
+    async def record(table_id: str) -> list[bytes]:
+        table_ids.append(table_id)
+        return await recent_messages(table_id)
 
-    monkeypatch.setattr(kept, "recent_messages", counting)
-    return read
+    monkeypatch.setattr(messages, "recent_messages", record)
+    return table_ids
 
 
-async def test_what_is_not_kept_any_more_is_said(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+async def test_a_watcher_whose_events_are_no_longer_kept_gets_a_snapshot(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "KEPT_EVENTS_LIMIT", 10)
-    live, tables, _ = edge
-    table = await table_of(tables)
+    table = await open_table(tables)
     table.publish(50)
     await table.publisher.flush()
-    async with live.connect() as client:
+    async with gateway.connect() as client:
         opened = await client.result("subscribe", table_id=table.table_id, from_seq=5)
         assert (opened["resumed"], opened["seq"]) == (False, "50")
         assert opened["message"] == "What has happened since is not kept any more."
 
 
-async def test_a_new_owners_picture_is_believed_whatever_its_number(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator],
+async def test_a_new_owners_snapshot_is_believed_whatever_its_number(
+    gateway: LiveGateway,
+    tables: FakeTables,
 ) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
+    table = await open_table(tables)
     table.publish(5)
     await table.publisher.flush()
-    async with live.connect() as client:
-        # The former owner had counted on numbers that never left.
+    async with gateway.connect() as client:
+        # The former owner used numbers that were never published.
         table.publisher._last_number += 3
         opened = await client.result("subscribe", table_id=table.table_id)
         assert opened["seq"] == "8"
@@ -224,64 +212,60 @@ async def test_a_new_owners_picture_is_believed_whatever_its_number(
         assert await client.next_seqs(3) == [6, 7, 8]
 
 
-async def test_a_gap_is_mended_with_a_picture(edge: tuple[LiveGateway, FakeTables, FakeAuthenticator]) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as client, live.connect() as other:
+async def test_a_gap_is_filled_by_one_snapshot_for_all(gateway: LiveGateway, tables: FakeTables) -> None:
+    table = await open_table(tables)
+    async with gateway.connect() as client, gateway.connect() as other:
         for one in (client, other):
             await one.result("subscribe", table_id=table.table_id)
         table.publish(2)
         assert await client.next_seqs(2) == await other.next_seqs(2) == [1, 2]
-        pictures = tables.snapshot_count
+        snapshots = tables.snapshot_count
         table.publisher._last_number += 5
         table.publish()
         for one in (client, other):
             snapshot = await one.next_notification("snapshot")
             assert (snapshot["seq"], snapshot["table"]["seq"]) == ("8", "8")
-        assert tables.snapshot_count == pictures + 1
+        assert tables.snapshot_count == snapshots + 1
         table.publish()
         assert await client.next_seqs(1) == await other.next_seqs(1) == [9]
 
 
-async def test_a_table_of_somebody_else_is_not_shown(edge: tuple[LiveGateway, FakeTables, FakeAuthenticator]) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
+async def test_another_players_table_is_not_shown(gateway: LiveGateway, tables: FakeTables) -> None:
+    table = await open_table(tables)
     table.visible_to = "player:ana"
-    async with live.connect("player:rui") as client:
+    async with gateway.connect("player:rui") as client:
         answer = await client.call("subscribe", table_id=table.table_id)
         assert answer["error"]["data"]["reason"] == "NOT_YOURS"
         assert answer["error"]["code"] == -32007
-    async with live.connect("player:ana") as client:
+    async with gateway.connect("player:ana") as client:
         assert (await client.result("subscribe", table_id=table.table_id))["seq"] == "0"
 
 
-async def test_a_thousand_watchers_are_told_the_same(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], many_files: int
+async def test_a_thousand_watchers_receive_the_same_events(
+    gateway: LiveGateway, tables: FakeTables, file_limit: int
 ) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
+    table = await open_table(tables)
     async with AsyncExitStack() as stack:
-        clients = await asyncio.gather(*(stack.enter_async_context(live.connect()) for _ in range(WATCHERS)))
+        clients = await asyncio.gather(*(stack.enter_async_context(gateway.connect()) for _ in range(WATCHERS)))
         await asyncio.gather(*(client.result("subscribe", table_id=table.table_id) for client in clients))
         table.publish(5)
         assert await asyncio.gather(*(client.next_seqs(5) for client in clients)) == [[1, 2, 3, 4, 5]] * WATCHERS
 
 
 async def test_events_that_arrive_together_are_written_together(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as client:
+    table = await open_table(tables)
+    async with gateway.connect() as client:
         await client.result("subscribe", table_id=table.table_id)
         table.publish()
         assert await client.next_seqs(1) == [1]
-        (watcher,) = live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]
+        (watcher,) = gateway.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]
         transport = MagicMock(get_write_buffer_size=lambda: 0, is_closing=lambda: False)
         monkeypatch.setattr(watcher, "transport", transport)
         for seq in range(2, hub.MESSAGES_PER_TURN_LIMIT + 3):
             events = events_pb2.TableEvents(events=[events_pb2.TableEvent(table_id=table.table_id, seq=seq)])
-            live.hub._on_message(table_subject(table.table_id), events.SerializeToString())
+            gateway.hub._on_message(table_subject(table.table_id), events.SerializeToString())
         await asyncio.sleep(0)
         written = [call.args[0] for call in transport.write.call_args_list]
     # One write for all events of one turn of the event loop, up to the limit.
@@ -289,97 +273,93 @@ async def test_events_that_arrive_together_are_written_together(
 
 
 async def test_a_slow_reader_delays_nobody_and_catches_up(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "EVENT_BACKLOG_BYTES_LIMIT", 64 * 1024)
     monkeypatch.setattr(connection_limits, "SEND_BUFFER_BYTES", 16 * 1024)
-    # He is slow for as long as it takes here.
+    # Never dropped for being late, however slow the machine is.
     monkeypatch.setattr(hub, "LATE_TIMEOUT_S", 10 * WITHIN_S)
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as quick, live.connect() as slow:
+    table = await open_table(tables)
+    async with gateway.connect() as quick, gateway.connect() as slow:
         for one in (quick, slow):
             await one.result("subscribe", table_id=table.table_id)
         transport = _transport(slow)
         transport.pause_reading()
-        rounds = 0
-        while not live.hub._late:
+        events = 0
+        while not gateway.hub._late:
             table.publish(padding="x" * 8_000)
-            rounds += 1
-            assert await quick.next_seqs(1) == [rounds]
-        # More than is kept: he gets a picture.
+            events += 1
+            assert await quick.next_seqs(1) == [events]
+        # More than is kept: the slow reader gets a snapshot.
         for _ in range(feeds.KEPT_BYTES_LIMIT // 8_000 + 1):
             table.publish(padding="x" * 8_000)
-            rounds += 1
-            assert await quick.next_seqs(1) == [rounds]
-        waiting = next(iter(live.hub._late[live.hub._feeds[table.table_id]])).transport.get_write_buffer_size()
-        assert waiting < feeds.EVENT_BACKLOG_BYTES_LIMIT + 16 * 1024
+            events += 1
+            assert await quick.next_seqs(1) == [events]
+        unsent = next(iter(gateway.hub._late[gateway.hub._feeds[table.table_id]])).transport.get_write_buffer_size()
+        assert unsent < feeds.EVENT_BACKLOG_BYTES_LIMIT + 16 * 1024
         transport.resume_reading()
-        known = 0
+        seen = 0
         while True:
-            said = await slow.ws.receive_json()
-            if said["method"] == "snapshot":
-                assert said["params"]["seq"] == str(rounds)
+            message = await slow.ws.receive_json()
+            if message["method"] == "snapshot":
+                assert message["params"]["seq"] == str(events)
                 break
-            assert int(said["params"]["seq"]) == known + 1
-            known += 1
-        assert known < rounds
+            assert int(message["params"]["seq"]) == seen + 1
+            seen += 1
+        assert seen < events
         table.publish()
-        assert await slow.next_seqs(1) == await quick.next_seqs(1) == [rounds + 1]
+        assert await slow.next_seqs(1) == await quick.next_seqs(1) == [events + 1]
 
 
-async def test_one_who_never_reads_is_dropped(
-    edge: tuple[LiveGateway, FakeTables, FakeAuthenticator], monkeypatch: pytest.MonkeyPatch
+async def test_a_watcher_that_never_reads_is_dropped(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "EVENT_BACKLOG_BYTES_LIMIT", 32 * 1024)
     monkeypatch.setattr(connection_limits, "SEND_BUFFER_BYTES", 16 * 1024)
     monkeypatch.setattr(hub, "LATE_TIMEOUT_S", 0.2)
     monkeypatch.setattr(websocket, "CLOSE_TIMEOUT_S", 0.2)
-    live, tables, _ = edge
-    table = await table_of(tables)
-    async with live.connect() as slow:
+    table = await open_table(tables)
+    async with gateway.connect() as slow:
         await slow.result("subscribe", table_id=table.table_id)
         _stop_reading(slow)
 
-        def talk() -> bool:
+        def publish_until_dropped() -> bool:
             table.publish(padding="x" * 8_000)
-            return not live.websockets._open
+            return not gateway.websockets._open
 
-        await wait_until(talk)
-        assert not live.hub._late
+        await wait_until(publish_until_dropped)
+        assert not gateway.hub._late
         _transport(slow).abort()
 
 
-async def test_the_bus_goes_away_and_comes_back() -> None:
-    """What is said while this gateway cannot hear is heard afterwards; nothing is missing."""
+async def test_events_published_during_a_bus_outage_arrive_after_it() -> None:
     with ephemeral.nats() as server:
         proxy = await _Proxy.start(int(server.url.rpartition(":")[2]))
         async with live_gateway(server.url) as (_, tables, _):
-            async with live_gateway(f"nats://127.0.0.1:{proxy.port}", tables=tables) as (live, _, _):
-                table = await table_of(tables)
-                async with live.connect() as client:
+            async with live_gateway(f"nats://127.0.0.1:{proxy.port}", tables=tables) as (gateway, _, _):
+                table = await open_table(tables)
+                async with gateway.connect() as client:
                     await client.result("subscribe", table_id=table.table_id)
                     table.publish(2)
                     assert await client.next_seqs(2) == [1, 2]
                     await proxy.cut()
-                    await wait_until(lambda: not live.hub.is_listening)
+                    await wait_until(lambda: not gateway.hub.is_listening)
                     table.publish(30)
                     await table.publisher.flush()
-                    await proxy.mend()
+                    await proxy.restore()
                     table.publish(2)
                     assert await client.next_seqs(32) == list(range(3, 35))
             await proxy.cut()
 
 
-async def test_the_bus_starts_anew_with_nothing_of_what_it_knew(
+async def test_a_bus_that_lost_its_data_gives_every_watcher_a_snapshot(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody knows what was missed: everybody gets a picture, and is told why."""
     port = free_port()
     first = _nats(tmp_path_factory, port)
-    async with live_gateway(f"nats://127.0.0.1:{port}") as (live, tables, _):
-        table = await table_of(tables)
-        async with live.connect() as client, live.connect("player:ana") as player:
+    async with live_gateway(f"nats://127.0.0.1:{port}") as (gateway, tables, _):
+        table = await open_table(tables)
+        async with gateway.connect() as client, gateway.connect("player:ana"):
             await client.result("subscribe", table_id=table.table_id)
             table.publish(2)
             assert await client.next_seqs(2) == [1, 2]
@@ -392,29 +372,28 @@ async def test_the_bus_starts_anew_with_nothing_of_what_it_knew(
                 table.publish(1)
                 await table.publisher.flush()
                 assert (await client.next_seqs(2))[-1] == table.publisher.seq
-                del player
             finally:
                 second.stop()
 
 
-def test_one_who_vanishes_takes_nobody_with_him(nats_url: str) -> None:
-    """On the loop of production, where writing to a connection that is closed fails."""
+def test_a_client_that_vanishes_stops_no_other_watcher(nats_url: str) -> None:
+    """Runs on the event loop of production, where writing to a closed connection fails."""
 
     async def vanish() -> None:
-        async with live_gateway(nats_url) as (live, tables, _):
-            table = await table_of(tables)
-            async with live.connect() as vanishing, live.connect() as client:
+        async with live_gateway(nats_url) as (gateway, tables, _):
+            table = await open_table(tables)
+            async with gateway.connect() as vanishing, gateway.connect() as client:
                 for one in (vanishing, client):
                     await one.result("subscribe", table_id=table.table_id)
                 table.publish()
                 assert await client.next_seqs(1) == await vanishing.next_seqs(1) == [1]
-                watcher = next(iter(live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]))
+                watcher = next(iter(gateway.hub._feeds[table.table_id]._current[Framing.WEBSOCKET]))
                 watcher.transport.abort()
-                await wait_until(lambda: len(live.websockets._open) == 1)
-                # As it is between the end of a connection and the moment in which it is noticed.
-                live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET] = {
+                await wait_until(lambda: len(gateway.websockets._open) == 1)
+                # As between the end of a connection and the moment when it is noticed.
+                gateway.hub._feeds[table.table_id]._current[Framing.WEBSOCKET] = {
                     watcher: None,
-                    **live.hub._feeds[table.table_id]._current[Framing.WEBSOCKET],
+                    **gateway.hub._feeds[table.table_id]._current[Framing.WEBSOCKET],
                 }
                 table.publish(2)
                 assert await client.next_seqs(2) == [2, 3]
@@ -422,24 +401,24 @@ def test_one_who_vanishes_takes_nobody_with_him(nats_url: str) -> None:
     uvloop.run(vanish())
 
 
-def test_a_feed_keeps_what_follows_and_forgets_what_does_not() -> None:
+def test_a_feed_keeps_consecutive_events_and_forgets_those_before_a_gap() -> None:
     late: list[Watcher] = []
     feed = Feed("t", late.append)
     feed.publish([_event(number) for number in (5, 6, 7)])
-    assert [feed.covers(place) for place in (3, 4, 5, 7, 8)] == [False, True, True, True, False]
+    assert [feed.covers(seq) for seq in (3, 4, 5, 7, 8)] == [False, True, True, True, False]
     feed.prepend([_event(number) for number in (1, 2, 3, 4, 5)])
     assert [event.seq for event in feed.events_after(0)] == [1, 2, 3, 4, 5, 6, 7]
     feed.publish([_event(6), _event(8)])
     assert [event.seq for event in feed.events_after(6)] == [7, 8]
-    feed.publish([_event(3, taken=True), _event(4)])
+    feed.publish([_event(3, is_snapshot=True), _event(4)])
     assert [event.seq for event in feed.events_after(0)] == [3, 4]
     feed.publish([_event(9)])
     assert [event.seq for event in feed.events_after(0)] == [9]
     assert feed.gap_count == 2
 
 
-def _event(seq: int, *, taken: bool = False) -> EncodedEvent:
-    return EncodedEvent(seq, json.dumps({"seq": str(seq)}).encode(), is_snapshot=taken)
+def _event(seq: int, *, is_snapshot: bool = False) -> EncodedEvent:
+    return EncodedEvent(seq, json.dumps({"seq": str(seq)}).encode(), is_snapshot=is_snapshot)
 
 
 def _transport(client: RpcClient) -> asyncio.Transport:
@@ -451,7 +430,7 @@ def _transport(client: RpcClient) -> asyncio.Transport:
 
 def _stop_reading(client: RpcClient) -> asyncio.Transport:
     transport = _transport(client)
-    # The system would take megabytes for him.
+    # Otherwise the system would buffer megabytes.
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
     transport.pause_reading()
     return transport
@@ -460,45 +439,45 @@ def _stop_reading(client: RpcClient) -> asyncio.Transport:
 def _nats(factory: pytest.TempPathFactory, port: int) -> ChildProcess:
     home = factory.mktemp("nats")
     server = EmbeddedNats(home / "jetstream", port)
-    leash = ChildProcess(server.command(), log=home / "log")
+    process = ChildProcess(server.command(), log=home / "log")
     while not server.ready():
-        assert not leash.ended
-    return leash
+        assert not process.ended
+    return process
 
 
 class _Proxy:
-    """A way to a server that can be cut."""
+    """Forwards connections to a server, and can cut them."""
 
     def __init__(self, target: int) -> None:
         self.port = free_port()
         self._target = target
         self._server: asyncio.Server | None = None
-        self._ways: set[asyncio.StreamWriter] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
 
     @classmethod
     async def start(cls, target: int) -> _Proxy:
         proxy = cls(target)
-        await proxy.mend()
+        await proxy.restore()
         return proxy
 
-    async def mend(self) -> None:
+    async def restore(self) -> None:
         self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
 
     async def cut(self) -> None:
         assert self._server is not None
         self._server.close()
-        for way in list(self._ways):
-            way.transport.abort()
+        for writer in list(self._writers):
+            writer.transport.abort()
         await self._server.wait_closed()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        their_reader, their_writer = await asyncio.open_connection("127.0.0.1", self._target)
-        self._ways |= {writer, their_writer}
-        await asyncio.gather(_pass(reader, their_writer), _pass(their_reader, writer))
-        self._ways -= {writer, their_writer}
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers |= {writer, server_writer}
+        await asyncio.gather(_forward(reader, server_writer), _forward(server_reader, writer))
+        self._writers -= {writer, server_writer}
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while content := await reader.read(65536):
             writer.write(content)

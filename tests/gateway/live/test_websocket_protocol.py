@@ -1,7 +1,7 @@
-"""RFC 6455 byte by byte, where a library of the client's would be in the way.
+"""RFC 6455 byte by byte, without a client library in between.
 
-`make test-websocket` runs the cases of the Autobahn testsuite; what matters most of them is said here again, with our
-own messages and limits.
+`make test-websocket` runs the cases of the Autobahn testsuite; here the most important ones are repeated, with the
+gateway's own messages and limits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CALL = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 _MASK = b"\x12\x34\x56\x78"
 
 
-class Raw:
-    """A connection without a library."""
+class RawWebSocket:
+    """A WebSocket client that writes and reads frames itself."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -53,13 +53,13 @@ class Raw:
                 (size,) = struct.unpack("!Q", await self._reader.readexactly(8))
             return first, await self._reader.readexactly(size)
 
-    async def answered(self) -> None:
+    async def expect_answer(self) -> None:
         first, payload = await self.receive()
         assert first == FINAL | TEXT
         assert "result" in json.loads(payload)
 
-    async def closed(self) -> int:
-        """The code, after which nothing comes any more."""
+    async def wait_for_close(self) -> int:
+        """Returns the close code; fails if anything follows it."""
         first, payload = await self.receive()
         assert first == FINAL | CLOSE
         code: int = struct.unpack("!H", payload[:2])[0] if payload else 0
@@ -70,9 +70,9 @@ class Raw:
 
 
 @pytest.fixture
-async def raw(nats_url: str) -> AsyncIterator[Raw]:
-    async with live_gateway(nats_url) as (live, _, _):
-        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+async def client(nats_url: str) -> AsyncIterator[RawWebSocket]:
+    async with live_gateway(nats_url) as (gateway, _, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         writer.write(
             b"GET /v1/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -82,35 +82,35 @@ async def raw(nats_url: str) -> AsyncIterator[Raw]:
         assert head.startswith(b"HTTP/1.1 101")
         assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in head
         assert b"permessage-deflate" not in head
-        yield Raw(reader, writer)
+        yield RawWebSocket(reader, writer)
         writer.close()
 
 
-async def test_a_message_in_pieces_with_a_ping_between_them(raw: Raw) -> None:
-    raw.send(TEXT, CALL[:10])
-    raw.send(FINAL | PING, b"still there?")
-    raw.send(CONTINUATION, CALL[10:20])
-    raw.send(FINAL | CONTINUATION, CALL[20:])
-    assert await raw.receive() == (FINAL | PONG, b"still there?")
-    await raw.answered()
+async def test_a_fragmented_message_is_answered_and_a_ping_between_fragments_too(client: RawWebSocket) -> None:
+    client.send(TEXT, CALL[:10])
+    client.send(FINAL | PING, b"still there?")
+    client.send(CONTINUATION, CALL[10:20])
+    client.send(FINAL | CONTINUATION, CALL[20:])
+    assert await client.receive() == (FINAL | PONG, b"still there?")
+    await client.expect_answer()
     for at in range(len(CALL)):
-        raw.send(TEXT if at == 0 else CONTINUATION | (FINAL if at == len(CALL) - 1 else 0), CALL[at : at + 1])
-    await raw.answered()
+        client.send(TEXT if at == 0 else CONTINUATION | (FINAL if at == len(CALL) - 1 else 0), CALL[at : at + 1])
+    await client.expect_answer()
 
 
-async def test_one_byte_at_a_time(raw: Raw) -> None:
+async def test_a_message_may_arrive_one_byte_at_a_time(client: RawWebSocket) -> None:
     sent = bytes((FINAL | TEXT, 0x80 | len(CALL))) + b"\0\0\0\0" + CALL
     for byte in sent:
-        raw.writer.write(bytes((byte,)))
-        await raw.writer.drain()
+        client.writer.write(bytes((byte,)))
+        await client.writer.drain()
         await asyncio.sleep(0)
-    await raw.answered()
+    await client.expect_answer()
 
 
 @pytest.mark.parametrize("payload", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"])
-async def test_text_that_is_not_utf_8(raw: Raw, payload: bytes) -> None:
-    raw.send(FINAL | TEXT, payload)
-    assert await raw.closed() == 1007
+async def test_text_that_is_not_utf_8_closes_with_1007(client: RawWebSocket, payload: bytes) -> None:
+    client.send(FINAL | TEXT, payload)
+    assert await client.wait_for_close() == 1007
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_text_that_is_not_utf_8(raw: Raw, payload: bytes) -> None:
         (FINAL | 0x40 | TEXT, CALL),
         (FINAL | 0x3, b""),
         (FINAL | 0xB, b""),
-        (PING, b"in pieces"),
+        (PING, b"in fragments"),
         (FINAL | PING, b"x" * 126),
         (FINAL | CONTINUATION, b"of nothing"),
         (FINAL | CLOSE, b"\x03"),
@@ -127,52 +127,54 @@ async def test_text_that_is_not_utf_8(raw: Raw, payload: bytes) -> None:
         (FINAL | CLOSE, struct.pack("!H", 1006)),
     ],
 )
-async def test_what_breaks_the_protocol(raw: Raw, first: int, payload: bytes) -> None:
-    raw.send(first, payload)
-    assert await raw.closed() == 1002
+async def test_a_frame_that_breaks_the_protocol_closes_with_1002(
+    client: RawWebSocket, first: int, payload: bytes
+) -> None:
+    client.send(first, payload)
+    assert await client.wait_for_close() == 1002
 
 
-async def test_a_new_message_before_the_end_of_the_last_one(raw: Raw) -> None:
-    raw.send(TEXT, CALL)
-    raw.send(FINAL | TEXT, CALL)
-    assert await raw.closed() == 1002
+async def test_a_new_message_within_a_fragmented_one_closes_with_1002(client: RawWebSocket) -> None:
+    client.send(TEXT, CALL)
+    client.send(FINAL | TEXT, CALL)
+    assert await client.wait_for_close() == 1002
 
 
-async def test_more_than_is_taken_is_refused_by_its_announced_size(raw: Raw) -> None:
-    raw.send(FINAL | TEXT, b"", length=websocket.MESSAGE_BYTES_LIMIT + 1)
-    assert await raw.closed() == 1009
+async def test_a_message_announced_as_too_large_closes_with_1009(client: RawWebSocket) -> None:
+    client.send(FINAL | TEXT, b"", length=websocket.MESSAGE_BYTES_LIMIT + 1)
+    assert await client.wait_for_close() == 1009
 
 
-async def test_more_than_is_taken_in_pieces(raw: Raw) -> None:
-    for _ in range(3):
-        raw.send(TEXT if _ == 0 else CONTINUATION, b"x" * (websocket.MESSAGE_BYTES_LIMIT // 2))
-    assert await raw.closed() == 1009
+async def test_fragments_that_are_too_large_together_close_with_1009(client: RawWebSocket) -> None:
+    for number in range(3):
+        client.send(TEXT if number == 0 else CONTINUATION, b"x" * (websocket.MESSAGE_BYTES_LIMIT // 2))
+    assert await client.wait_for_close() == 1009
 
 
 @pytest.mark.parametrize("payload", [b"", struct.pack("!H", 1000) + b"bye", struct.pack("!H", 4999)])
-async def test_a_close_is_answered_with_its_code(raw: Raw, payload: bytes) -> None:
-    raw.send(FINAL | CLOSE, payload)
-    raw.send(FINAL | TEXT, CALL)
-    first, answer = await raw.receive()
+async def test_a_close_is_answered_with_its_code(client: RawWebSocket, payload: bytes) -> None:
+    client.send(FINAL | CLOSE, payload)
+    client.send(FINAL | TEXT, CALL)
+    first, answer = await client.receive()
     assert (first, answer) == (FINAL | CLOSE, payload[:2])
     async with asyncio.timeout(WITHIN_S):
-        assert await raw._reader.read() == b""
+        assert await client._reader.read() == b""
 
 
-async def test_it_ends_when_the_other_side_is_simply_gone(nats_url: str) -> None:
-    async with live_gateway(nats_url) as (live, _, _):
-        async with live.connect() as client:
+async def test_a_lost_connection_is_forgotten(nats_url: str) -> None:
+    async with live_gateway(nats_url) as (gateway, _, _):
+        async with gateway.connect() as client:
             await client.result("ping")
             assert client.ws._conn is not None
             assert client.ws._conn.transport is not None
             client.ws._conn.transport.abort()
         async with asyncio.timeout(WITHIN_S):
-            while live.websockets._open:
+            while gateway.websockets._open:
                 await asyncio.sleep(0.005)
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65535, 65536])
-def test_a_frame_says_how_long_it_is(size: int) -> None:
+def test_a_frame_encodes_its_length(size: int) -> None:
     frame = frames.text(b"x" * size)
     head = 2 if size < 126 else 4 if size < 65536 else 10
     assert frame[0] == FINAL | TEXT

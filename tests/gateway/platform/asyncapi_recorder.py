@@ -1,4 +1,4 @@
-"""What is said on a WebSocket, held against the AsyncAPI document that the gateway itself serves."""
+"""Records the messages of a WebSocket, and validates them against the AsyncAPI document that the gateway serves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JsonObject = dict[str, Any]
 
 
 class RecordedSocket:
-    """A WebSocket that keeps what is said on it."""
+    """A WebSocket that keeps all messages, sent and received."""
 
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         self._ws = ws
@@ -24,40 +24,40 @@ class RecordedSocket:
 
     @cached_property
     def client(self) -> RpcClient:
-        """Who speaks."""
+        """The client on this socket."""
         return RpcClient(cast("aiohttp.ClientWebSocketResponse", self))
 
-    async def send_json(self, said: JsonObject) -> None:
-        self.sent.append(said)
-        await self._ws.send_json(said)
+    async def send_json(self, message: JsonObject) -> None:
+        self.sent.append(message)
+        await self._ws.send_json(message)
 
     async def receive_json(self) -> JsonObject:
-        said: JsonObject = await self._ws.receive_json()
-        self.received.append(said)
-        return said
+        message: JsonObject = await self._ws.receive_json()
+        self.received.append(message)
+        return message
 
 
 class AsyncApiDocument:
-    """The AsyncAPI document."""
+    """The schemas of an AsyncAPI document."""
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
-        self._components = said["components"]
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._components = document["components"]
         self._validators: dict[str, Draft202012Validator] = {}
 
     def verify(self, socket: RecordedSocket) -> None:
-        """Fails where a message, of either side, is not as it says."""
-        called: dict[object, str] = {}
+        """Fails if a message, of either side, does not fit the document."""
+        methods: dict[object, str] = {}
         for call in socket.sent:
-            called[call["id"]] = call["method"]
+            methods[call["id"]] = call["method"]
             self._validate(f"{call['method']}.call", call)
-        for said in socket.received:
-            if "method" in said:
-                self._validate(said["method"], said)
+        for message in socket.received:
+            if "method" in message:
+                self._validate(message["method"], message)
             else:
-                self._validate("error" if "error" in said else f"{called[said['id']]}.result", said)
+                self._validate("error" if "error" in message else f"{methods[message['id']]}.result", message)
 
-    def _validate(self, name: str, said: JsonObject) -> None:
+    def _validate(self, name: str, message: JsonObject) -> None:
         if name not in self._validators:
             schema = {**self._components["messages"][name]["payload"], "components": self._components}
             self._validators[name] = Draft202012Validator(schema)
-        self._validators[name].validate(said)
+        self._validators[name].validate(message)

@@ -1,4 +1,4 @@
-"""An operator's program as somebody outside would write it: it knows where the OpenAPI document is, and no more."""
+"""A client that knows only where the OpenAPI document is, as a program outside the platform would be written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Operation:
 
 @dataclass
 class OpenApiClient:
-    """Calls by operation id; everything that comes back has to be as the document says."""
+    """Calls by operation id, and validates every request and answer against the document."""
 
     session: aiohttp.ClientSession
     document: JsonObject
@@ -34,33 +34,33 @@ class OpenApiClient:
     @classmethod
     async def connect(cls, session: aiohttp.ClientSession) -> OpenApiClient:
         async with session.get("/openapi.json") as answer:
-            outside = cls(session, await answer.json())
-        for path, verbs in outside.document["paths"].items():
-            for verb, described in verbs.items():
-                outside.operations[described["operationId"]] = Operation(verb, path, described)
-        return outside
+            client = cls(session, await answer.json())
+        for path, verbs in client.document["paths"].items():
+            for verb, definition in verbs.items():
+                client.operations[definition["operationId"]] = Operation(verb, path, definition)
+        return client
 
     async def call(
         self, operation_id: str, token: str = "", body: JsonObject | None = None, *, key: str = "", **parameters: str
     ) -> JsonObject:
-        """The answer of a call that has to succeed."""
-        status, said = await self.request(operation_id, token, body, key=key, **parameters)
-        assert status == 200, said
-        return said
+        """Returns the answer of a call that has to succeed."""
+        status, answer = await self.request(operation_id, token, body, key=key, **parameters)
+        assert status == 200, answer
+        return answer
 
     async def request(
         self, operation_id: str, token: str = "", body: JsonObject | None = None, *, key: str = "", **parameters: str
     ) -> tuple[int, JsonObject]:
-        """Status and answer."""
+        """Returns status and answer."""
         operation = self.operations[operation_id]
         headers: dict[str, str] = {"Authorization": f"Bearer {token}"} if token else {}
         query: dict[str, str] = {}
         path = operation.path
-        for described in map(self._resolved, operation.definition.get("parameters", [])):
-            name = described["name"]
-            if described["in"] == "header" and described["required"]:
+        for parameter in map(self._resolved, operation.definition.get("parameters", [])):
+            name = parameter["name"]
+            if parameter["in"] == "header" and parameter["required"]:
                 headers[name] = key or str(uuid4())
-            elif described["in"] == "path":
+            elif parameter["in"] == "path":
                 path = path.replace(f"{{{name}}}", quote(parameters[name], safe=""))
             elif name in parameters:
                 query[name] = parameters[name]
@@ -69,18 +69,18 @@ class OpenApiClient:
             self._validate(operation.definition["requestBody"], "application/json", body)
         async with self.session.request(operation.verb, path, params=query, json=body, headers=headers) as answer:
             response = self._resolved(operation.definition["responses"][str(answer.status)])
-            said: JsonObject = await answer.json(content_type=None)
-            self._validate(response, answer.content_type, said)
+            content: JsonObject = await answer.json(content_type=None)
+            self._validate(response, answer.content_type, content)
             for name, header in response.get("headers", {}).items():
                 assert name in answer.headers or not self._resolved(header).get("required"), name
-        return answer.status, said
+        return answer.status, content
 
-    def _validate(self, holder: Mapping[str, Any], content_type: str, said: JsonObject) -> None:
+    def _validate(self, holder: Mapping[str, Any], content_type: str, content: JsonObject) -> None:
         schema = {**holder["content"][content_type]["schema"], "components": self.document["components"]}
-        Draft202012Validator(schema).validate(said)
+        Draft202012Validator(schema).validate(content)
 
-    def _resolved(self, described: JsonObject) -> JsonObject:
-        found: Any = described
+    def _resolved(self, definition: JsonObject) -> JsonObject:
+        found: Any = definition
         while "$ref" in found:
             reference, found = found["$ref"], self.document
             for part in reference.removeprefix("#/").split("/"):

@@ -1,32 +1,63 @@
-"""The whole platform as processes, with the gateway in front: for tests that know nothing but its address."""
+"""The whole platform as processes, with the gateway in front: for tests that know only its address."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiohttp
+
+from feltro.table.v1 import types_pb2
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes.databases import OWNER_ROLE
-from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
-from tests.processes.databases import WALLET_ROLE as WALLET_USER
+from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import GatewayProcess
 from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
 
-WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_gateway", "feltro_roulette_of_gateway"
+# How long anything may take before it is called a hang.
+TIMEOUT_S = 60.0
+# No test may be refused because its machine is quick: what the limits do has tests of its own, on clocks that stand.
+GENEROUS_LIMITS = {
+    f"FELTRO_GATEWAY_{limit}_{kind}": value
+    for limit in (
+        "PLAYER_CALLS",
+        "OPERATOR_CALLS",
+        "ADDRESS_CALLS",
+        "ADDRESS_TOKENS",
+        "CONNECTION_MESSAGES",
+        "DEMO_VISITS",
+        "DEMO_CALLS",
+    )
+    for kind, value in (("PER_S", "9000"), ("AT_ONCE", "90000"))
+}
 
 
 @dataclass(frozen=True)
 class Platform:
-    """All processes, as they run."""
+    """All processes, while they run."""
 
     wallet: WalletProcess
     roulette: RouletteProcess
     gateway: GatewayProcess
+
+    async def open_tables(self, configurations: Mapping[str, types_pb2.TableConfiguration]) -> None:
+        """Configures tables, and returns when players can enter all of them."""
+        async with self.roulette.client() as roulette:
+            for table_id, configuration in configurations.items():
+                await roulette.configure(table_id, configuration)
+        async with aiohttp.ClientSession(self.gateway.url) as session, asyncio.timeout(TIMEOUT_S):
+            for table_id in configurations:
+                while not await _is_open(session, table_id):
+                    await asyncio.sleep(0.05)
+
+    async def advance_tables(self, seconds: float) -> None:
+        """Moves the clock of all tables forward."""
+        async with self.roulette.client() as roulette:
+            await roulette.advance_tables(seconds)
 
 
 @contextmanager
@@ -34,20 +65,24 @@ def running_platform(
     postgres: EmbeddedPostgres,
     templates: tuple[str, str],
     home: Path,
-    environment: dict[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
     log_level: str = "warning",
+    name: str = "gateway",
 ) -> Iterator[Platform]:
-    """A platform on databases copied from these templates (wallet's, roulette's), and on a bus of its own."""
+    """Runs a platform on a bus of its own and on copies of these templates (the wallet's, the roulette's).
+
+    `environment` is the gateway's; platforms of one PostgreSQL that run at the same time need different names.
+    """
     common = {"FELTRO_LOG_LEVEL": log_level}
-    names = WALLET_DATABASE, ROULETTE_DATABASE
-    for name, user, template in zip(names, (WALLET_USER, ROULETTE_USER), templates, strict=True):
-        postgres.ensure_database(name, OWNER_ROLE, user, template=template)
+    databases = f"feltro_wallet_of_{name}", f"feltro_roulette_of_{name}"
+    for database, role, template in zip(databases, (WALLET_ROLE, ROULETTE_ROLE), templates, strict=True):
+        postgres.ensure_database(database, OWNER_ROLE, role, template=template)
     with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_USER, names[0]), bus.url, home, dict(common))
+        wallet = WalletProcess(postgres.url(WALLET_ROLE, databases[0]), bus.url, home, dict(common))
         common["FELTRO_DEMO_JWKS"] = str(wallet.issuer.demo_keys.jwks)
         wallet.environment.update(common)
         roulette = RouletteProcess(
-            postgres.url(ROULETTE_USER, names[1]), bus.url, home, common, wallet_address=wallet.address
+            postgres.url(ROULETTE_ROLE, databases[1]), bus.url, home, common, wallet_address=wallet.address
         )
         gateway = GatewayProcess("", bus.url, home, {**common, **(environment or {})}, wallet_address=wallet.address)
         try:
@@ -58,5 +93,10 @@ def running_platform(
         finally:
             for process in (gateway, roulette, wallet):
                 process.kill()
-    for name in names:
-        postgres.drop_database(name)
+    for database in databases:
+        postgres.drop_database(database)
+
+
+async def _is_open(session: aiohttp.ClientSession, table_id: str) -> bool:
+    async with session.get(f"/v1/tables/{table_id}/rules") as answer:
+        return answer.status == 200

@@ -1,120 +1,98 @@
-"""The real platform, watched and played over one WebSocket, and watched as server-sent events beside it."""
+"""A table of the real platform, watched and played over one WebSocket, and watched as server-sent events beside it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import aiohttp
-import pytest
 
-from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.live_gateway import JsonObject, RpcClient
-from tests.gateway.platform.processes import Platform, running_platform
+from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.roulette import configuration
+from tests.service.roulette.platform import LONG_WINDOW_MS
 
 TABLE = "live_table"
 CENTS = 10_000
-ROUND_WITHIN_S = 60.0
+# What a table publishes of a round that is played, until the next one opens.
+ROUND_EVENTS = {"bets_placed", "betting_closed", "outcome_drawn", "round_settled", "round_opened"}
 
 
-@pytest.fixture(scope="module")
-def running(
-    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Platform]:
-    with running_platform(postgres, (wallet_template, game_template), tmp_path_factory.mktemp("platform")) as running:
-        asyncio.run(_open_table(running))
-        yield running
-
-
-async def _open_table(running: Platform) -> None:
-    async with running.roulette.client() as roulette:
-        await roulette.configure(TABLE, configuration())
-
-
-@pytest.fixture
-async def session(running: Platform) -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(running.gateway.url) as session:
-        yield session
-
-
-async def test_a_round_played_and_watched(running: Platform, session: aiohttp.ClientSession) -> None:
+async def test_a_round_is_shown_alike_on_a_websocket_and_on_an_event_stream(
+    platform: Platform, session: aiohttp.ClientSession
+) -> None:
+    await platform.open_tables({TABLE: configuration(window_ms=LONG_WINDOW_MS)})
     player_id = f"p{uuid4().hex[:12]}"
-    issuer = running.gateway.issuer
-    async with session.ws_connect("/v1/ws", headers=_bearer(issuer.token(["operator"], "back-office"))) as office_ws:
-        office = RpcClient(office_ws)
-        opened = await office.result("WalletService.OpenAccount", player_id=player_id, mode="MODE_REAL")
-        account_id = opened["balance"]["account_id"]
-        await office.result("WalletService.Deposit", request_id=str(uuid4()), account_id=account_id, amount_cents=CENTS)
+    issuer = platform.gateway.issuer
+    async with session.ws_connect("/v1/ws", headers=_bearer(issuer.token(["operator"], "back-office"))) as ws:
+        operator = RpcClient(ws)
+        opened = await operator.result("WalletService.OpenAccount", player_id=player_id, mode="MODE_REAL")
+        deposit = {"account_id": opened["balance"]["account_id"], "amount_cents": CENTS}
+        await operator.result("WalletService.Deposit", request_id=str(uuid4()), **deposit)
     async with (
         session.ws_connect("/v1/ws") as ws,
-        session.get(f"/v1/tables/{TABLE}/events") as streamed,
+        session.get(f"/v1/tables/{TABLE}/events") as stream,
     ):
         player = RpcClient(ws)
         await player.result("authenticate", token=issuer.token(["player"], player_id))
         subscribed = await player.result("subscribe", table_id=TABLE)
-        await player.result("TableService.EnterTable", request_id=str(uuid4()), table_id=TABLE)
+        entered = await player.result("TableService.EnterTable", request_id=str(uuid4()), table_id=TABLE)
+        bet = {"table_id": TABLE, "bets": [{"place": "red", "amount_cents": 500}], "request_id": str(uuid4())}
+        # The first round opens once a player is seated.
+        round_id = await player.next_open_round(entered["table"])
+        await player.result("RouletteService.PlaceBets", round_id=round_id, **bet)
+        await platform.advance_tables(LONG_WINDOW_MS / 1_000)
         events: list[JsonObject] = []
-        told: list[JsonObject] = []
-        async with asyncio.timeout(ROUND_WITHIN_S):
-            bet_in = ""
-            while not (bet_in in _settled(events) and any("balance_changed" in fact for fact in told)):
-                said = player.notifications.pop(0) if player.notifications else await player.ws.receive_json()
-                (events if said["method"] == "table" else told).append(said["params"])
-                if "round_opened" in said["params"] and not bet_in:
-                    round_id = said["params"]["round_opened"]["round"]["round_id"]
-                    bets = [{"place": "red", "amount_cents": 500}]
-                    placed = await player.call(
-                        "RouletteService.PlaceBets",
-                        request_id=str(uuid4()),
-                        table_id=TABLE,
-                        round_id=round_id,
-                        bets=bets,
-                    )
-                    if "result" in placed:
-                        bet_in = round_id
-                    else:
-                        # Too late is no harm: another round opens.
-                        assert placed["error"]["data"]["reason"] == "BETTING_CLOSED", placed
-            shown = [json.loads(line[6:]) async for line in _data(streamed, len(events) + 1)]
-        if "snapshot_published" in events[0]:
-            # The picture that was asked for may include the owner's own, which is told all the same.
-            subscribed["seq"] = events.pop(0)["seq"]
-        seqs = [int(event["seq"]) for event in events]
-        seen = int(subscribed["seq"])
-        assert seqs == list(range(seen + 1, seen + 1 + len(events)))
-        happened = [next(name for name in event if name not in {"table_id", "seq", "at"}) for event in events]
-        for name in ("seat_taken", "round_opened", "bets_placed", "betting_closed", "outcome_drawn", "round_settled"):
-            assert name in happened
-        by_seq = {event["seq"]: event for event in shown[1:]}
-        assert all(by_seq.get(event["seq"], event) == event for event in events)
+        facts: list[JsonObject] = []
+        while not _shows_a_round(events) or not any("balance_changed" in fact for fact in facts):
+            message = await player.next_message()
+            (events if message["method"] == "table" else facts).append(message["params"])
+        streamed = [json.loads(line[6:]) async for line in _data(stream, len(events) + 1)]
+    if "snapshot_published" in events[0]:
+        # The requested snapshot may include the owner's own, which is published all the same.
+        subscribed["seq"] = events.pop(0)["seq"]
+    first = int(subscribed["seq"]) + 1
+    assert [int(event["seq"]) for event in events] == list(range(first, first + len(events)))
+    assert "seat_taken" in [_kind(event) for event in events]
+    by_seq = {event["seq"]: event for event in streamed[1:]}
+    assert all(by_seq.get(event["seq"], event) == event for event in events)
 
 
-def _settled(events: list[JsonObject]) -> set[str]:
-    """The rounds of which it was told that they are settled."""
-    return {event["round_settled"]["round_id"] for event in events if "round_settled" in event}
+def _kind(event: JsonObject) -> str:
+    return next(name for name in event if name not in {"table_id", "seq", "at"})
+
+
+def _shows_a_round(events: list[JsonObject]) -> bool:
+    kinds = [_kind(event) for event in events]
+    placed = kinds.index("bets_placed") if "bets_placed" in kinds else len(kinds)
+    return set(kinds[placed:]) >= ROUND_EVENTS
 
 
 async def _data(response: aiohttp.ClientResponse, count: int) -> AsyncIterator[bytes]:
-    async for line in response.content:
-        if line.startswith(b"data: "):
-            yield line
-            count -= 1
-            if count == 0:
-                return
+    async with asyncio.timeout(TIMEOUT_S):
+        async for line in response.content:
+            if line.startswith(b"data: "):
+                yield line
+                count -= 1
+                if count == 0:
+                    return
 
 
-async def test_a_gateway_that_stops_says_so(running: Platform, session: aiohttp.ClientSession) -> None:
-    async with session.ws_connect("/v1/ws") as ws:
-        client = RpcClient(ws)
-        await client.result("ping")
-        stopping = asyncio.create_task(asyncio.to_thread(running.gateway.stop))
-        notice: JsonObject = await client.next_notification("notice")
-        assert notice["kind"] == "draining"
-        assert await client.wait_for_close() == 1012
-        assert await stopping == 0
+async def test_a_stopping_gateway_notifies_its_clients(platform: Platform, session: aiohttp.ClientSession) -> None:
+    try:
+        async with session.ws_connect("/v1/ws") as ws:
+            client = RpcClient(ws)
+            await client.result("ping")
+            stopping = asyncio.create_task(asyncio.to_thread(platform.gateway.stop))
+            notice: JsonObject = await client.next_notification("notice")
+            assert notice["kind"] == "draining"
+            assert await client.wait_for_close() == 1012
+            assert await stopping == 0
+    finally:
+        platform.gateway.start()
+        await platform.gateway.ready()
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The operator's hand at the real platform: what he commands is on record, and all games are off when he says so."""
+"""Operators' commands at the real platform: each is on record, and a switch takes effect everywhere."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
+from feltro.table.v1 import types_pb2
 from gateway.contracts import json_codec
 from services.kit.trace import start_span
-from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.live_gateway import RpcClient
-from tests.gateway.platform.processes import Platform, running_platform
+from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.gateway import RestClient
 from tests.processes.roulette import configuration
 from tests.service.roulette.platform import INDIVIDUAL
@@ -22,31 +22,38 @@ from tests.service.roulette.platform import INDIVIDUAL
 ACTIONS = "/v1/operator/actions"
 SWITCHES = "/v1/operator/switches"
 RELEVANT = "/v1/operator/relevantEvents"
-WITHIN_S = 60.0
-Said = dict[str, Any]
+JsonObject = dict[str, Any]
+# One for each test that needs a table of its own: a process takes a moment to open one.
+SPARE_TABLES = 6
 
 
 @pytest.fixture(scope="module")
-def running(
-    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Platform]:
-    with running_platform(postgres, (wallet_template, game_template), tmp_path_factory.mktemp("platform")) as running:
-        yield running
+def spare_tables(platform: Platform) -> Iterator[str]:
+    """Individual tables that no test has used yet, all alike."""
+    table_ids = [f"spare_{number}" for number in range(SPARE_TABLES)]
+    asyncio.run(platform.open_tables({table_id: _configuration() for table_id in table_ids}))
+    return iter(table_ids)
 
 
 @pytest.fixture
-async def office(running: Platform) -> AsyncIterator[Office]:
-    async with running.gateway.client() as client:
-        yield Office(client)
+async def operator(platform: Platform, spare_tables: Iterator[str]) -> AsyncIterator[Operator]:
+    async with platform.gateway.client() as client:
+        yield Operator(client, spare_tables)
 
 
-class Office:
-    """A back office with a name of its own, so that its commands are told from those of other tests."""
+def _configuration(minimum_cents: int = 200) -> types_pb2.TableConfiguration:
+    return configuration(play=INDIVIDUAL, minimum_cents=minimum_cents)
 
-    def __init__(self, client: RestClient) -> None:
+
+class Operator:
+    """An operator with a name of its own, so that its commands are told from those of other tests."""
+
+    def __init__(self, client: RestClient, spare_tables: Iterator[str]) -> None:
         self.client = client
+        self._spare_tables = spare_tables
         self.name = f"office-{uuid4().hex[:8]}"
         self.token = client.token("operator", self.name)
+        self.headers = {"Authorization": f"Bearer {self.token}"}
 
     async def request(
         self,
@@ -56,51 +63,45 @@ class Office:
         *,
         key: str | None = None,
         headers: dict[str, str] | None = None,
-    ) -> tuple[int, Said, dict[str, str]]:
+    ) -> tuple[int, JsonObject, dict[str, str]]:
         answer = await self.client.call(verb, path, body, self.token, key=key, headers=headers)
-        return answer.status, cast("Said", answer.body), answer.headers
+        return answer.status, cast("JsonObject", answer.body), answer.headers
 
-    async def post_ok(self, path: str, body: object, verb: str = "POST") -> Said:
-        status, said, _ = await self.request(verb, path, body)
-        assert status == 200, said
-        return said
+    async def post_ok(self, path: str, body: object, verb: str = "POST") -> JsonObject:
+        status, answer, _ = await self.request(verb, path, body)
+        assert status == 200, answer
+        return answer
 
-    async def actions(self, **asked: str) -> list[Said]:
+    async def actions(self, **asked: str) -> list[JsonObject]:
         query = "&".join(f"{name}={value}" for name, value in ({"subject": self.name} | asked).items())
-        status, said, _ = await self.request("GET", f"{ACTIONS}?{query}")
-        assert status == 200, said
-        return cast("list[Said]", said["actions"])
+        status, answer, _ = await self.request("GET", f"{ACTIONS}?{query}")
+        assert status == 200, answer
+        return cast("list[JsonObject]", answer["actions"])
 
     async def player(self) -> tuple[str, str]:
-        """One with an account: his id and its."""
+        """Makes a player with an account; returns the ids of both."""
         player_id = f"p{uuid4().hex[:12]}"
         opened = await self.post_ok("/v1/accounts", {"player_id": player_id, "mode": "MODE_REAL"})
         account_id: str = opened["balance"]["account_id"]
         return player_id, account_id
 
-    async def table(self) -> str:
-        """A table that is open for play, each player by himself."""
-        table_id = f"t{uuid4().hex[:8]}"
-        await self.configure(table_id, "SRIJ/test")
-        await wait_until(lambda: self._is_open(table_id))
-        return table_id
+    def spare_table(self) -> str:
+        """Returns an individual table that is open and that no other test uses."""
+        return next(self._spare_tables)
 
-    async def configure(self, table_id: str, approval: str, minimum_cents: int = 200) -> Said:
-        rules = json.loads(json_codec.encode(configuration(play=INDIVIDUAL, minimum_cents=minimum_cents)))
+    async def configure(self, table_id: str, approval: str, minimum_cents: int = 200) -> JsonObject:
+        rules = json.loads(json_codec.encode(_configuration(minimum_cents)))
         return await self.post_ok(
             f"/v1/tables/{table_id}/configurations", {"configuration": rules, "approval_reference": approval}
         )
 
-    async def _is_open(self, table_id: str) -> bool:
-        return (await self.request("GET", f"/v1/tables/{table_id}/rules"))[0] == 200
-
-    async def enter(self, table_id: str, player_id: str) -> tuple[int, Said]:
+    async def enter(self, table_id: str, player_id: str) -> tuple[int, JsonObject]:
         token = self.client.token("player", player_id)
         answer = await self.client.call("POST", f"/v1/tables/{table_id}:enter", {}, token)
-        return answer.status, cast("Said", answer.body)
+        return answer.status, cast("JsonObject", answer.body)
 
-    async def enter_table(self, table_id: str, player_id: str) -> tuple[Said, str]:
-        """At a table of his own: all that he is told, and the round that takes bets there, as soon as one does."""
+    async def enter_table(self, table_id: str, player_id: str) -> tuple[JsonObject, str]:
+        """Seats a player at their own table; returns the answer, and the round that takes bets there."""
         status, entered = await self.enter(table_id, player_id)
         assert status == 200, entered
         shown = entered
@@ -115,22 +116,24 @@ class Office:
 
 
 async def wait_until(condition: Callable[[], Awaitable[object]]) -> None:
-    async with asyncio.timeout(WITHIN_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not await condition():
             await asyncio.sleep(0.05)
 
 
-def methods(actions: list[Said]) -> list[tuple[str, str]]:
-    """What was done, and how it ended, in the order of doing."""
+def methods(actions: list[JsonObject]) -> list[tuple[str, str]]:
+    """Returns the methods of actions and how each ended, oldest first."""
     return [(action["method"].rpartition(".")[2], action["outcome"]["status"]) for action in reversed(actions)]
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.6.6")
-async def test_what_an_operator_commands_is_on_record_whatever_the_service(running: Platform, office: Office) -> None:
-    player_id, account_id = await office.player()
+async def test_every_command_of_an_operator_is_on_record_with_its_outcome(
+    platform: Platform, operator: Operator
+) -> None:
+    player_id, account_id = await operator.player()
     traced = start_span()
     key = str(uuid4())
-    status, _, headers = await office.request(
+    status, _, headers = await operator.request(
         "POST",
         f"/v1/accounts/{account_id}/deposits",
         {"amount_cents": 5_000},
@@ -139,17 +142,22 @@ async def test_what_an_operator_commands_is_on_record_whatever_the_service(runni
     )
     assert status == 200
     assert headers["X-Trace-Id"] == traced.trace_id
-    status, refused, _ = await office.request("POST", f"/v1/accounts/{uuid4()}/deposits", {"amount_cents": 5_000})
+    status, refused, _ = await operator.request("POST", f"/v1/accounts/{uuid4()}/deposits", {"amount_cents": 5_000})
     assert (status, refused["reason"]) == (404, "ACCOUNT_UNKNOWN")
-    async with office.client.session.ws_connect("/v1/ws", headers={"Authorization": f"Bearer {office.token}"}) as ws:
-        await RpcClient(ws).result("WalletService.BlockAccount", account_id=account_id, reason="he asked for it")
-    table_id = await office.table()
+    async with operator.client.session.ws_connect(
+        "/v1/ws", headers={"Authorization": f"Bearer {operator.token}"}
+    ) as ws:
+        await RpcClient(ws).result(
+            "WalletService.BlockAccount", account_id=account_id, reason="at the player's request"
+        )
+    table_id = f"t{uuid4().hex[:8]}"
+    await operator.configure(table_id, "SRIJ/test")
     scope = {"scope": "SWITCH_SCOPE_TABLE", "table_id": table_id, "enabled": False, "reason": "the felt is torn"}
-    await office.post_ok("/v1/games/roulette/switches", scope)
-    await office.post_ok("/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"})
-    await office.request("GET", f"/v1/accounts/{account_id}/balance")
+    await operator.post_ok("/v1/games/roulette/switches", scope)
+    await operator.post_ok("/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"})
+    await operator.request("GET", f"/v1/accounts/{account_id}/balance")
 
-    actions = await office.actions()
+    actions = await operator.actions()
     assert methods(actions) == [
         ("WalletService/OpenAccount", "OK"),
         ("WalletService/Deposit", "OK"),
@@ -160,46 +168,48 @@ async def test_what_an_operator_commands_is_on_record_whatever_the_service(runni
         ("GatewayService/RevokeSubject", "OK"),
     ]
     deposit, refusal = actions[-2], actions[-3]
-    assert (deposit["subject"], deposit["address"]) == (office.name, "127.0.0.1")
+    assert (deposit["subject"], deposit["address"]) == (operator.name, "127.0.0.1")
     assert (deposit["request_id"], deposit["trace_id"]) == (key, traced.trace_id)
     assert json.loads(deposit["request"])["amount_cents"] == "5000"
     assert deposit["at"] <= deposit["outcome"]["at"]
     assert refusal["outcome"]["reason"] == "ACCOUNT_UNKNOWN"
-    assert methods(await office.actions(object=account_id)) == [
+    assert methods(await operator.actions(object=account_id)) == [
         ("WalletService/Deposit", "OK"),
         ("WalletService/BlockAccount", "OK"),
     ]
-    assert methods(await office.actions(object=player_id)) == [
+    assert methods(await operator.actions(object=player_id)) == [
         ("WalletService/OpenAccount", "OK"),
         ("GatewayService/RevokeSubject", "OK"),
     ]
-    assert methods(await office.actions(object=table_id, method="feltro.table.v1.TableService/SetSwitch")) == [
+    assert methods(await operator.actions(object=table_id, method="feltro.table.v1.TableService/SetSwitch")) == [
         ("TableService/SetSwitch", "OK")
     ]
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.7", "903-B/2015:6.3.3")
-async def test_a_round_that_is_voided_is_on_record_with_its_reason(office: Office) -> None:
-    player_id, _ = await office.player()
-    entered, round_id = await office.enter_table(await office.table(), player_id)
+async def test_voiding_a_round_is_on_record_with_its_reason(operator: Operator) -> None:
+    player_id, _ = await operator.player()
+    entered, round_id = await operator.enter_table(operator.spare_table(), player_id)
     table_id = entered["table"]["table_id"]
-    await office.post_ok(f"/v1/tables/{table_id}/rounds/{round_id}:void", {"reason": "the wheel stands still"})
-    (voided,) = await office.actions(object=round_id)
+    await operator.post_ok(f"/v1/tables/{table_id}/rounds/{round_id}:void", {"reason": "the wheel stands still"})
+    (voided,) = await operator.actions(object=round_id)
     assert voided["method"] == "feltro.table.v1.TableService/VoidOpenRound"
     assert json.loads(voided["request"])["reason"] == "the wheel stands still"
     assert voided["outcome"]["status"] == "OK"
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.7")
-async def test_one_who_takes_his_own_token_back_is_on_record_too(office: Office) -> None:
-    async with office.client.session.ws_connect("/v1/ws", headers={"Authorization": f"Bearer {office.token}"}) as ws:
-        call = {"subject": office.name, "reason": "I am leaving"}
+async def test_an_operator_who_revokes_their_own_token_is_on_record(operator: Operator) -> None:
+    async with operator.client.session.ws_connect(
+        "/v1/ws", headers={"Authorization": f"Bearer {operator.token}"}
+    ) as ws:
+        call = {"subject": operator.name, "reason": "I am leaving"}
         await ws.send_json({"jsonrpc": "2.0", "id": 1, "method": "GatewayService.RevokeSubject", "params": call})
         assert await RpcClient(ws).wait_for_close() == 4403
-    other = Office(office.client)
+    other = Operator(operator.client, iter(()))
 
-    async def on_record() -> list[Said]:
-        return [action for action in await other.actions(subject=office.name) if "outcome" in action]
+    async def on_record() -> list[JsonObject]:
+        return [action for action in await other.actions(subject=operator.name) if "outcome" in action]
 
     await wait_until(on_record)
     (revoked,) = await on_record()
@@ -207,40 +217,40 @@ async def test_one_who_takes_his_own_token_back_is_on_record_too(office: Office)
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.7")
-async def test_only_operators_see_the_log(office: Office) -> None:
+async def test_only_operators_read_the_action_log(operator: Operator) -> None:
     for scope, refused in (("player", (403, "SCOPE_MISSING")), ("game", (401, "TOKEN_INVALID"))):
-        answer = await office.client.call("GET", ACTIONS, token=office.client.token(scope, "ana"))
+        answer = await operator.client.call("GET", ACTIONS, token=operator.client.token(scope, "ana"))
         assert (answer.status, answer.body["reason"]) == refused
-    assert (await office.client.call("GET", ACTIONS)).status == 401
+    assert (await operator.client.call("GET", ACTIONS)).status == 401
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.6")
-async def test_what_is_large_is_told_to_operators(office: Office) -> None:
-    player_id, account_id = await office.player()
-    token = office.client.token("player", player_id)
+async def test_operators_see_large_deposits_withdrawals_and_prizes(operator: Operator) -> None:
+    player_id, account_id = await operator.player()
+    token = operator.client.token("player", player_id)
     for cents in (199_999, 200_000, 30_001):
-        await office.post_ok(f"/v1/accounts/{account_id}/deposits", {"amount_cents": cents, "reference": "cashier 7"})
-    await office.post_ok(f"/v1/accounts/{account_id}/withdrawals", {"amount_cents": 200_000})
-    entered, round_id = await office.enter_table(await office.table(), player_id)
+        await operator.post_ok(f"/v1/accounts/{account_id}/deposits", {"amount_cents": cents, "reference": "cashier 7"})
+    await operator.post_ok(f"/v1/accounts/{account_id}/withdrawals", {"amount_cents": 200_000})
+    entered, round_id = await operator.enter_table(operator.spare_table(), player_id)
     own, table_id = entered["own_seat"], entered["table"]["table_id"]
-    # On every number, so that one of them wins: 36 times 60 euro come back of 2220.
+    # On every number, so that one wins: of 2 220 euro, 36 times 60 come back.
     bets = [{"place": str(number), "amount_cents": 6_000} for number in range(37)]
     path = f"/v1/roulette/tables/{table_id}"
-    placed = await office.client.call("POST", f"{path}/bets", {"round_id": round_id, "bets": bets}, token)
+    placed = await operator.client.call("POST", f"{path}/bets", {"round_id": round_id, "bets": bets}, token)
     assert placed.status == 200, placed.body
-    spun = await office.client.call("POST", f"{path}:spin", {"round_id": round_id}, token)
+    spun = await operator.client.call("POST", f"{path}:spin", {"round_id": round_id}, token)
     assert spun.status == 200, spun.body
 
-    async def noted(query: str = "") -> list[Said]:
-        status, said, _ = await office.request("GET", f"{RELEVANT}?page_size=500{query}")
-        assert status == 200, said
-        return [event for event in said["events"] if event["player_id"] == player_id]
+    async def relevant_events(query: str = "") -> list[JsonObject]:
+        status, answer, _ = await operator.request("GET", f"{RELEVANT}?page_size=500{query}")
+        assert status == 200, answer
+        return [event for event in answer["events"] if event["player_id"] == player_id]
 
-    async def paid() -> bool:
-        return len(await noted()) == 3
+    async def has_prize() -> bool:
+        return len(await relevant_events()) == 3
 
-    await wait_until(paid)
-    prize, withdrawal, deposit = await noted()
+    await wait_until(has_prize)
+    prize, withdrawal, deposit = await relevant_events()
     assert [event["kind"].removeprefix("RELEVANT_EVENT_KIND_") for event in (prize, withdrawal, deposit)] == [
         "LARGE_PRIZE",
         "LARGE_WITHDRAWAL",
@@ -251,27 +261,27 @@ async def test_what_is_large_is_told_to_operators(office: Office) -> None:
     assert (prize["session_id"], prize["ordered_by"]) == (own["session_id"], "roulette")
     assert (deposit["amount_cents"], deposit["ordered_by"], deposit["reference"]) == (
         "200000",
-        office.name,
+        operator.name,
         "cashier 7",
     )
     assert (withdrawal["amount_cents"], withdrawal["account_id"]) == ("200000", account_id)
-    assert await noted("&kind=RELEVANT_EVENT_KIND_LARGE_PRIZE") == [prize]
-    assert await noted(f"&since={withdrawal['at']}&until={prize['at']}") == [withdrawal]
+    assert await relevant_events("&kind=RELEVANT_EVENT_KIND_LARGE_PRIZE") == [prize]
+    assert await relevant_events(f"&since={withdrawal['at']}&until={prize['at']}") == [withdrawal]
 
     for query, field in (("kind=LARGE", "kind"), ("page_size=501", "page_size"), ("since=yesterday", "since")):
-        status, refused, _ = await office.request("GET", f"{RELEVANT}?{query}")
+        status, refused, _ = await operator.request("GET", f"{RELEVANT}?{query}")
         assert (status, refused["reason"], refused["facts"]["field"]) == (400, "INVALID", field)
-    for scope, why in (("player", (403, "SCOPE_MISSING")), ("game", (401, "TOKEN_INVALID"))):
-        answer = await office.client.call("GET", RELEVANT, token=office.client.token(scope, player_id))
-        assert (answer.status, answer.body["reason"]) == why
-    assert (await office.client.call("GET", RELEVANT)).status == 401
+    for scope, refusal in (("player", (403, "SCOPE_MISSING")), ("game", (401, "TOKEN_INVALID"))):
+        answer = await operator.client.call("GET", RELEVANT, token=operator.client.token(scope, player_id))
+        assert (answer.status, answer.body["reason"]) == refusal
+    assert (await operator.client.call("GET", RELEVANT)).status == 401
 
 
 @pytest.mark.rule("903-B/2015:6.3.6.6")
-async def test_changes_of_parameters_are_told_with_before_and_after(office: Office) -> None:
-    placement_id = await office.table()
-    await office.configure(placement_id, "SRIJ/second", minimum_cents=300)
-    status, listed, _ = await office.request("GET", f"/v1/tables/{placement_id}/configurations")
+async def test_changes_of_parameters_show_the_values_before_and_after(operator: Operator) -> None:
+    placement_id = operator.spare_table()
+    await operator.configure(placement_id, "SRIJ/second", minimum_cents=300)
+    status, listed, _ = await operator.request("GET", f"/v1/tables/{placement_id}/configurations")
     assert status == 200, listed
     by_number = {version["version"]: version for version in listed["versions"]}
     change = listed["changes"][0]
@@ -279,99 +289,100 @@ async def test_changes_of_parameters_are_told_with_before_and_after(office: Offi
     assert listed["changes"][1] == {"version": 1, "replaces": 0}
     assert (before["configuration"]["rules"]["minimum_cents"], before["approval_reference"]) == ("200", "SRIJ/test")
     assert (after["configuration"]["rules"]["minimum_cents"], after["approval_reference"]) == ("300", "SRIJ/second")
-    assert (after["entered_by"], after["entered_at"] > before["entered_at"]) == (office.name, True)
+    assert (after["entered_by"], after["entered_at"] > before["entered_at"]) == (operator.name, True)
 
-    player_id, _ = await office.player()
-    _, entered = await office.enter(placement_id, player_id)
+    player_id, _ = await operator.player()
+    _, entered = await operator.enter(placement_id, player_id)
     path = f"/v1/tables/{entered['table']['table_id']}/inactivityPolicy"
     for seconds in (600, 700):
-        await office.post_ok(path, {"invite": True, "idle_seconds": seconds}, "PUT")
-    status, told, _ = await office.request("GET", f"{path}/changes")
-    assert status == 200, told
-    seconds_of = [(each["before"]["idle_seconds"], each["after"]["idle_seconds"]) for each in told["changes"]]
+        await operator.post_ok(path, {"invite": True, "idle_seconds": seconds}, "PUT")
+    status, page, _ = await operator.request("GET", f"{path}/changes")
+    assert status == 200, page
+    seconds_of = [(each["before"]["idle_seconds"], each["after"]["idle_seconds"]) for each in page["changes"]]
     assert seconds_of == [(600, 700), (180, 600)]
-    assert {each["changed_by"] for each in told["changes"]} == {office.name}
-    answer = await office.client.call("GET", f"{path}/changes", token=office.client.token("player", player_id))
+    assert {each["changed_by"] for each in page["changes"]} == {operator.name}
+    answer = await operator.client.call("GET", f"{path}/changes", token=operator.client.token("player", player_id))
     assert (answer.status, answer.body["reason"]) == (403, "SCOPE_MISSING")
 
 
 @pytest.mark.slow
 @pytest.mark.rule("903-B/2015:6.3.6.7")
 @pytest.mark.guarantee("G12")
-async def test_g12_what_cannot_be_recorded_is_not_done(running: Platform, office: Office) -> None:
-    player_id, _ = await office.player()
-    table_id = await office.table()
+async def test_g12_a_command_that_cannot_be_recorded_is_not_carried_out(platform: Platform, operator: Operator) -> None:
+    player_id, _ = await operator.player()
+    table_id = operator.spare_table()
     scope = {"scope": "SWITCH_SCOPE_TABLE", "table_id": table_id, "enabled": False, "reason": "the felt is torn"}
-    running.wallet.kill()
+    platform.wallet.kill()
     try:
-        # Neither needs the wallet for itself.
+        # Neither command needs the wallet, only its record does.
         answers = await asyncio.gather(
-            office.request("POST", "/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"}),
-            office.request("POST", "/v1/games/roulette/switches", scope),
+            operator.request("POST", "/v1/operator/revocations", {"subject": player_id, "reason": "stolen phone"}),
+            operator.request("POST", "/v1/games/roulette/switches", scope),
         )
     finally:
-        running.wallet.start()
-        await running.wallet.ready()
-        # The gateway has to have found it, too.
-        await running.gateway.ready()
-    assert {(status, said["reason"]) for status, said, _ in answers} == {(503, "UNAVAILABLE")}
-    log = await office.request("GET", "/v1/games/roulette/switches?page_size=1")
+        platform.wallet.start()
+        await platform.wallet.ready()
+        # The gateway has to have noticed, too.
+        await platform.gateway.ready()
+    assert {(status, answer["reason"]) for status, answer, _ in answers} == {(503, "UNAVAILABLE")}
+    log = await operator.request("GET", "/v1/games/roulette/switches?page_size=1")
     assert table_id not in json.dumps(log[1])
 
-    async def plays() -> bool:
-        return (await office.enter(table_id, player_id))[0] == 200
+    async def is_let_in() -> bool:
+        return (await operator.enter(table_id, player_id))[0] == 200
 
-    # As soon as the roulette has found the wallet.
-    await wait_until(plays)
-    assert methods(await office.actions(object=player_id)) == [("WalletService/OpenAccount", "OK")]
+    # It takes a moment until the roulette has found the wallet again.
+    await wait_until(is_let_in)
+    assert methods(await operator.actions(object=player_id)) == [("WalletService/OpenAccount", "OK")]
 
 
 @pytest.mark.slow
 @pytest.mark.rule("903-B/2015:6.3.1")
 @pytest.mark.guarantee("G12")
-async def test_all_games_are_off_also_where_a_game_was_down(running: Platform, office: Office) -> None:
-    (player_id, _), table_id = await office.player(), await office.table()
+async def test_switching_off_the_platform_reaches_a_game_that_was_down(platform: Platform, operator: Operator) -> None:
+    (player_id, _), table_id = await operator.player(), operator.spare_table()
 
-    async def refused() -> bool:
-        status, said = await office.enter(table_id, player_id)
-        why = "the regulator asks for it"
-        return (status, said.get("reason"), said.get("facts", {}).get("why")) == (409, "TABLE_DISABLED", why)
+    async def is_switched_off() -> bool:
+        status, answer = await operator.enter(table_id, player_id)
+        reason = "the regulator asks for it"
+        return (status, answer.get("reason"), answer.get("facts", {}).get("why")) == (409, "TABLE_DISABLED", reason)
 
-    async def plays() -> bool:
-        return (await office.enter(table_id, player_id))[0] == 200
+    async def is_let_in() -> bool:
+        return (await operator.enter(table_id, player_id))[0] == 200
 
-    running.roulette.kill()
-    await office.post_ok(SWITCHES, {"enabled": False, "reason": "the regulator asks for it"})
-    running.roulette.start()
-    await running.roulette.ready()
+    platform.roulette.kill()
+    await operator.post_ok(SWITCHES, {"enabled": False, "reason": "the regulator asks for it"})
+    platform.roulette.start()
+    await platform.roulette.ready()
     try:
-        # Not once, from its first moment on, does it let anybody in.
-        async with asyncio.timeout(WITHIN_S):
-            while not await refused():
-                assert not await plays()
+        # From its first moment on it lets nobody in, not once.
+        async with asyncio.timeout(TIMEOUT_S):
+            while not await is_switched_off():
+                assert not await is_let_in()
+                await asyncio.sleep(0.05)
     finally:
-        await office.post_ok(SWITCHES, {"enabled": True, "reason": "the regulator is content"})
-    await wait_until(plays)
-    logged = (await office.request("GET", f"{SWITCHES}?page_size=2"))[1]["switches"]
+        await operator.post_ok(SWITCHES, {"enabled": True, "reason": "the regulator is content"})
+    await wait_until(is_let_in)
+    logged = (await operator.request("GET", f"{SWITCHES}?page_size=2"))[1]["switches"]
     assert [(each["enabled"], each["reason"], each["set_by"]) for each in logged] == [
-        (True, "the regulator is content", office.name),
-        (False, "the regulator asks for it", office.name),
+        (True, "the regulator is content", operator.name),
+        (False, "the regulator asks for it", operator.name),
     ]
     assert (
-        methods(await office.actions(method="feltro.wallet.v1.PlatformService/SetPlatformSwitch"))
+        methods(await operator.actions(method="feltro.wallet.v1.PlatformService/SetPlatformSwitch"))
         == [("PlatformService/SetPlatformSwitch", "OK")] * 2
     )
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
-async def test_one_player_s_play_is_switched_off_and_on(office: Office) -> None:
-    (player_id, account_id), table_id = await office.player(), await office.table()
-    await office.post_ok(f"/v1/accounts/{account_id}:block", {"reason": "he asked for it"})
-    status, said = await office.enter(table_id, player_id)
-    await office.post_ok(f"/v1/accounts/{account_id}:unblock", {"reason": "he asked for it"})
-    assert (status, said.get("reason")) == (409, "ACCOUNT_BLOCKED")
-    assert (await office.enter(table_id, player_id))[0] == 200
-    assert methods(await office.actions(object=account_id)) == [
+async def test_an_operator_blocks_and_unblocks_one_player(operator: Operator) -> None:
+    (player_id, account_id), table_id = await operator.player(), operator.spare_table()
+    await operator.post_ok(f"/v1/accounts/{account_id}:block", {"reason": "at the player's request"})
+    status, answer = await operator.enter(table_id, player_id)
+    await operator.post_ok(f"/v1/accounts/{account_id}:unblock", {"reason": "at the player's request"})
+    assert (status, answer.get("reason")) == (409, "ACCOUNT_BLOCKED")
+    assert (await operator.enter(table_id, player_id))[0] == 200
+    assert methods(await operator.actions(object=account_id)) == [
         ("WalletService/BlockAccount", "OK"),
         ("WalletService/UnblockAccount", "OK"),
     ]

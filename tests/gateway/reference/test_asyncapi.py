@@ -1,4 +1,4 @@
-"""The AsyncAPI document is one, holds every method, and says what is really said.
+"""The AsyncAPI document is valid, has every method, and describes the messages that are really sent.
 
 `asyncapi-3.0.0.schema.json.gz` is the AsyncAPI initiative's own schema, from its npm package `@asyncapi/specs` 6.11.1
 (`schemas/3.0.0-without-$id.json`, Apache-2.0), compressed.
@@ -24,63 +24,63 @@ _SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
 DOCUMENT: dict[str, Any] = json.loads(json.dumps(document(CONTRACTS)))
 
 
-def test_it_is_an_asyncapi_document() -> None:
+def test_the_document_is_valid_asyncapi() -> None:
     schema = json.loads(gzip.decompress(_SCHEMA.read_bytes()))
     jsonschema.Draft7Validator(schema).validate(DOCUMENT)
 
 
-def test_it_refers_to_nothing_that_is_not_there() -> None:
+def test_every_reference_is_resolved() -> None:
     for reference in _references(DOCUMENT):
         found: Any = DOCUMENT
         for part in reference.removeprefix("#/").split("/"):
             found = found[part]
 
 
-def test_it_holds_every_method_and_every_close_code() -> None:
+def test_the_document_has_every_method_and_every_close_code() -> None:
     assert set(CONTRACTS.by_rpc_name) < set(DOCUMENT["operations"])
     assert {str(int(code)) for code in CloseCode} < set(DOCUMENT["channels"]["socket"]["x-close-codes"])
     assert all(message["payload"] for message in DOCUMENT["components"]["messages"].values())
 
 
-async def test_what_is_said_is_what_it_says(nats_url: str) -> None:
-    async with live_gateway(nats_url) as (live, tables, _), live.connect("player:ana@1050") as client:
+async def test_websocket_messages_are_as_described(nats_url: str) -> None:
+    async with live_gateway(nats_url) as (gateway, tables, _), gateway.connect("player:ana@1050") as client:
         table = await tables.open(f"t{uuid4().hex[:12]}")
-        await _said(client, "subscribe", table_id=table.table_id)
-        await _said(client, "subscribe", table_id=table.table_id, from_seq=0)
-        await _said(client, "TableService.GetTable", table_id=table.table_id)
-        await _said(client, "ping")
+        await _call(client, "subscribe", table_id=table.table_id)
+        await _call(client, "subscribe", table_id=table.table_id, from_seq=0)
+        await _call(client, "TableService.GetTable", table_id=table.table_id)
+        await _call(client, "ping")
         _validate("refresh.result", await client.call_with_token("refresh", "player:ana@1040"))
-        await _said(client, "unsubscribe", table_id=table.table_id)
+        await _call(client, "unsubscribe", table_id=table.table_id)
         _validate("error", await client.call("Nobody.DoesThis"))
         _validate("error", await client.call("subscribe", table_id="nowhere"))
-        await _said(client, "subscribe", table_id=table.table_id)
+        await _call(client, "subscribe", table_id=table.table_id)
         table.publish()
         table.publish_takeover()
         for _ in range(2):
             _validate("table", _notification("table", await client.next_notification("table")))
-        live.hub._on_gap()
+        gateway.hub._on_gap()
         _validate("snapshot", _notification("snapshot", await client.next_notification("snapshot")))
         _validate("notice", _notification("notice", await client.next_notification("notice")))
-        live.private_facts._on_gap()
+        gateway.private_facts._on_gap()
         _validate("notice", _notification("notice", await client.next_notification("notice")))
 
 
-async def test_what_is_streamed_is_what_it_says(nats_url: str) -> None:
-    async with live_gateway(nats_url) as (live, tables, _):
+async def test_streamed_events_are_as_described(nats_url: str) -> None:
+    async with live_gateway(nats_url) as (gateway, tables, _):
         table = await tables.open(f"t{uuid4().hex[:12]}")
-        path, sent = f"/v1/tables/{table.table_id}/events", {"Authorization": "Bearer player:ana@1050"}
+        path, headers = f"/v1/tables/{table.table_id}/events", {"Authorization": "Bearer player:ana@1050"}
         kinds = set()
-        for more in ({}, {"Last-Event-ID": "0"}):
-            async with live.client.get(path, headers={**sent, **more}) as got:
+        for resumption in ({}, {"Last-Event-ID": "0"}):
+            async with gateway.client.get(path, headers={**headers, **resumption}) as response:
                 table.publish()
                 for _ in range(3):
-                    name, said = await EventStreamReader(got).next()
+                    name, content = await EventStreamReader(response).next()
                     kinds.add(name)
-                    _validate(f"stream.{name}", said)
+                    _validate(f"stream.{name}", content)
         assert kinds == {"snapshot", "resumed", "table", "notice"}
 
 
-async def _said(client: RpcClient, method: str, **params: object) -> None:
+async def _call(client: RpcClient, method: str, **params: object) -> None:
     meta = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
     call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
     _validate(f"{method}.call", call)
@@ -91,9 +91,9 @@ def _notification(method: str, params: object) -> dict[str, object]:
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
-def _validate(message: str, said: object) -> None:
+def _validate(message: str, content: object) -> None:
     payload = DOCUMENT["components"]["messages"][message]["payload"]
-    jsonschema.Draft202012Validator({**payload, "components": DOCUMENT["components"]}).validate(said)
+    jsonschema.Draft202012Validator({**payload, "components": DOCUMENT["components"]}).validate(content)
 
 
 def _references(part: object) -> Iterator[str]:

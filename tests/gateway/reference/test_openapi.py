@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, complete, and says exactly what the edge does."""
+"""The OpenAPI document is valid, complete, and describes exactly what the gateway does."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator({**reference, "components": DOCUMENT["components"]})
 
 
-def test_it_is_valid() -> None:
+def test_the_document_is_valid_openapi() -> None:
     OpenAPIV31SpecValidator(DOCUMENT).validate()
 
 
-def test_every_binding_of_every_method_is_there_once() -> None:
+def test_every_binding_is_one_operation() -> None:
     offered = {(binding.template, binding.verb.lower()) for each in CONTRACTS.methods for binding in each.bindings}
     assert {(path, verb) for path, verb, _ in _operations()} == offered
     ids = [operation["operationId"] for *_, operation in _operations()]
     assert len(ids) == len(set(ids))
 
 
-def test_every_operation_says_what_it_does_who_may_and_how_it_fails() -> None:
+def test_every_operation_documents_purpose_access_and_failures() -> None:
     public = {binding.template for each in CONTRACTS.methods if each.public for binding in each.bindings}
     for path, verb, operation in _operations():
         assert operation["summary"], path
@@ -60,14 +60,14 @@ def test_every_operation_says_what_it_does_who_may_and_how_it_fails() -> None:
         assert not re.search(r"[Ss]copes?:[^\n]*\b(game|nobody)\b", operation["description"]), path
 
 
-def test_every_example_of_an_error_has_the_status_that_it_is_shown_under() -> None:
+def test_every_example_of_a_problem_stands_under_its_status() -> None:
     for name, response in DOCUMENT["components"]["responses"].items():
         for shown in response["content"]["application/problem+json"].get("examples", {}).values():
             example = shown if "$ref" not in shown else DOCUMENT["components"]["examples"][shown["$ref"].split("/")[-1]]
             assert name.startswith(f"Problem{example['value']['status']}"), name
 
 
-def test_commands_are_named_by_a_header() -> None:
+def test_commands_take_an_idempotency_key() -> None:
     keyed = {each.rpc_name.replace(".", "_") for each in CONTRACTS.methods if each.has_request_id and each.bindings}
     reference = {"$ref": "#/components/parameters/Idempotency-Key"}
     assert {
@@ -75,7 +75,7 @@ def test_commands_are_named_by_a_header() -> None:
     } == keyed
 
 
-def test_a_body_has_not_what_the_path_says() -> None:
+def test_a_body_leaves_out_what_path_and_header_have() -> None:
     for path, _, operation in _operations():
         if "requestBody" in operation:
             name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
@@ -86,15 +86,15 @@ def test_a_body_has_not_what_the_path_says() -> None:
             assert operation["requestBody"]["required"] == (bool(SCHEMAS[name].get("required")) if whole else True)
 
 
-def test_every_field_and_value_has_its_words() -> None:
+def test_every_schema_and_field_has_a_description() -> None:
     for name, schema in SCHEMAS.items():
         if not name.startswith("google."):
             assert schema["description"], name
-            for field, described in schema.get("properties", {}).items():
-                assert described.get("description"), f"{name}.{field}"
+            for field, definition in schema.get("properties", {}).items():
+                assert definition.get("description"), f"{name}.{field}"
 
 
-def test_pages_lead_on() -> None:
+def test_a_page_links_to_the_next() -> None:
     operation = DOCUMENT["paths"]["/v1/players/{player_id}/sessions"]["get"]
     assert operation["responses"]["200"]["links"]["NextPage"] == {
         "operationId": "SessionService_ListSessions",
@@ -121,17 +121,17 @@ MESSAGES = RandomMessages(CONTRACTS.messages_about(ANY_TOPIC))
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_every_answer_is_as_it_is_described(name: str, data: st.DataObject) -> None:
+def test_every_answer_fits_its_schema(name: str, data: st.DataObject) -> None:
     message = data.draw(MESSAGES.strategy_for(ANSWERS[name]))
     _validator(name.removeprefix("feltro.")).validate(json_codec.to_json(message))
 
 
-def test_the_schemas_of_what_is_sent_know_what_is_understood() -> None:
+def test_schemas_of_requests_allow_exactly_what_is_accepted() -> None:
     bet = _validator("roulette.v1.Bet.Request")
-    understood: list[object] = [5, "5", 5.0]
-    not_understood: list[object] = [1.5, "x", True, [], 2**63, "1" * 19, 0, "0", -5, None]
-    assert all(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in understood)
-    assert not any(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in not_understood)
+    accepted: list[object] = [5, "5", 5.0]
+    refused: list[object] = [1.5, "x", True, [], 2**63, "1" * 19, 0, "0", -5, None]
+    assert all(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in accepted)
+    assert not any(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in refused)
     assert not bet.is_valid({"colour": "red"})
     account = _validator("wallet.v1.OpenAccountRequest.Request")
     assert all(account.is_valid({"player_id": "ana", "mode": mode}) for mode in ("MODE_REAL", 1))
@@ -143,31 +143,31 @@ def test_the_schemas_of_what_is_sent_know_what_is_understood() -> None:
     assert not any(device.is_valid({"kind": kind}) for kind in ("b\0", "b" * 257))
 
 
-def test_what_a_game_says_in_words_of_its_own_is_described_with_its_type() -> None:
+def test_a_games_own_messages_are_described_with_their_types() -> None:
     rules = {
         "@type": "type.googleapis.com/feltro.roulette.v1.SpecificRules",
         "wheel": "WHEEL_FRENCH",
         "minimum_cents": 1,
     }
-    sent = _validator("table.v1.GameRules.Request")
-    assert sent.is_valid(rules)
-    assert not sent.is_valid({"wheel": "WHEEL_FRENCH", "minimum_cents": 1})
-    assert not sent.is_valid({**rules, "bets": []})
-    assert not sent.is_valid({**rules, "@type": "type.googleapis.com/feltro.roulette.v1.Bets"})
+    schema = _validator("table.v1.GameRules.Request")
+    assert schema.is_valid(rules)
+    assert not schema.is_valid({"wheel": "WHEEL_FRENCH", "minimum_cents": 1})
+    assert not schema.is_valid({**rules, "bets": []})
+    assert not schema.is_valid({**rules, "@type": "type.googleapis.com/feltro.roulette.v1.Bets"})
     for message in CONTRACTS.messages_about(ANY_TOPIC):
         unions = [schema for name, schema in SCHEMAS.items() if name.startswith("table.v1.Game") and "oneOf" in schema]
         assert any(type_url(message) in union["discriminator"]["mapping"] for union in unions), message.full_name
 
 
-def test_every_any_of_a_table_says_what_it_is_about_and_every_game_has_words_for_it() -> None:
+def test_every_any_has_a_topic_and_every_game_a_message_for_it() -> None:
     games = {message.file.package for message in CONTRACTS.messages_about(ANY_TOPIC)}
-    for matter in any_topic_pb2.AnyTopic.values()[1:]:
-        assert sorted(message.file.package for message in CONTRACTS.messages_about(matter)) == sorted(games)
+    for topic in any_topic_pb2.AnyTopic.values()[1:]:
+        assert sorted(message.file.package for message in CONTRACTS.messages_about(topic)) == sorted(games)
     for name in SCHEMAS:
-        assert name != "google.protobuf.Any", "a field over REST is an Any without the option `about`"
+        assert name != "google.protobuf.Any", "a field over REST is an Any without a topic"
 
 
-async def test_it_is_served_with_a_page_that_fetches_from_here_only() -> None:
+async def test_the_document_is_served_with_a_page_that_loads_nothing_from_elsewhere() -> None:
     async with http_gateway(FakeDispatcher()) as client:
         served = await client.get("/openapi.json")
         assert await served.json() == DOCUMENT
