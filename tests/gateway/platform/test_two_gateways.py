@@ -385,6 +385,7 @@ async def _post_until_done(session: aiohttp.ClientSession, path: str, body: Json
         while status in {0, 503}:
             async with session.post(path, json=body, headers=_bearer(token)) as answer:
                 status = answer.status
+            await asyncio.sleep(0.05)
     assert status == 200
 
 
