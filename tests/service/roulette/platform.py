@@ -88,19 +88,17 @@ class RoulettePlatform:
     async def open_tables(self) -> None:
         """Opens the shared tables and spare ones: a process claims new tables only once a second."""
         async with self.driver() as driver:
-            opened = []
-            for regulation, table_id in INDIVIDUAL_TABLES.items():
-                rules = table_rules(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-                await driver.roulette.configure(table_id, rules)
-                opened.append(table_id)
+            configured = {
+                table_id: table_rules(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+                for regulation, table_id in INDIVIDUAL_TABLES.items()
+            }
             for wheel, more in itertools.product(WHEEL_BY_REGULATION.values(), SPARE_TABLE_RULES):
                 rules = table_rules(wheel=wheel, **more)
                 spare = [driver.unique_name("table") for _ in range(SPARE_TABLES_PER_RULES)]
                 self.spare_tables[rules.SerializeToString(deterministic=True)] = spare
-                for table_id in spare:
-                    await driver.roulette.configure(table_id, rules)
-                opened += spare
-            for table_id in opened:
+                configured |= dict.fromkeys(spare, rules)
+            await asyncio.gather(*itertools.starmap(driver.roulette.configure, configured.items()))
+            for table_id in configured:
                 await driver.wait_until_open(table_id)
 
     @asynccontextmanager
