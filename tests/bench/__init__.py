@@ -1,1 +1,1 @@
-"""How fast it is, as ratios to a floor on the same machine in the same run."""
+"""Benches: speed as a ratio to a floor that is measured on the same machine in the same run."""

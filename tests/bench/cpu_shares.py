@@ -1,4 +1,4 @@
-"""Where the CPU time of this process goes: its stack is looked at a few hundred times in each second of CPU."""
+"""Where the CPU time of this process goes: its stack is sampled a few hundred times in each second of CPU time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Self
 
 SAMPLE_EVERY_CPU_S = 0.002
 
-# The first of these that is found in the path of a frame, from the innermost frame outwards, says what was being done.
+# From the innermost frame outwards, the first of these found in the path of a frame names the part of a sample.
 _PARTS = (
     ("services/roulette/", "engine"),
-    ("services/kit/table/postgres_journal", "journal"),
+    ("services/kit/table/journal/", "journal"),
     ("asyncpg", "journal"),
-    ("services/kit/table/table_bus", "publishing"),
-    ("services/kit/table/appearance", "publishing"),
+    ("services/kit/table/events/", "publishing"),
+    ("services/kit/bus/", "publishing"),
     ("nats/", "publishing"),
-    ("services/kit/table/grpc_wallet", "wallet call"),
-    ("services/kit/table/bank", "wallet call"),
-    ("services/kit/table/carrier", "wallet call"),
+    ("services/kit/table/wallet/", "wallet call"),
+    ("services/kit/table/banked/stake_batcher", "wallet call"),
+    ("services/kit/rpc/", "wallet call"),
     ("grpc/", "wallet call"),
     ("services/kit/table/", "runtime"),
     ("services/kit/", "runtime"),
@@ -28,13 +28,13 @@ _PARTS = (
 
 
 class CpuShares:
-    """Looks while it is entered."""
+    """Samples the stack while it is entered."""
 
     def __init__(self) -> None:
-        self._seen: Counter[str] = Counter()
+        self._samples: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        signal.signal(signal.SIGPROF, self._look)
+        signal.signal(signal.SIGPROF, self._sample)
         signal.setitimer(signal.ITIMER_PROF, SAMPLE_EVERY_CPU_S, SAMPLE_EVERY_CPU_S)
         return self
 
@@ -42,17 +42,17 @@ class CpuShares:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_IGN)
 
-    def _look(self, _number: int, frame: FrameType | None) -> None:
+    def _sample(self, _number: int, frame: FrameType | None) -> None:
         while frame is not None:
             path = frame.f_code.co_filename
-            for part, what in _PARTS:
-                if part in path:
-                    self._seen[what] += 1
+            for found, part in _PARTS:
+                if found in path:
+                    self._samples[part] += 1
                     return
             frame = frame.f_back
-        self._seen["event loop"] += 1
+        self._samples["event loop"] += 1
 
     def shares(self) -> dict[str, float]:
-        """Of all looks, largest first."""
-        total = sum(self._seen.values()) or 1
-        return {what: seen / total for what, seen in self._seen.most_common()}
+        """The share of each part in all samples, largest first."""
+        total = sum(self._samples.values()) or 1
+        return {part: count / total for part, count in self._samples.most_common()}

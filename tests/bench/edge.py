@@ -1,8 +1,8 @@
-"""`make bench-edge`: what the gateway costs, beside the least that it could cost, in one run.
+"""`make bench-edge`: the cost of the gateway beside the least that it could be, in one run.
 
 (a) a bare loop that writes one frame to sockets; (b) the same by the gateway; (c) bets over WebSocket and REST; (d) two
 bare gRPC calls and a plain commit; (e) memory of an idle connection; (f) processor time of all processes for a bet,
-beside that of one bare gRPC call. Ends in lines `ratio <name> <value>`.
+beside that of one bare gRPC call. Prints lines `ratio <name> <value>` at the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`make bench-edge`, bets: from a client's send to the durable acknowledgement, beside what no way could do without.
+"""`make bench-edge`, bets: from a client's send to the durable acknowledgement, beside a floor that no platform beats.
 
-Ends in lines `ratio <name> <value>`. Everything runs on one machine: what all processes together spend on a bet changes
-less with what else it does than how long a bet takes.
+Prints lines `ratio <name> <value>` at the end. Everything runs on one machine: other work on it changes the CPU time of
+all processes for a bet less than the time that a bet takes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiohttp
 import grpc
 import uvloop
 
@@ -30,18 +31,19 @@ from tests.processes.roulette import RouletteClient, configuration
 TABLES, PLAYERS_PER_TABLE = 8, 16
 # Far fewer than one player may place in one round.
 LONE_BETS = 300
-# Whose processor time is counted.
+# The processes whose CPU time is counted.
 BOTH_SIDES = "load generator", "edge_floor"
 PLATFORM = "gateway", "roulette", "wallet", "NATS", "PostgreSQL"
 WINDOW_MS = 600_000
 MONEY_CENTS = 10**10
 MINIMUM_CENTS = 100
-# At each of them one player may lay so much that no phase comes to the end of it.
+# The limits of these places are so high that no phase reaches them.
 PLACES = ("red", "odd", "low")
-# The lone player, the floor and the lone player over REST take turns: a busy machine is busy for all of them.
+# The lone player, the floor and the lone player over REST take turns, so that a busy machine slows all of them.
 TURNS = 3
 OPEN_WITHIN_S = 20.0
-# Nobody is refused for being a machine that bets as fast as it can.
+GROUP_METRIC = "feltro_wallet_group_commands"
+# A bench calls as fast as it can.
 UNLIMITED = {
     "FELTRO_GATEWAY_PLAYER_CALLS_PER_S": "10000",
     "FELTRO_GATEWAY_PLAYER_CALLS_AT_ONCE": "100000",
@@ -54,7 +56,7 @@ UNLIMITED = {
 
 @dataclass(frozen=True)
 class ConnectedPlayer:
-    """A player at a table, and his program."""
+    """A player at a table, and the player's client."""
 
     table_id: str
     round_id: str
@@ -62,66 +64,67 @@ class ConnectedPlayer:
 
 
 class Tables:
-    """Players at a few tables who bet by one kind of program."""
+    """Players at a few tables who bet with one kind of client."""
 
-    def __init__(self, chairs: Sequence[ConnectedPlayer]) -> None:
-        self._chairs = chairs
+    def __init__(self, players: Sequence[ConnectedPlayer]) -> None:
+        self._players = players
         self._made = 0
 
     @property
     def player_count(self) -> int:
-        return len(self._chairs)
+        return len(self._players)
 
     async def lone_bet(self, _caller: int, turn: int) -> int:
-        """One bet of one player; another one's before he has laid all that he may."""
+        """One bet of one player at a time; the next player takes over before the limit of bets is reached."""
         return await self.bet(self._made // LONE_BETS % self.player_count, turn)
 
     async def bet(self, caller: int, turn: int) -> int:
         """One bet."""
-        chair = self._chairs[caller]
+        player = self._players[caller]
         self._made += 1
         place = PLACES[turn % len(PLACES)]
-        await chair.client.bet(self._made, chair.table_id, chair.round_id, place, MINIMUM_CENTS)
+        await player.client.bet(self._made, player.table_id, player.round_id, place, MINIMUM_CENTS)
         return 1
 
     def disconnect(self) -> None:
-        for chair in self._chairs:
-            chair.client.close()
+        for player in self._players:
+            player.client.close()
 
 
 async def open_tables(running: Platform, kind: str) -> Tables:
-    """Tables whose round takes bets for longer than the bench lasts, and players who are connected."""
-    ways: dict[str, Callable[[str, int, str], Awaitable[BetClient]]]
-    ways = {"ws": WebSocketClient.connect, "rest": RestClient.connect}
-    chairs: list[ConnectedPlayer] = []
-    async with running.roulette.client() as roulette, running.wallet.client() as money:
+    """Opens tables whose round takes bets for longer than the bench lasts, and connects players."""
+    connects: dict[str, Callable[[str, int, str], Awaitable[BetClient]]]
+    connects = {"ws": WebSocketClient.connect, "rest": RestClient.connect}
+    connect = connects[kind]
+    connected: list[ConnectedPlayer] = []
+    async with running.roulette.client() as roulette, running.wallet.client() as wallet_client:
         table_ids = [f"{kind}_{number}" for number in range(TABLES)]
         for table_id in table_ids:
             rules = configuration(window_ms=WINDOW_MS, minimum_cents=MINIMUM_CENTS, seats=PLAYERS_PER_TABLE)
             await roulette.configure(table_id, rules)
         for table_id in table_ids:
-            players = [f"{table_id}-{number}" for number in range(PLAYERS_PER_TABLE)]
-            await asyncio.gather(*(money.open_account(player, MONEY_CENTS) for player in players))
+            player_ids = [f"{table_id}-{number}" for number in range(PLAYERS_PER_TABLE)]
+            await asyncio.gather(*(wallet_client.open_account(player_id, MONEY_CENTS) for player_id in player_ids))
             async with asyncio.timeout(OPEN_WITHIN_S):
-                await _open(roulette, players[0], table_id)
-                await asyncio.gather(*(roulette.enter(player, table_id) for player in players))
-                round_id = await _round_of(roulette, players[0], table_id)
-            for player in players:
-                token = running.gateway.issuer.token(["player"], player)
-                program = await ways[kind]("127.0.0.1", running.gateway.port, token)
-                chairs.append(ConnectedPlayer(table_id, round_id, program))
-    return Tables(_in_turn(chairs))
+                await _open(roulette, player_ids[0], table_id)
+                await asyncio.gather(*(roulette.enter(player_id, table_id) for player_id in player_ids))
+                round_id = await _round_of(roulette, player_ids[0], table_id)
+            for player_id in player_ids:
+                token = running.gateway.issuer.token(["player"], player_id)
+                client = await connect("127.0.0.1", running.gateway.port, token)
+                connected.append(ConnectedPlayer(table_id, round_id, client))
+    return Tables(_in_turn(connected))
 
 
-def _in_turn(chairs: Sequence[ConnectedPlayer]) -> list[ConnectedPlayer]:
-    """One of each table first."""
+def _in_turn(players: Sequence[ConnectedPlayer]) -> list[ConnectedPlayer]:
+    """Orders the players so that neighbours sit at different tables."""
     return [
-        chairs[table * PLAYERS_PER_TABLE + player] for player in range(PLAYERS_PER_TABLE) for table in range(TABLES)
+        players[table * PLAYERS_PER_TABLE + player] for player in range(PLAYERS_PER_TABLE) for table in range(TABLES)
     ]
 
 
 async def _open(roulette: RouletteClient, player: str, table_id: str) -> None:
-    """Until he may enter: a process takes its tables by and by."""
+    """Returns when the player has entered: no event says that a process has claimed a table."""
     while True:
         try:
             await roulette.enter(player, table_id)
@@ -140,7 +143,7 @@ async def _round_of(roulette: RouletteClient, player: str, table_id: str) -> str
         await asyncio.sleep(0.05)
 
 
-def _together(name: str, parts: Sequence[Measured]) -> Measured:
+def _merged(name: str, parts: Sequence[Measured]) -> Measured:
     return Measured(
         name,
         sum(part.seconds for part in parts),
@@ -149,11 +152,39 @@ def _together(name: str, parts: Sequence[Measured]) -> Measured:
     )
 
 
-def _cpu_us(measured: Measured, who: Collection[str]) -> float:
-    return sum(measured.cpu_s.get(one, 0.0) for one in who) / measured.count * 1e6
+def _cpu_us(measured: Measured, processes: Collection[str]) -> float:
+    return sum(measured.cpu_s.get(process, 0.0) for process in processes) / measured.count * 1e6
+
+
+async def stakes_per_group(running: Platform) -> Callable[[], Awaitable[float]]:
+    """Begins to count; the function returns how many commands the ledger has committed together on average since.
+
+    A bet costs the wallet less in a larger group, and the size varies between runs: it explains their differences.
+    """
+    commands, groups = await _ledger_groups(running)
+
+    async def average() -> float:
+        commands_now, groups_now = await _ledger_groups(running)
+        return (commands_now - commands) / max(1.0, groups_now - groups)
+
+    return average
+
+
+async def _ledger_groups(running: Platform) -> tuple[float, float]:
+    """The commands that the ledger has committed so far, and the groups."""
+    url = f"http://127.0.0.1:{running.wallet.metrics_port}/metrics"
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        text = await answer.text()
+    values = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if name.startswith(GROUP_METRIC):
+            values[name.removeprefix(GROUP_METRIC)] = float(value)
+    return values["_sum"], values["_count"]
 
 
 async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -> dict[str, float]:
+    """Measures the floor and both kinds of clients; the ratios."""
     by_way = {"ws": await open_tables(running, "ws"), "rest": await open_tables(running, "rest")}
     ratios: dict[str, float] = {}
     try:
@@ -168,20 +199,22 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
                 )
                 for way, tables in by_way.items():
                     lone[way].append(await measure(f"(c) one bet at a time, {way}", 1, each, tables.lone_bet))
-            least = _together("(d)", lone["floor"]).percentile_ms(0.5)
-            # As many as there are players: what travels together costs less.
+            floor_p50_ms = _merged("(d)", lone["floor"]).percentile_ms(0.5)
+            # As many callers as there are players: calls that travel together cost less.
             callers = by_way["ws"].player_count
             echoed = await measure(f"(f) bare gRPC echo, {callers} callers", callers, seconds / 2, floor.one_hop)
             for way, tables in by_way.items():
-                alone = _together(way, lone[way])
+                alone = _merged(way, lone[way])
                 print(
                     f"  (c) one bet at a time, {way}: p50 {alone.percentile_ms(0.5):.2f} ms,"
-                    f" p99 {alone.percentile_ms(0.99):.2f} ms; the floor (d): p50 {least:.2f} ms"
+                    f" p99 {alone.percentile_ms(0.99):.2f} ms; the floor (d): p50 {floor_p50_ms:.2f} ms"
                 )
+                groups = await stakes_per_group(running)
                 many = await measure(
                     f"(c) {tables.player_count} players, {way}", tables.player_count, seconds, tables.bet
                 )
-                ratios[f"edge-bet-{way}-lone-p50-to-floor"] = alone.percentile_ms(0.5) / least
+                print(f"      {await groups():.1f} stakes per group of the ledger", flush=True)
+                ratios[f"edge-bet-{way}-lone-p50-to-floor"] = alone.percentile_ms(0.5) / floor_p50_ms
                 spent, bare = _cpu_us(many, many.cpu_s), _cpu_us(echoed, BOTH_SIDES)
                 ratios[f"edge-bet-{way}-cpu-to-echo"] = spent / bare
                 ratios[f"edge-bet-{way}-cpu-without-clients-to-echo"] = _cpu_us(many, PLATFORM) / bare
@@ -193,7 +226,7 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
 
 
 def bench(postgres: EmbeddedPostgres, seconds: float) -> dict[str, float]:
-    """All phases on one platform."""
+    """Runs all phases on one platform."""
     postgres.ensure_database(wallet.DATABASE, wallet.OWNER, wallet.USER)
     owner_url = postgres.url(wallet.OWNER, wallet.DATABASE)
     wallet.migrate(owner_url)

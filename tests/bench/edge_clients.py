@@ -1,4 +1,4 @@
-"""Players' programs as cheap as they can be, so that a bench measures the platform: one socket, one call at a time."""
+"""Clients as cheap as they can be, so that a bench measures the platform: one socket, one call at a time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HANDSHAKE = (
 _HEAD_ENDS = b"\r\n\r\n"
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 _TEXT, _PING = 0x81, 0x89
-# What is told without being asked for has no id.
+# Only answers have an id; events do not.
 _ANSWER, _DONE = b'{"jsonrpc":"2.0","id":', b',"result":'
 
 
 class BetFailed(Exception):
-    """It was not placed, and nothing is worth measuring."""
+    """A bet was not placed; the bench stops."""
 
 
 class BetClient(Protocol):
@@ -32,11 +32,11 @@ class BetClient(Protocol):
     def close(self) -> None: ...
 
 
-class _Line(asyncio.Protocol):
-    """A socket on which one answer is waited for at a time."""
+class _Connection(asyncio.Protocol):
+    """A socket with one call at a time."""
 
     def __init__(self) -> None:
-        self._heard = b""
+        self._received = b""
         self._answer: asyncio.Future[bytes] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -47,47 +47,47 @@ class _Line(asyncio.Protocol):
             self._answer.set_exception(BetFailed(f"the connection was lost: {failed}"))
 
     def data_received(self, data: bytes) -> None:
-        self._heard += data
+        self._received += data
         self.receive()
 
     def receive(self) -> None:
         raise NotImplementedError
 
-    def answered(self, said: bytes) -> None:
+    def answered(self, payload: bytes) -> None:
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result(said)
+            self._answer.set_result(payload)
 
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
         raise NotImplementedError
 
-    async def request(self, said: bytes) -> bytes:
+    async def request(self, payload: bytes) -> bytes:
         self._answer = asyncio.get_running_loop().create_future()
-        self.transport.write(said)
+        self.transport.write(payload)
         return await self._answer
 
     def close(self) -> None:
         self.transport.abort()
 
 
-class WebSocketClient(_Line):
-    """Over a WebSocket."""
+class WebSocketClient(_Connection):
+    """Bets over a WebSocket."""
 
     _open = False
 
     @classmethod
     async def connect(cls, host: str, port: int, token: str) -> WebSocketClient:
-        _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
-        head = await made.request(HANDSHAKE.format(token=token).encode())
+        _, client = await asyncio.get_running_loop().create_connection(cls, host, port)
+        head = await client.request(HANDSHAKE.format(token=token).encode())
         if b" 101 " not in head.partition(b"\r\n")[0]:
             raise BetFailed(head.decode())
-        return made
+        return client
 
     def receive(self) -> None:
         if not self._open:
-            head, ended, rest = self._heard.partition(_HEAD_ENDS)
+            head, ended, rest = self._received.partition(_HEAD_ENDS)
             if not ended:
                 return
-            self._heard, self._open = rest, True
+            self._received, self._open = rest, True
             self.answered(head)
         while (frame := self._frame()) is not None:
             kind, payload = frame
@@ -97,52 +97,52 @@ class WebSocketClient(_Line):
                 self.transport.write(bytes((0x8A, 0x80 | len(payload), 0, 0, 0, 0)) + payload)
 
     def _frame(self) -> tuple[int, bytes] | None:
-        heard = self._heard
-        if len(heard) < 4:
-            return None if len(heard) < 2 or heard[1] else self._take(0, 2)
-        size, begins = heard[1], 2
+        received = self._received
+        if len(received) < 4:
+            return None if len(received) < 2 or received[1] else self._take(0, 2)
+        size, start = received[1], 2
         if size == 126:
-            size, begins = int.from_bytes(heard[2:4], "big"), 4
+            size, start = int.from_bytes(received[2:4], "big"), 4
         elif size == 127:
-            if len(heard) < 10:
+            if len(received) < 10:
                 return None
-            size, begins = int.from_bytes(heard[2:10], "big"), 10
-        return None if len(heard) < begins + size else self._take(size, begins)
+            size, start = int.from_bytes(received[2:10], "big"), 10
+        return None if len(received) < start + size else self._take(size, start)
 
-    def _take(self, size: int, begins: int) -> tuple[int, bytes]:
-        heard = self._heard
-        self._heard = heard[begins + size :]
-        return heard[0], heard[begins : begins + size]
+    def _take(self, size: int, start: int) -> tuple[int, bytes]:
+        received = self._received
+        self._received = received[start + size :]
+        return received[0], received[start : start + size]
 
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
         text = (
             f'{{"jsonrpc":"2.0","id":{number},"method":"RouletteService.PlaceBets","params":{{"request_id":"w{number}",'
             f'"table_id":"{table_id}","round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}}}'
         ).encode()
-        # A mask of zeros changes nothing.
-        said = await self.request(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
-        if _DONE not in said[:60]:
-            raise BetFailed(said.decode())
+        # A mask of zeros leaves the text as it is.
+        answer = await self.request(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
+        if _DONE not in answer[:60]:
+            raise BetFailed(answer.decode())
 
 
-class RestClient(_Line):
-    """Over REST, on a connection that stays."""
+class RestClient(_Connection):
+    """Bets over REST, on one connection that stays open."""
 
     @classmethod
     async def connect(cls, host: str, port: int, token: str) -> RestClient:
-        _, made = await asyncio.get_running_loop().create_connection(cls, host, port)
-        made._token = token
-        return made
+        _, client = await asyncio.get_running_loop().create_connection(cls, host, port)
+        client._token = token
+        return client
 
     _token = ""
 
     def receive(self) -> None:
-        head, ended, rest = self._heard.partition(_HEAD_ENDS)
+        head, ended, rest = self._received.partition(_HEAD_ENDS)
         found = _LENGTH.search(head) if ended else None
         if found is None or len(rest) < int(found[1]):
             return
-        said, self._heard = self._heard, b""
-        self.answered(said)
+        answer, self._received = self._received, b""
+        self.answered(answer)
 
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
         body = f'{{"round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}'
@@ -151,6 +151,6 @@ class RestClient(_Line):
             f"Authorization: Bearer {self._token}\r\nIdempotency-Key: r{number}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
-        said = await self.request((head + body).encode())
-        if not said.startswith(b"HTTP/1.1 200"):
-            raise BetFailed(said.decode())
+        answer = await self.request((head + body).encode())
+        if not answer.startswith(b"HTTP/1.1 200"):
+            raise BetFailed(answer.decode())

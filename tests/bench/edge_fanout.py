@@ -1,8 +1,8 @@
-"""`make bench-edge`, fan-out: events of a table told to all who watch it, beside a bare loop writing one frame.
+"""`make bench-edge`, fan-out: the delivery of a table's events to all watchers, beside a bare loop writing one frame.
 
-Ends in lines `ratio <name> <value>`. Server and clients are processes of their own on one machine; runs of the two
-alternate, and the medians are compared. Both have the same event loop, the same clients and frames of the same size.
-`…_processor` compares the processor's time of the server for each delivery, which a busy machine changes less.
+Prints lines `ratio <name> <value>` at the end. Server and clients are processes of their own on one machine; runs of
+the two sides alternate, and their medians are compared. Both have the same event loop, the same clients and frames of
+the same size. `…_processor` compares the CPU time of the server for a delivery, which a busy machine changes less.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gateway.access.rate_limiter import Limit, Limits, RateLimiter
 from gateway.backends.dispatcher import CallContext
 from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts, Method
-from gateway.http.connection_limiter import ConnectionCounter
+from gateway.http.connection_limiter import ConnectionCounter, connection_capacity
 from gateway.live.encoding import EncodedEvent
 from gateway.live.hub import Hub
 from gateway.live.private_facts import PrivateFacts
@@ -47,13 +47,13 @@ from tests.gateway.live_gateway import FakeAuthenticator
 
 TABLE = "bench"
 WATCHERS = (100, 1_000, 5_000)
-# All numbers have as many digits, so that all frames have the same size.
+# All numbers from here have as many digits, so that all frames have the same size.
 FIRST = 1_000_000
-# Events on their way at once: no side waits for the other.
+# Events under way at once: neither server nor clients wait for the other.
 WINDOW = 4
 CONCURRENT_CONNECTS = 200
 READY_WITHIN_S = 30.0
-# Events are told so often where it is measured how long one takes, and not how many there can be.
+# The pace of events while their delay is measured and not their rate.
 SEND_EVERY_S = 0.1
 HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{more}"
@@ -63,11 +63,11 @@ _ANSWER = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
 
 
 def event(seq: int) -> events_pb2.TableEvent:
-    made = events_pb2.TableEvent(table_id=TABLE, seq=seq)
-    made.at.FromMilliseconds(1_700_000_000_123)
-    made.bets_placed.CopyFrom(events_pb2.BetsPlaced(round_id="r" * 40, seat=17, amount_cents=2_500))
-    made.bets_placed.bets.Pack(types_pb2.LocalizedText(pt="x" * 30, en="y" * 30))
-    return made
+    placed = events_pb2.TableEvent(table_id=TABLE, seq=seq)
+    placed.at.FromMilliseconds(1_700_000_000_123)
+    placed.bets_placed.CopyFrom(events_pb2.BetsPlaced(round_id="r" * 40, seat=17, amount_cents=2_500))
+    placed.bets_placed.bets.Pack(types_pb2.LocalizedText(pt="x" * 30, en="y" * 30))
+    return placed
 
 
 def frame(seq: int) -> bytes:
@@ -97,7 +97,7 @@ class BareServer(asyncio.Protocol):
 
 
 class TableStub:
-    """Answers for the one table."""
+    """Answers for the only table."""
 
     async def dispatch(self, method: Method, request: Message, context: CallContext) -> bytes:
         table = types_pb2.TableSnapshot(table_id=TABLE, seq=FIRST)
@@ -113,12 +113,12 @@ async def serve_edge(port: int, nats_url: str) -> None:
     bus = await nats.connect(nats_url)
     limit = Limit("calls", 1e6, 1_000_000)
     rates = RateLimiter(Limits(limit, limit, limit, limit, limit))
-    visitors = cast("Authenticator", FakeAuthenticator())
+    authenticator = cast("Authenticator", FakeAuthenticator())
     contracts = Contracts()
     hub, facts = Hub(bus, contracts, TableStub()), PrivateFacts(bus)
     connections = ConnectionCounter(100_000, 100_000)
     sockets = WebSocketServer(
-        RpcServer(contracts, TableStub(), visitors, rates, hub, facts), visitors, rates, connections
+        RpcServer(contracts, TableStub(), authenticator, rates, hub, facts), authenticator, rates, connections
     )
     application = web.Application()
     sockets.install(application)
@@ -131,25 +131,25 @@ async def serve_edge(port: int, nats_url: str) -> None:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """What clients do."""
+    """The load that clients make."""
 
     watchers: int
     seconds: float
     port: int
     server_pid: int
-    """The process that is measured."""
+    """The process whose CPU time is measured."""
 
 
 @dataclass
 class DeliveryCount:
-    """What all clients of a run have received."""
+    """The bytes that all clients of a run have received."""
 
     received: int = 0
     expected: int = 0
     reached: asyncio.Event = field(default_factory=asyncio.Event)
     sent_at: float = 0.0
     delays_s: list[float] | None = None
-    """From telling to receiving, of each watcher and event, where somebody wants to know."""
+    """The time from sending to receiving, of each watcher and event; None if it is not measured."""
 
     def expect(self, more: int) -> None:
         self.expected += more
@@ -164,7 +164,7 @@ class DeliveryCount:
 
 
 class Watcher(asyncio.Protocol):
-    """A client: says what it has to, and counts."""
+    """A client: subscribes, and counts what it receives."""
 
     def __init__(self, count: DeliveryCount, handshake: bytes, subscription: bytes) -> None:
         self._count = count
@@ -192,7 +192,7 @@ class Watcher(asyncio.Protocol):
 
 
 def masked(text: bytes) -> bytes:
-    """A client's frame; a mask of zeros changes nothing."""
+    """A client's frame; a mask of zeros leaves the text as it is."""
     return bytes((0x81, 0x80 | len(text), 0, 0, 0, 0)) + text
 
 
@@ -204,16 +204,16 @@ def handshake(token: str = "") -> bytes:
 async def connect(
     port: int, count: DeliveryCount, number: int, *, watch: bool, tokens: Sequence[str] = ()
 ) -> list[Watcher]:
-    """`tokens`, one for each, or none."""
+    """Opens connections; `tokens`: one for each, or none."""
     openings = iter([handshake(token) for token in tokens] or itertools.repeat(handshake(), number))
-    said = b'{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"%s"}}' % TABLE.encode()
-    then = masked(said) if watch else b""
+    subscription = b'{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"table_id":"%s"}}' % TABLE.encode()
+    first_frame = masked(subscription) if watch else b""
     loop = asyncio.get_running_loop()
     made: list[Watcher] = []
     for first in range(0, number, CONCURRENT_CONNECTS):
         some = await asyncio.gather(
             *(
-                loop.create_connection(lambda: Watcher(count, next(openings), then), "127.0.0.1", port)
+                loop.create_connection(lambda: Watcher(count, next(openings), first_frame), "127.0.0.1", port)
                 for _ in range(min(CONCURRENT_CONNECTS, number - first))
             )
         )
@@ -224,24 +224,24 @@ async def connect(
 
 
 async def rate(load: LoadOptions, *, watch: bool, trigger: Callable[[int], object]) -> str:
-    """Deliveries a second, the processor's time of the server for each in microseconds, p50 and p99 of delays in ms."""
+    """Deliveries a second, the server's CPU time for each in microseconds, p50 and p99 of delays in milliseconds."""
     number, seconds = load.watchers, load.seconds
     count = DeliveryCount()
     watchers = await connect(load.port, count, number, watch=watch)
     size = len(frame(FIRST)) * number
     gc.collect()
     gc.freeze()
-    told = 0
+    sent = 0
     server = psutil.Process(load.server_pid)
     before = sum(server.cpu_times()[:2])
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:
         while count.expected - count.received < WINDOW * size:
-            told += 1
+            sent += 1
             count.expect(size)
-            trigger(told)
+            trigger(sent)
             await asyncio.sleep(0)
-        # Room for another one.
+        # Until there is room for another event.
         room = DeliveryCount(count.received, count.expected - (WINDOW - 1) * size)
         count.reached.clear()
         while count.received < room.expected:
@@ -250,15 +250,15 @@ async def rate(load: LoadOptions, *, watch: bool, trigger: Callable[[int], objec
         await asyncio.sleep(0.0002)
     lasted = time.perf_counter() - started
     used = sum(server.cpu_times()[:2])
-    numbers = itertools.count(told + 1)
+    numbers = itertools.count(sent + 1)
     p50, p99 = await delays(count, size, seconds / 2, lambda: trigger(next(numbers)))
     for watcher in watchers:
         watcher.transport.abort()
-    return f"{told * number / lasted} {(used - before) * 1e6 / told / number} {p50} {p99}"
+    return f"{sent * number / lasted} {(used - before) * 1e6 / sent / number} {p50} {p99}"
 
 
 async def delays(count: DeliveryCount, size: int, seconds: float, trigger: Callable[[], object]) -> tuple[float, float]:
-    """One event after the other: p50 and p99 of what it takes to reach a watcher, in milliseconds."""
+    """Sends one event after the other; p50 and p99 of the time to reach a watcher, in milliseconds."""
     count.delays_s = []
     ends = time.perf_counter() + seconds
     while (began := time.perf_counter()) < ends:
@@ -282,8 +282,8 @@ async def load_edge(load: LoadOptions, nats_url: str) -> str:
     subject = table_subject(TABLE)
     waiting: list[asyncio.Task[None]] = []
 
-    def trigger(told: int) -> None:
-        payload = events_pb2.TableEvents(events=[event(FIRST + told)]).SerializeToString()
+    def trigger(sent: int) -> None:
+        payload = events_pb2.TableEvents(events=[event(FIRST + sent)]).SerializeToString()
         waiting.append(asyncio.ensure_future(bus.publish(subject, payload)))
 
     found = await rate(load, watch=True, trigger=trigger)
@@ -303,7 +303,7 @@ def wait_for(port: int) -> None:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run came to; the processor's time is the server's, whatever else the machine did."""
+    """The result of one run; the CPU time is the server's alone."""
 
     per_second: float
     processor_us: float
@@ -312,7 +312,7 @@ class RunResult:
 
 
 def run(side: str, number: int, seconds: float, nats_url: str) -> RunResult:
-    """One run of one side, both of its processes new."""
+    """Runs one side once, in new processes."""
     port = free_port()
     command = [sys.executable, "-m", "tests.bench.edge_fanout"]
     server = subprocess.Popen([*command, "--serve", side, "--port", str(port), "--nats", nats_url])
@@ -321,8 +321,8 @@ def run(side: str, number: int, seconds: float, nats_url: str) -> RunResult:
         time.sleep(0.5)
         load = [*command, "--load", side, "--port", str(port), "--nats", nats_url]
         load += ["--watchers", str(number), "--seconds", str(seconds), "--server", str(server.pid)]
-        said = subprocess.run(load, capture_output=True, check=True)
-        return RunResult(*map(float, said.stdout.split()))
+        finished = subprocess.run(load, capture_output=True, check=True)
+        return RunResult(*map(float, finished.stdout.split()))
     finally:
         server.kill()
         server.wait()
@@ -351,8 +351,16 @@ def main() -> int:
     return 0
 
 
+def open_files_for(connections: int) -> None:
+    """Raises the limit of open files as the gateway does, also for the processes started from here."""
+    capacity = connection_capacity(connections)
+    if capacity < connections:
+        sys.exit(f"The system allows {capacity} connections and the bench opens {connections}: raise `ulimit -Hn`.")
+
+
 def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float]:
-    """All phases on one bus."""
+    """Runs all phases on one bus."""
+    open_files_for(max(watchers))
     ratios: dict[str, float] = {}
     with ephemeral.nats() as server:
         asyncio.run(_make_stream(server.url))
@@ -362,7 +370,7 @@ def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float
                 for side, of_side in found.items():
                     asyncio.run(_purge(server.url))
                     of_side.append(run(side, number, seconds, server.url))
-                    _say(side, number, of_side[-1])
+                    _report(side, number, of_side[-1])
             bare, edge = (statistics.median(one.per_second for one in of_side) for of_side in found.values())
             ratios[f"fanout_{number}"] = edge / bare
             bare, edge = (statistics.median(one.processor_us for one in of_side) for of_side in found.values())
@@ -370,11 +378,11 @@ def bench(watchers: Sequence[int], seconds: float, runs: int) -> dict[str, float
     return ratios
 
 
-def _say(side: str, number: int, one: RunResult) -> None:
+def _report(side: str, number: int, one: RunResult) -> None:
     letter = "(a)" if side == "bare" else "(b)"
     print(
         f"  {letter} {side} {number:>6} watchers {one.per_second:>10,.0f} deliveries/s, {one.processor_us:.2f} µs of"
-        f" the server's processor each; one event arrives after p50 {one.p50_ms:.1f} ms, p99 {one.p99_ms:.1f} ms",
+        f" the server's CPU time each; an event arrives after p50 {one.p50_ms:.1f} ms, p99 {one.p99_ms:.1f} ms",
         flush=True,
     )
 

@@ -1,4 +1,4 @@
-"""What a bet over the edge is measured against: a bare gRPC call that says back what it is told, and a plain commit."""
+"""The floor of a bet through the gateway: bare gRPC calls that echo their request, and a plain commit."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import uvloop
 
 from stack.servers.ephemeral import free_port
 
-SERVICE, METHOD = "bench.Echo", "Say"
+SERVICE, METHOD = "bench.Echo", "Echo"
 # About as much as a bet.
 PAYLOAD = b"b" * 256
 HOPS = 2
 
 
 async def serve(port: int) -> None:
-    async def say(request: bytes, _: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+    async def echo(request: bytes, _: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
         return request
 
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-    handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {METHOD: grpc.unary_unary_rpc_method_handler(say)}
+    handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {METHOD: grpc.unary_unary_rpc_method_handler(echo)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     server.add_insecure_port(f"127.0.0.1:{port}")
     await server.start()
@@ -33,7 +33,7 @@ async def serve(port: int) -> None:
 
 @contextmanager
 def echo_server() -> Iterator[str]:
-    """A process that answers; its address."""
+    """Starts a process that echoes; its address."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "tests.bench.edge_floor", str(port)])
     try:
@@ -44,21 +44,21 @@ def echo_server() -> Iterator[str]:
 
 
 class Floor:
-    """Calls and commits, one after the other."""
+    """The calls and commits of the floor."""
 
     def __init__(self, channel: grpc.aio.Channel, connection: asyncpg.Connection) -> None:
-        self._say: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{SERVICE}/{METHOD}")
+        self._echo: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{SERVICE}/{METHOD}")
         self._connection = connection
 
     async def one_hop(self, _caller: int = 0, _turn: int = 0) -> int:
         """One call."""
-        await self._say(PAYLOAD, wait_for_ready=True)
+        await self._echo(PAYLOAD, wait_for_ready=True)
         return 1
 
     async def hops_and_commit(self, _caller: int, turn: int) -> int:
-        """A hop to the gateway's service and one to the wallet, and what makes money durable."""
+        """The hops to the game service and to the wallet, and the commit that makes a stake durable."""
         for _ in range(HOPS):
-            await self._say(PAYLOAD)
+            await self._echo(PAYLOAD)
         await self._insert.fetch(str(turn))
         return 1
 
@@ -75,9 +75,9 @@ async def floor(address: str, owner_url: str) -> AsyncIterator[Floor]:
     connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
     try:
         async with grpc.aio.insecure_channel(address) as channel:
-            made = Floor(channel, connection)
-            await made.prepare()
-            yield made
+            measured = Floor(channel, connection)
+            await measured.prepare()
+            yield measured
     finally:
         await connection.close()
 

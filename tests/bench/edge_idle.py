@@ -1,4 +1,4 @@
-"""What an idle connection costs the gateway: the whole process, and each player with a token of his own."""
+"""The memory of an idle connection in the gateway: of an anonymous client, and of a player with an own token."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import uvloop
 
 from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
-from tests.bench.edge_fanout import READY_WITHIN_S, DeliveryCount, connect
+from tests.bench.edge_fanout import READY_WITHIN_S, DeliveryCount, connect, open_files_for
 from tests.processes.gateway import GatewayProcess
 
-# What the first connections make is there for all.
+# The first connections allocate what all share.
 FIRST = 200
-# What a connection leaves behind when it is made is gone by then.
+# By then, what opening a connection needs is freed.
 SETTLED_AFTER_S = 1.0
 MINUTES = 600
-# Nobody is to be told to wait; all come from one address.
+# All connections come from one address, and none may be refused.
 LIMITS = {
     f"FELTRO_GATEWAY_{name}": "100000"
     for name in ("ADDRESS_TOKENS_PER_S", "ADDRESS_TOKENS_AT_ONCE", "CONNECTIONS", "CONNECTIONS_PER_ADDRESS")
@@ -32,19 +32,20 @@ LIMITS = {
 
 
 def bench(number: int) -> dict[str, float]:
-    """KiB of each kind."""
+    """KiB of an idle connection of each kind."""
+    open_files_for(FIRST + number)
     found: dict[str, float] = {}
     with ephemeral.nats() as bus, tempfile.TemporaryDirectory(prefix="feltro-idle-") as home:
-        for who in ("anonymous", "player"):
+        for kind in ("anonymous", "player"):
             gateway = GatewayProcess("", bus.url, Path(home), LIMITS, wallet_address=f"127.0.0.1:{free_port()}")
-            size = found[f"idle_{who}_kib"] = memory(gateway, number, known=who == "player")
-            print(f"  (e) {size:.1f} KiB for an idle connection, {who}", flush=True)
+            size = found[f"idle_{kind}_kib"] = memory(gateway, number, with_token=kind == "player")
+            print(f"  (e) {size:.1f} KiB for an idle connection, {kind}", flush=True)
     return found
 
 
-def memory(gateway: GatewayProcess, number: int, *, known: bool) -> float:
-    """KiB by which the process grows with each connection; `known`: with a token."""
-    subjects = [f"p{each}" for each in range(FIRST + number)] if known else []
+def memory(gateway: GatewayProcess, number: int, *, with_token: bool) -> float:
+    """KiB by which the process grows with each connection; `with_token`: of a player."""
+    subjects = [f"p{each}" for each in range(FIRST + number)] if with_token else []
     tokens = [gateway.issuer.token(["player"], subject, MINUTES) for subject in subjects]
     gateway.start()
     try:
@@ -69,17 +70,17 @@ def memory(gateway: GatewayProcess, number: int, *, known: bool) -> float:
 
 
 def _wait(gateway: GatewayProcess) -> None:
-    """Returns when it lets a player in, though there is nothing behind it."""
+    """Returns when the gateway answers a player, although no service runs behind it."""
     token = gateway.issuer.token(["player"], "first")
-    asking = urllib.request.Request(f"{gateway.url}/v1/games", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    request = urllib.request.Request(f"{gateway.url}/v1/games", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(asking, timeout=READY_WITHIN_S):  # noqa: S310
+            with urllib.request.urlopen(request, timeout=READY_WITHIN_S):  # noqa: S310
                 return
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.05)
-    raise RuntimeError("the gateway lets nobody in")
+    raise RuntimeError("the gateway does not answer")
 
 
 def main() -> int:

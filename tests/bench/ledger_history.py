@@ -1,10 +1,10 @@
-"""Fills a ledger with a past: many old rounds, each stake placed and given back, in rows that the audit accepts."""
+"""Fills a ledger with many old rounds, each stake placed and returned, in rows that the audit accepts."""
 
 from __future__ import annotations
 
 import asyncpg
 
-# Four entries a stake: onto the felt and off it again, two pockets each.
+# Four entries a stake: placed and returned, with two balance parts each.
 ENTRIES_PER_STAKE = 4
 STAKES_PER_ROUND = 100
 # Rows in one transaction.
@@ -67,7 +67,7 @@ UPDATE accounts SET version = version + 2 * turns FROM turns WHERE accounts.acco
 
 
 async def fill(owner_url: str, entries: int) -> None:
-    """Adds about as many entries as asked for, at the first table, among everybody who sits there."""
+    """Adds about so many entries at the first table, shared among its players."""
     connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
     try:
         left = max(0, entries) // ENTRIES_PER_STAKE
@@ -87,6 +87,7 @@ async def fill(owner_url: str, entries: int) -> None:
 
 
 async def count(owner_url: str) -> int:
+    """The number of entries in the ledger."""
     connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
     try:
         entries: int = await connection.fetchval("SELECT count(*) FROM entries")

@@ -1,7 +1,7 @@
 """`make bench-table`: live tables with bots on the real wallet, beside the same wallet without tables in the same run.
 
-Ends in lines `ratio <name> <value>`. The tables, their bots and the load generator of the wallet share the machine with
-what they measure. Bots sit in the process of the tables: what is measured is the runtime and not a way to it.
+Prints lines `ratio <name> <value>` at the end. The tables, their bots and the load generator of the wallet share the
+machine with what they measure. Bots run in the process of the tables: the runtime is measured and not the way to it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ POLL_EVERY_S = 0.05
 
 
 class BenchCatalogue:
-    """Every house has the rules it is asked for by its name."""
+    """A catalogue whose rules depend on the name of the table."""
 
     def __init__(self, game: RouletteGame) -> None:
         self._multi = _configured(game, wallet_types.PLAY_MULTI_PLAYER)
@@ -91,7 +91,7 @@ def _configured(game: RouletteGame, play: wallet_types.Play.ValueType) -> Versio
 
 
 class CountingJournal(PostgresJournal):
-    """Counts the rounds that are drawn, and keeps their entropy if somebody wants it."""
+    """Counts the rounds that are drawn, and writes their entropy to `draws`, if there is a file."""
 
     rounds = 0
     draws: BinaryIO | None = None
@@ -105,7 +105,7 @@ class CountingJournal(PostgresJournal):
 
 @dataclass
 class BetCounts:
-    """What the bots have done."""
+    """The stakes of the bots."""
 
     stakes: int = 0
     late_bets: int = 0
@@ -113,27 +113,27 @@ class BetCounts:
 
 
 class BenchTables:
-    """Houses and bots in this process."""
+    """Tables and players in this process."""
 
-    def __init__(self, resources: RuntimeDependencies[Bets, Outcome], client: WalletClient) -> None:
-        self.dependencies = resources
+    def __init__(self, dependencies: RuntimeDependencies[Bets, Outcome], client: WalletClient) -> None:
+        self.dependencies = dependencies
         self._client = client
         self._leave = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self, placement_ids: Sequence[str]) -> list[OwnedTables[Bets, Outcome]]:
-        houses = [OwnedTables(placement_id, self.dependencies) for placement_id in placement_ids]
+        owned = [OwnedTables(placement_id, self.dependencies) for placement_id in placement_ids]
 
         async def announce(_epoch: int) -> None:
             return
 
-        self._tasks += [asyncio.create_task(house.run(announce, self._leave, asyncio.Event())) for house in houses]
-        for house in houses:
-            await house.ready.wait()
-        return houses
+        self._tasks += [asyncio.create_task(tables.run(announce, self._leave, asyncio.Event())) for tables in owned]
+        for tables in owned:
+            await tables.ready.wait()
+        return owned
 
     async def seat_players(self, table: LiveTable[Bets, Outcome], player_ids: Sequence[str]) -> None:
-        """Accounts, money and sessions."""
+        """Opens accounts with money, and starts sessions."""
         await self._client.sit_down_all(player_ids, table.table_id, MONEY_CENTS)
         for session in await self.dependencies.wallet.list_table_sessions(table.table_id):
             table.apply_session(session)
@@ -144,7 +144,7 @@ class BenchTables:
 
 
 async def signal_open_betting(table: LiveTable[Bets, Outcome], open_for_bets: asyncio.Event) -> None:
-    """Wakes the bots of a table while it takes bets: bots that look for themselves would cost more than their bets."""
+    """Wakes the bots of a table while it takes bets: bots that poll would cost more than their bets."""
     while True:
         if table.takes_bets:
             open_for_bets.set()
@@ -160,7 +160,7 @@ async def bet(
     chance: random.Random,
     count: BetCounts,
 ) -> None:
-    """A bot at a multi-player table: the next bet as soon as the last one counts."""
+    """Runs a bot at a multi-player table: the next bet follows as soon as the last one counts."""
     places = list(_rules(table).offered_places)
     made = 0
     while True:
@@ -186,7 +186,7 @@ async def bet(
 async def bet_and_spin(
     table: LiveTable[Bets, Outcome], player_id: str, chance: random.Random, count: BetCounts
 ) -> None:
-    """A bot at his own table: a bet, the ball, and again."""
+    """Runs a bot at an individual table: it bets, spins, and begins again."""
     places = list(_rules(table).offered_places)
     while True:
         round_id = table.next_round_id
@@ -208,7 +208,7 @@ def _rules(table: LiveTable[Bets, Outcome]) -> RouletteRules:
 
 @dataclass
 class Phase:
-    """What one phase of play came to."""
+    """The result of one phase."""
 
     name: str
     seconds: float
@@ -234,12 +234,12 @@ class Phase:
 async def measure_phase(
     name: str, seconds: float, bots: Sequence[asyncio.Task[None]], count: BetCounts, journal: CountingJournal
 ) -> Phase:
-    """Lets the bots play, warm-up not counted."""
+    """Lets the bots play, and measures after a warm-up."""
     await asyncio.sleep(WARM_UP_S)
     stakes, rounds, used = count.stakes, journal.rounds, wallet_bench.cpu_seconds()
     count.latencies_s = []
     started = time.perf_counter()
-    with CpuShares() as looking:
+    with CpuShares() as cpu_shares:
         while time.perf_counter() - started < seconds:
             await asyncio.sleep(0.1)
             for bot in bots:
@@ -251,7 +251,7 @@ async def measure_phase(
         for who, used_now in wallet_bench.cpu_seconds().items()
     }
     measured = Phase(
-        name, took, count.stakes - stakes, journal.rounds - rounds, cpu, looking.shares(), count.latencies_s
+        name, took, count.stakes - stakes, journal.rounds - rounds, cpu, cpu_shares.shares(), count.latencies_s
     )
     measured.report()
     return measured
@@ -267,7 +267,7 @@ def make_database(postgres: EmbeddedPostgres) -> None:
 async def bench_tables(
     postgres: EmbeddedPostgres, nats_url: str, process: WalletProcess, draws: BinaryIO | None
 ) -> AsyncIterator[tuple[BenchTables, CountingJournal]]:
-    """The tables' own parts of the platform, as a game service has them."""
+    """The runtime of the tables, put together as in a game service."""
     make_database(postgres)
     url = postgres.url(ROULETTE_USER, ROULETTE_DATABASE)
     writing = postgresql.connect(url, "bench journal", 1, settings=postgres_journal.WRITER_SETTINGS)
@@ -280,7 +280,7 @@ async def bench_tables(
     channel = RelayChannel(process.address)
     try:
         async with process.client() as client:
-            resources = RuntimeDependencies(
+            dependencies = RuntimeDependencies(
                 game=game,
                 catalogue=BenchCatalogue(game),
                 wallet=GrpcWallet(channel, lambda: client.game),
@@ -289,9 +289,9 @@ async def bench_tables(
                 clock=SystemClock(),
                 publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
             )
-            made = BenchTables(resources, client)
-            yield made, journal
-            await made.stop()
+            tables = BenchTables(dependencies, client)
+            yield tables, journal
+            await tables.stop()
     finally:
         await background.cancel_and_wait([task])
         await channel.close()
@@ -301,49 +301,51 @@ async def bench_tables(
 
 
 async def measure_multi_player(
-    made: BenchTables, journal: CountingJournal, tables: int, bots_per_table: int, seconds: float
+    tables: BenchTables, journal: CountingJournal, number_of_tables: int, bots_per_table: int, seconds: float
 ) -> tuple[Phase, float]:
-    """Multi-player tables; also the memory of one of them."""
+    """Measures multi-player tables; also the memory of one of them."""
     gc.collect()
     memory = psutil.Process().memory_info().rss
-    houses = await made.open([f"multi-{number}" for number in range(tables)])
+    owned = await tables.open([f"multi-{number}" for number in range(number_of_tables)])
     gc.collect()
-    each = (psutil.Process().memory_info().rss - memory) / tables
+    each = (psutil.Process().memory_info().rss - memory) / number_of_tables
     count, bots = BetCounts(), []
     seated: list[tuple[LiveTable[Bets, Outcome], asyncio.Event, str]] = []
-    for number, house in enumerate(houses):
-        table = await house.table_for("")
+    for number, of_table in enumerate(owned):
+        table = await of_table.table_for("")
         players = [f"bot-{number}-{bot}" for bot in range(bots_per_table)]
-        await made.seat_players(table, players)
-        gate = asyncio.Event()
-        bots.append(asyncio.create_task(signal_open_betting(table, gate)))
-        seated += [(table, gate, player) for player in players]
+        await tables.seat_players(table, players)
+        open_for_bets = asyncio.Event()
+        bots.append(asyncio.create_task(signal_open_betting(table, open_for_bets)))
+        seated += [(table, open_for_bets, player) for player in players]
         if number % 20 == 0:
-            print(f"      {len(seated)} of {tables * bots_per_table} bots sit", flush=True)
-    for number, (table, gate, player) in enumerate(seated):
-        bots.append(asyncio.create_task(bet(table, gate, player, random.Random(number), count)))
-    name = f"{tables} multi-player tables, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
+            print(f"      {len(seated)} of {number_of_tables * bots_per_table} bots seated", flush=True)
+    for number, (table, open_for_bets, player) in enumerate(seated):
+        bots.append(asyncio.create_task(bet(table, open_for_bets, player, random.Random(number), count)))
+    name = f"{number_of_tables} multi-player tables, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
     measured = await measure_phase(name, seconds, bots, count, journal)
-    print(f"      memory of a table, empty: {each / 1024:.0f} KiB; {count.late_bets} bets came late")
+    print(f"      memory of an empty table: {each / 1024:.0f} KiB; {count.late_bets} bets were late")
     await background.cancel_and_wait(bots)
     return measured, each
 
 
-async def measure_individual(made: BenchTables, journal: CountingJournal, tables: int, seconds: float) -> Phase:
-    (house,) = await made.open(["solo"])
+async def measure_individual(
+    tables: BenchTables, journal: CountingJournal, number_of_tables: int, seconds: float
+) -> Phase:
+    (owned,) = await tables.open(["solo"])
     count, bots = BetCounts(), []
-    for number in range(tables):
+    for number in range(number_of_tables):
         player = f"solo-{number}"
-        table = await house.table_for(player)
-        await made.seat_players(table, [player])
+        table = await owned.table_for(player)
+        await tables.seat_players(table, [player])
         bots.append(asyncio.create_task(bet_and_spin(table, player, random.Random(number), count)))
-    measured = await measure_phase(f"{tables} individual tables", seconds, bots, count, journal)
+    measured = await measure_phase(f"{number_of_tables} individual tables", seconds, bots, count, journal)
     await background.cancel_and_wait(bots)
     return measured
 
 
 async def bench(options: argparse.Namespace, draws: BinaryIO | None) -> dict[str, float]:
-    """All phases in one run on one server."""
+    """Runs all phases on one server."""
     with ephemeral.postgres() as postgres, ephemeral.nats() as bus, tempfile.TemporaryDirectory() as home:
         postgres.ensure_database(WALLET_DATABASE, OWNER, WALLET_USER)
         wallet_bench.migrate(postgres.url(OWNER, WALLET_DATABASE))
@@ -352,9 +354,11 @@ async def bench(options: argparse.Namespace, draws: BinaryIO | None) -> dict[str
         process.start()
         try:
             await process.ready()
-            async with bench_tables(postgres, bus.url, process, draws) as (made, journal):
-                multi, memory = await measure_multi_player(made, journal, options.tables, options.bots, options.seconds)
-                individual = await measure_individual(made, journal, INDIVIDUAL_TABLES, options.seconds)
+            async with bench_tables(postgres, bus.url, process, draws) as (tables, journal):
+                multi, memory = await measure_multi_player(
+                    tables, journal, options.tables, options.bots, options.seconds
+                )
+                individual = await measure_individual(tables, journal, INDIVIDUAL_TABLES, options.seconds)
             await wallet_bench.wait_until_outbox_empty(postgres.url(OWNER, WALLET_DATABASE))
             postgres.sql("CHECKPOINT")
             alone = await ledger_alone(process, options.seconds)
@@ -369,7 +373,7 @@ async def bench(options: argparse.Namespace, draws: BinaryIO | None) -> dict[str
 
 
 async def ledger_alone(process: WalletProcess, seconds: float) -> float:
-    """(c) of `make bench-wallet`: the same wallet without tables."""
+    """Measures (c) of `make bench-wallet`: the same wallet without tables; stakes a second."""
     async with process.client() as client:
         tables = await wallet_bench.Tables.open(client)
         callers = wallet_bench.TABLES * wallet_bench.CALLS_PER_TABLE
@@ -387,7 +391,7 @@ def main() -> int:
     parser.add_argument("--bots", type=int, default=BOTS_PER_TABLE, help="at each of them")
     parser.add_argument("--draws", type=Path, help="a file to which the entropy of every draw is appended")
     options = parser.parse_args()
-    # As the service has it.
+    # As in the service.
     gc.freeze()
     gc.set_threshold(GC_YOUNG_THRESHOLD, 20, 50)
     if options.draws is None:

@@ -1,6 +1,6 @@
 """`make bench-wallet`: durable stakes per second beside pgbench on the same PostgreSQL with its durable defaults.
 
-Ends in lines `ratio <name> <value>`. The load generator shares the machine with what it measures.
+Prints lines `ratio <name> <value>` at the end. The load generator shares the machine with what it measures.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
 PGBENCH_CLIENTS = 16
 UNARY_CALLERS = 64
 TABLES, PLAYERS_PER_TABLE = 8, 250
-# Sessions start one by one, and each waits a few seconds for its turn: a busy machine would not get through them all.
+# Sessions start one by one: on a busy machine, more at once would wait until they time out.
 CONCURRENT_SEATINGS = 25
-# How a game service sends them: everybody's stakes of a moment together, the next moment's on their way.
+# As a game service sends them: the stakes of one moment together, while those of the next are on their way.
 ORDERS_PER_CALL, CALLS_PER_TABLE = 250, 2
 SMALL_LEDGER, LARGE_LEDGER = 10_000, 5_000_000
 
 
 @dataclass
 class Measured:
-    """What one phase measured."""
+    """The result of one phase."""
 
     name: str
     seconds: float = 0.0
@@ -68,7 +68,7 @@ class Measured:
 
 
 def cpu_seconds() -> dict[str, float]:
-    """CPU time so far of everything this bench has started, by what it is."""
+    """The CPU time so far of each process that this bench has started."""
     used: dict[str, float] = {"load generator": sum(psutil.Process().cpu_times()[:2])}
     for child in psutil.Process().children(recursive=True):
         try:
@@ -81,13 +81,13 @@ def cpu_seconds() -> dict[str, float]:
 
 
 def _module(command: list[str]) -> str:
-    """`wallet` of `python -m services.wallet`; what holds others on a leash belongs to who started it."""
+    """`wallet` of `python -m services.wallet`; the process that guards a child counts for the load generator."""
     name = command[2].rpartition(".")[2] if command[1:2] == ["-m"] and len(command) > 2 else "load generator"
-    return "load generator" if name == "leash" else name
+    return "load generator" if name == "child" else name
 
 
 async def measure(name: str, callers: int, seconds: float, act: Callable[[int, int], Awaitable[int]]) -> Measured:
-    """Calls `act(caller, turn)` from many callers for a while; it returns how many stakes it made."""
+    """Calls `act(caller, turn)` from many callers for a while; `act` returns how many stakes it placed."""
     measured = Measured(name)
     used = cpu_seconds()
     end = time.perf_counter() + seconds
@@ -109,7 +109,7 @@ async def measure(name: str, callers: int, seconds: float, act: Callable[[int, i
 
 
 def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
-    """TPC-B-like transactions, prepared, 16 clients."""
+    """Measures TPC-B-like transactions, prepared, of 16 clients."""
     postgres.ensure_database("pgbench", OWNER, USER)
     address = ["-h", "127.0.0.1", "-p", str(postgres.port), "-U", OWNER, "pgbench"]
     environment = {**os.environ, "PGPASSWORD": postgres.passwords[OWNER]}
@@ -122,16 +122,16 @@ def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
 
     with tempfile.TemporaryDirectory() as folder:
         run(folder, "-i", "-q", "-s", str(PGBENCH_CLIENTS))
-        said = run(folder, "-M", "prepared", "-c", str(PGBENCH_CLIENTS), "-j", "2", "-T", str(seconds), "--log")
-        # A line for each transaction, a file for each thread; the third word is how long it took.
+        output = run(folder, "-M", "prepared", "-c", str(PGBENCH_CLIENTS), "-j", "2", "-T", str(seconds), "--log")
+        # A line for each transaction, a file for each thread; the third word is the duration.
         logged = [line.split() for log in Path(folder).iterdir() for line in log.read_text().splitlines()]
-    found = re.search(r"tps = ([0-9.]+)", said)
+    found = re.search(r"tps = ([0-9.]+)", output)
     if found is None or not logged:
-        raise RuntimeError(f"pgbench did not say how fast it was:\n{said}")
-    # Its dead rows would be vacuumed while the wallet is measured.
+        raise RuntimeError(f"pgbench did not say how fast it was:\n{output}")
+    # Otherwise its dead rows would be vacuumed while the wallet is measured.
     postgres.drop_database("pgbench")
     latencies = [int(words[2]) / 1e6 for words in logged]
-    # By its own clock, which leaves out how long it took to connect.
+    # By its own clock, which does not count connecting.
     took = len(latencies) / float(found.group(1))
     measured = Measured("(a) pgbench TPC-B-like, prepared, 16 clients", took, len(latencies), latencies)
     measured.report()
@@ -139,7 +139,7 @@ def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
 
 
 async def plain_commits(url: str, seconds: float) -> Measured:
-    """One row and one commit at a time, the floor of what a lone stake can take."""
+    """Measures one row and one commit at a time, the floor of a lone stake."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     try:
         await connection.execute(
@@ -157,7 +157,7 @@ async def plain_commits(url: str, seconds: float) -> Measured:
 
 
 class Tables:
-    """Players in sessions at a few tables, and the stakes they make."""
+    """Players in sessions at a few tables, and their stakes."""
 
     def __init__(self, client: WalletClient, seats: list[list[Seat]]) -> None:
         self._client = client
@@ -180,7 +180,7 @@ class Tables:
         return cls(client, seats)
 
     async def place_stake(self, caller: int, turn: int) -> int:
-        """One stake, one call."""
+        """Places one stake in one call."""
         table = caller % TABLES
         seat = self._seats[table][(caller // TABLES * 16 + turn) % PLAYERS_PER_TABLE]
         order = self._order(seat)
@@ -189,12 +189,12 @@ class Tables:
         return 1
 
     async def empty_call(self, _caller: int, _turn: int) -> int:
-        """A call that is answered from memory, the floor of every call."""
+        """Makes a call that is answered from memory, the floor of every call."""
         await self._health.Check(health_pb2.HealthCheckRequest())
         return 1
 
     async def place_stakes(self, caller: int, _turn: int) -> int:
-        """A call with a stake of every player at a table."""
+        """Places a stake of every player at a table in one call."""
         table = caller % TABLES
         orders = [self._order(seat) for seat in self._seats[table][:ORDERS_PER_CALL]]
         request = wallet_pb2.PlaceStakesRequest(round=self._round(table, len(orders)), orders=orders)
@@ -205,7 +205,7 @@ class Tables:
         return len(answers)
 
     def _round(self, table: int, stakes: int) -> types_pb2.RoundRef:
-        """One that has room for so many more, with those that are on their way."""
+        """A round with room for so many more stakes besides those on their way."""
         self._staked[table] += stakes
         number = self._staked[table] // (STAKES_LIMIT // 2)
         reference = types_pb2.TableRef(table_id=f"bench-{table}", epoch=1)
@@ -223,7 +223,7 @@ class Tables:
 
 
 async def wait_until_outbox_empty(owner_url: str) -> float:
-    """Waits until every fact has left the outbox, and says how long that took."""
+    """Waits until every fact has left the outbox; returns the seconds."""
     started = time.perf_counter()
     connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
     try:
@@ -241,12 +241,12 @@ def migrate(owner_url: str) -> None:
 
 @asynccontextmanager
 async def ledger(postgres: EmbeddedPostgres, database: str) -> AsyncIterator[tuple[Tables, str]]:
-    """A wallet on a new database, with players at its tables, and the address of that; gone afterwards."""
+    """A wallet on a new database with players at its tables, and the owner's URL of it; dropped afterwards."""
     postgres.ensure_database(database, OWNER, USER)
     owner_url = postgres.url(OWNER, database)
     migrate(owner_url)
     with ephemeral.nats() as nats, tempfile.TemporaryDirectory() as home:
-        # The audit that the service makes of itself takes a core for a while; it must not fall into one phase alone.
+        # The service's own audit takes a core for a while: it would slow down one phase alone.
         quiet = {"FELTRO_WALLET_AUDIT_EVERY_S": "86400"}
         process = WalletProcess(postgres.url(USER, database), nats.url, Path(home), quiet)
         process.start()
@@ -260,14 +260,14 @@ async def ledger(postgres: EmbeddedPostgres, database: str) -> AsyncIterator[tup
 
 
 async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
-    """All phases in one run on one server."""
+    """Runs all phases on one server."""
     with ephemeral.postgres() as postgres:
         transactions = pgbench(postgres, int(seconds))
         async with ledger(postgres, DATABASE) as (tables, owner_url):
             commit, lone, unary = await measure_single_stakes(tables, owner_url, seconds)
-        # Another one, for this one has grown by now.
+        # A new ledger: the first has grown.
         async with ledger(postgres, f"{DATABASE}_growing") as (tables, owner_url):
-            # Not a phase, which would leave more behind than a small ledger holds.
+            # A phase as a warm-up would leave more entries than a small ledger holds.
             await asyncio.gather(*(tables.place_stakes(table, 0) for table in range(TABLES)))
             small = await measure_batches(tables, postgres, owner_url, seconds, SMALL_LEDGER)
             large = await measure_batches(tables, postgres, owner_url, seconds, large_ledger)
@@ -281,7 +281,7 @@ async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
 
 
 async def measure_single_stakes(tables: Tables, owner_url: str, seconds: float) -> tuple[Measured, Measured, Measured]:
-    """Plain commits, lone stakes, and stakes of many callers, each with a call of its own."""
+    """Measures plain commits, lone stakes, and stakes of many callers with one call each."""
     await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.place_stake)
     commit = await plain_commits(owner_url, seconds / 2)
     await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.empty_call)
@@ -294,17 +294,17 @@ async def measure_single_stakes(tables: Tables, owner_url: str, seconds: float) 
 async def measure_batches(
     tables: Tables, postgres: EmbeddedPostgres, owner_url: str, seconds: float, entries: int
 ) -> Measured:
-    """Stakes as a game service sends them, on a ledger that holds so many entries."""
+    """Measures stakes as a game service sends them, on a ledger of so many entries."""
     await wait_until_outbox_empty(owner_url)
     await ledger_history.fill(owner_url, entries - await ledger_history.count(owner_url))
-    # What loading leaves to be written is no part of what is measured.
+    # Pages that loading left dirty would be written during the phase.
     postgres.sql("CHECKPOINT")
     before, callers = await ledger_history.count(owner_url), TABLES * CALLS_PER_TABLE
     name = f"(c) PlaceStakes, {callers} callers, {ORDERS_PER_CALL} stakes a call"
     measured = await measure(name, callers, seconds, tables.place_stakes)
     waited = await wait_until_outbox_empty(owner_url)
     print(f"      entries in the ledger: {before} before, {await ledger_history.count(owner_url)} after")
-    print(f"      facts of it were delivered {waited:.1f} s after the last acknowledgement", flush=True)
+    print(f"      its facts were delivered {waited:.1f} s after the last acknowledgement", flush=True)
     return measured
 
 

@@ -1,4 +1,4 @@
-"""One platform for all tests of this folder, and a room of it for each; at closing time the books are examined."""
+"""One platform for all tests of this folder, and a driver for each; at the end its rounds are replayed and audited."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from tests.processes.wallet import WalletProcess
 from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform, SeatedPlayer
 from tests.service.roulette.replay_check import differences
 
-WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_casino", "feltro_roulette_of_casino"
+WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_tables", "feltro_roulette_of_tables"
 
 
 @pytest.fixture(scope="package")
 def platform(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RoulettePlatform]:
-    """The wallet and one replica of the roulette, on a bus of their own: no other test's tables are theirs to run."""
+    """The wallet and one replica of the roulette, on a bus of their own: they run no tables of other tests."""
     home = tmp_path_factory.mktemp("platform")
     postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
     postgres.ensure_database(ROULETTE_DATABASE, OWNER_ROLE, ROULETTE_USER, template=game_template)
     with ephemeral.nats() as bus:
-        telling = {"FELTRO_LOG_LEVEL": "debug"}
-        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home, environment=telling)
+        wallet = WalletProcess(
+            postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home, environment={"FELTRO_LOG_LEVEL": "debug"}
+        )
         roulette = RouletteProcess(
             postgres.url(ROULETTE_USER, ROULETTE_DATABASE), bus.url, home, wallet_address=wallet.address
         )
@@ -62,18 +63,18 @@ def platform(
 
 @pytest.fixture
 async def driver(platform: RoulettePlatform) -> AsyncIterator[RouletteDriver]:
-    """This test's own."""
-    async with platform.driver() as room:
-        yield room
+    """The driver of this test."""
+    async with platform.driver() as driver:
+        yield driver
 
 
 @pytest.fixture(params=["804", "807"])
 def regulation(request: pytest.FixtureRequest) -> str:
-    """What holds for American roulette holds for the French one, and is tested at both."""
+    """Runs the test for American roulette (804) and for French roulette (807)."""
     return str(request.param)
 
 
 @pytest.fixture
 async def seated_player(driver: RouletteDriver, regulation: str) -> SeatedPlayer:
-    """A player with 1000 euro at an individual table of his own."""
+    """A player with 1000 euro at an individual table."""
     return await driver.seat_new_player(INDIVIDUAL_TABLES[regulation])

@@ -1,4 +1,4 @@
-"""A casino for tests: the real wallet and the real roulette, and a room of one's own in it for every test."""
+"""The roulette platform of these tests: the real wallet and the real roulette, and a driver of them for each test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ import grpc
 import nats
 import pytest
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
@@ -32,20 +33,20 @@ from tests.service.roulette.table_watcher import TableWatcher
 
 INDIVIDUAL = wallet_types.PLAY_INDIVIDUAL
 MULTI_PLAYER = wallet_types.PLAY_MULTI_PLAYER
-# A window that no test outlives: for what is not about its end.
-LONG_WINDOW_MS = 600_000
-# Individual tables that stand open all day, by regulation.
+# No test outlives a betting window: the test ends it, by the clock of the tables, when it has done what it wants.
+WINDOW_MS = 600_000
+WINDOW_S = WINDOW_MS / 1000
+# Individual tables that all tests share, by regulation.
 INDIVIDUAL_TABLES = {"804": "single_804", "807": "single_807"}
 WHEEL_BY_REGULATION = {"804": roulette_pb2.WHEEL_AMERICAN_38, "807": roulette_pb2.WHEEL_FRENCH}
-# The rules that most tests want their tables to have.
+# The rules of most tests' tables.
 SPARE_TABLE_RULES: list[dict[str, Any]] = [
     {},
     {"play": INDIVIDUAL},
-    {"window_ms": LONG_WINDOW_MS},
     {"play": INDIVIDUAL, "mode": DEMO, "minimum_cents": 1_000},
 ]
-SPARE_TABLES_PER_RULES = 12
-# How long anything may take before it is called a hang.
+SPARE_TABLES_PER_RULES = 16
+# What takes longer hangs.
 TIMEOUT_S = 60.0
 
 _numbers = itertools.count(1)
@@ -53,7 +54,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Refusal:
-    """How a service said no."""
+    """How a service refuses a call."""
 
     reason: str
     facts: dict[str, str]
@@ -63,7 +64,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class SeatedPlayer:
-    """A player who sits at a table; at an individual one it is his own."""
+    """A player in a session at a table; an individual table is the player's own."""
 
     player_id: str
     account_id: str
@@ -72,53 +73,57 @@ class SeatedPlayer:
     seat: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class RoulettePlatform:
-    """Both processes, as they run."""
+    """The processes of the wallet and the roulette, and how far the tests have moved the clock of their tables."""
 
     wallet: WalletProcess
     roulette: RouletteProcess
     nats_url: str
     spare_tables: dict[bytes, list[str]] = field(default_factory=dict)
-    """Tables that are open and that nobody has played at, by their rules."""
+    """Open tables at which nobody has played, by their rules."""
+    tables_ahead: timedelta = timedelta()
+    """How far the clock of the tables is ahead of the machine's, which is the ledger's; only these tests move it."""
 
     async def open_tables(self) -> None:
-        """Opens what stands open all day, and spare tables: a process takes those it is given only once a second."""
-        async with self.driver() as room:
-            opened = []
-            for regulation, house in INDIVIDUAL_TABLES.items():
-                await room.roulette.configure(
-                    house, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-                )
-                opened.append(house)
-            for wheel, rules in itertools.product(WHEEL_BY_REGULATION.values(), SPARE_TABLE_RULES):
-                made = configuration(wheel=wheel, **rules)
-                spare = [room.unique_name("table") for _ in range(SPARE_TABLES_PER_RULES)]
-                self.spare_tables[made.SerializeToString(deterministic=True)] = spare
-                for table_id in spare:
-                    await room.roulette.configure(table_id, made)
-                opened += spare
-            for table_id in opened:
-                await room.wait_until_open(table_id)
+        """Opens the shared tables and spare ones: a process claims new tables only once a second."""
+        async with self.driver() as driver:
+            configured = {
+                table_id: table_rules(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+                for regulation, table_id in INDIVIDUAL_TABLES.items()
+            }
+            for wheel, more in itertools.product(WHEEL_BY_REGULATION.values(), SPARE_TABLE_RULES):
+                rules = table_rules(wheel=wheel, **more)
+                spare = [driver.unique_name("table") for _ in range(SPARE_TABLES_PER_RULES)]
+                self.spare_tables[rules.SerializeToString(deterministic=True)] = spare
+                configured |= dict.fromkeys(spare, rules)
+            await asyncio.gather(*itertools.starmap(driver.roulette.configure, configured.items()))
+            for table_id in configured:
+                await driver.wait_until_open(table_id)
 
     @asynccontextmanager
     async def driver(self) -> AsyncIterator[RouletteDriver]:
-        """What one test has for itself. Its players leave when it ends."""
+        """A driver for one test. Its players leave when the test ends."""
         bus = await nats.connect(self.nats_url)
         try:
             async with self.wallet.client() as wallet, self.roulette.client() as roulette:
-                room = RouletteDriver(self, wallet, roulette, bus)
-                yield room
-                await room.clean_up()
+                driver = RouletteDriver(self, wallet, roulette, bus)
+                yield driver
+                await driver.clean_up()
         finally:
             await bus.close()
+
+
+def table_rules(**rules: object) -> types_pb2.TableConfiguration:
+    """Specific rules whose betting window only a test ends, unless they say otherwise."""
+    return configuration(**{"window_ms": WINDOW_MS, **rules})  # type: ignore[arg-type]
 
 
 class RouletteDriver:
     """A test's clients, tables and players."""
 
-    def __init__(self, casino: RoulettePlatform, wallet: WalletClient, roulette: RouletteClient, bus: Nats) -> None:
-        self.platform = casino
+    def __init__(self, platform: RoulettePlatform, wallet: WalletClient, roulette: RouletteClient, bus: Nats) -> None:
+        self.platform = platform
         self.wallet = wallet
         self.roulette = roulette
         self.bus = bus
@@ -127,15 +132,15 @@ class RouletteDriver:
 
     # -- tables and players ------------------------------------------------------------------------------------------
 
-    def unique_name(self, of: str) -> str:
-        """A name that nobody else in this casino has."""
-        return f"{of}_{os.getpid()}_{next(_numbers)}"
+    def unique_name(self, kind: str) -> str:
+        """A name that nothing else on this platform has."""
+        return f"{kind}_{os.getpid()}_{next(_numbers)}"
 
     async def new_table(self, **rules: object) -> str:
         """A new table, open for play."""
-        made = configuration(**rules)  # type: ignore[arg-type]
-        spare = self.platform.spare_tables.get(made.SerializeToString(deterministic=True))
-        return spare.pop() if spare else await self.configure_table(self.unique_name("table"), made)
+        configured = table_rules(**rules)
+        spare = self.platform.spare_tables.get(configured.SerializeToString(deterministic=True))
+        return spare.pop() if spare else await self.configure_table(self.unique_name("table"), configured)
 
     async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
         """A new table with these rules, open for play."""
@@ -146,7 +151,7 @@ class RouletteDriver:
     async def wait_until_open(self, table_id: str) -> None:
         async with asyncio.timeout(TIMEOUT_S):
             while (await self.open_refusal(table_id)) == "TABLE_ELSEWHERE":
-                # A process takes its tables by and by; it has no event for that.
+                # No event says that a process has claimed a table.
                 await asyncio.sleep(0.02)
 
     async def open_refusal(self, table_id: str) -> str:
@@ -158,7 +163,7 @@ class RouletteDriver:
         return ""
 
     async def new_player(self, cents: int = 100_000) -> str:
-        """A player with money, who sits nowhere yet."""
+        """A player with money, at no table yet."""
         player_id = self.unique_name("player")
         await self.wallet.open_account(player_id, cents, REAL)
         self._players.add(player_id)
@@ -177,18 +182,13 @@ class RouletteDriver:
         own = entered.own_seat
         return SeatedPlayer(player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
 
-    def keep_seated(self, guest: SeatedPlayer) -> None:
-        """He stays when the test leaves."""
-        self._players.discard(guest.player_id)
-        self._open = [each for each in self._open if each[0] != guest.table_id]
-
     async def clean_up(self) -> None:
         """Ends what this test began, so that its tables play no more rounds."""
         request = session_pb2.EndPlayerSessionsRequest
         await asyncio.gather(
             *(
-                self.wallet.sessions.EndPlayerSessions(request(player_id=player), metadata=self.wallet.operator)
-                for player in self._players
+                self.wallet.sessions.EndPlayerSessions(request(player_id=player_id), metadata=self.wallet.operator)
+                for player_id in self._players
             )
         )
         for table_id, round_id in self._open:
@@ -199,144 +199,147 @@ class RouletteDriver:
                 if refusal_of(refused).reason != "ROUND_DECIDED":
                     raise
 
+    # -- the clock of the tables -------------------------------------------------------------------------------------
+
+    async def advance_tables(self, seconds: float) -> None:
+        """Moves the clock of all tables forward."""
+        await self.roulette.advance_tables(seconds)
+        self.platform.tables_ahead += timedelta(seconds=seconds)
+
+    async def end_betting(self) -> None:
+        """Ends the betting windows of all rounds under way."""
+        await self.advance_tables(WINDOW_S)
+
+    def tables_now(self) -> datetime:
+        """The time of the tables."""
+        return datetime.now(UTC) + self.platform.tables_ahead
+
+    def ledger_ns(self, moment: Timestamp) -> int:
+        """A moment of the tables' clock by the clock of the ledger, in nanoseconds."""
+        return moment.ToNanoseconds() - self.platform.tables_ahead // timedelta(microseconds=1) * 1000
+
     # -- playing -----------------------------------------------------------------------------------------------------
 
-    def metadata_of(self, guest: SeatedPlayer) -> Metadata:
-        return self.roulette.player(guest.player_id)
+    def metadata_of(self, player: SeatedPlayer) -> Metadata:
+        return self.roulette.player(player.player_id)
 
-    async def get_table(self, guest: SeatedPlayer) -> table_pb2.GetTableResponse:
-        return await self.roulette.table(guest.player_id, guest.table_id)
+    async def get_table(self, player: SeatedPlayer) -> table_pb2.GetTableResponse:
+        return await self.roulette.table(player.player_id, player.table_id)
 
-    async def wait_for_open_round(self, guest: SeatedPlayer) -> str:
-        """The round that takes bets at his table, as soon as one does."""
+    async def wait_for_open_round(self, player: SeatedPlayer) -> str:
+        """The round that takes bets at the player's table, as soon as one does."""
         async with asyncio.timeout(TIMEOUT_S):
-            while (seen := await self.get_table(guest)).table.phase != types_pb2.PHASE_BETTING:
+            while (shown := (await self.get_table(player)).table).phase != types_pb2.PHASE_BETTING:
                 await asyncio.sleep(0.02)
-        round_id: str = seen.table.round.round_id
-        self._open.append((guest.table_id, round_id))
+        round_id: str = shown.round.round_id
+        self._open.append((player.table_id, round_id))
         return round_id
 
     async def bet(
-        self, guest: SeatedPlayer, round_id: str, bets: Mapping[str, int], request_id: str | None = None
+        self, player: SeatedPlayer, round_id: str, bets: Mapping[str, int], request_id: str | None = None
     ) -> roulette_pb2.PlaceBetsResponse:
-        return await self.roulette.bet(guest.player_id, guest.table_id, round_id, bets, request_id)
+        return await self.roulette.bet(player.player_id, player.table_id, round_id, bets, request_id)
 
-    async def bet_in_open_round(self, guest: SeatedPlayer, bets: Mapping[str, int]) -> str:
-        """Bets in the round that takes bets, or in the next one if it has closed in the meantime; which one it was."""
-        while True:
-            round_id = await self.wait_for_open_round(guest)
-            try:
-                await self.bet(guest, round_id, bets)
-            except grpc.aio.AioRpcError as refused:
-                if refusal_of(refused).reason != "BETTING_CLOSED":
-                    raise
-            else:
-                return round_id
-
-    async def try_bet(self, guest: SeatedPlayer, round_id: str, bets: Mapping[str, int]) -> bool:
-        """Bets in this round; whether it still took bets. To refuse what comes before its end is wrong."""
-        seen = (await self.get_table(guest)).table.round
-        try:
-            await self.bet(guest, round_id, bets)
-        except grpc.aio.AioRpcError as refused:
-            is_over = seen.round_id != round_id or datetime.now(UTC) >= seen.closes_at.ToDatetime(UTC)
-            if refusal_of(refused).reason != "BETTING_CLOSED" or not is_over:
-                raise
-            return False
-        return True
+    async def bet_in_open_round(self, player: SeatedPlayer, bets: Mapping[str, int]) -> str:
+        """Bets in the round that takes bets; its id."""
+        round_id = await self.wait_for_open_round(player)
+        await self.bet(player, round_id, bets)
+        return round_id
 
     async def cancel_bets(
-        self, guest: SeatedPlayer, round_id: str, bets: Mapping[str, int] | None = None, request_id: str | None = None
+        self, player: SeatedPlayer, round_id: str, bets: Mapping[str, int] | None = None, request_id: str | None = None
     ) -> roulette_pb2.CancelBetsResponse:
         request = roulette_pb2.CancelBetsRequest(
             request_id=request_id or str(uuid4()),
-            table_id=guest.table_id,
+            table_id=player.table_id,
             round_id=round_id,
             bets=bet_messages(bets or {}),
         )
-        return await self.roulette.roulette.CancelBets(request, metadata=self.metadata_of(guest))
+        return await self.roulette.roulette.CancelBets(request, metadata=self.metadata_of(player))
 
     async def repeat(
-        self, guest: SeatedPlayer, round_id: str, request_id: str | None = None
+        self, player: SeatedPlayer, round_id: str, request_id: str | None = None
     ) -> roulette_pb2.RepeatBetsResponse:
         request = roulette_pb2.RepeatBetsRequest(
-            request_id=request_id or str(uuid4()), table_id=guest.table_id, round_id=round_id
+            request_id=request_id or str(uuid4()), table_id=player.table_id, round_id=round_id
         )
-        return await self.roulette.roulette.RepeatBets(request, metadata=self.metadata_of(guest))
+        return await self.roulette.roulette.RepeatBets(request, metadata=self.metadata_of(player))
 
-    async def spin(self, guest: SeatedPlayer, round_id: str) -> roulette_pb2.SpinResponse:
-        return await self.roulette.spin(guest.player_id, guest.table_id, round_id)
+    async def spin(self, player: SeatedPlayer, round_id: str) -> roulette_pb2.SpinResponse:
+        return await self.roulette.spin(player.player_id, player.table_id, round_id)
 
-    async def play(self, guest: SeatedPlayer, bets: Mapping[str, int]) -> roulette_pb2.SpinResponse:
+    async def play(self, player: SeatedPlayer, bets: Mapping[str, int]) -> roulette_pb2.SpinResponse:
         """One round at an individual table."""
-        round_id = await self.wait_for_open_round(guest)
-        await self.bet(guest, round_id, bets)
-        return await self.spin(guest, round_id)
+        round_id = await self.wait_for_open_round(player)
+        await self.bet(player, round_id, bets)
+        return await self.spin(player, round_id)
 
     async def void(self, table_id: str, round_id: str, reason: str = "the wheel stands still") -> None:
         request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
         await self.roulette.tables.VoidOpenRound(request, metadata=self.roulette.operator)
 
-    async def rounds(self, guest: SeatedPlayer, **more: object) -> list[table_pb2.PlayerRound]:
-        """The last rounds in which he took part, newest first."""
-        return list((await self.roulette.rounds(guest.player_id, **more)).rounds)
+    async def rounds(self, player: SeatedPlayer, **more: object) -> list[table_pb2.PlayerRound]:
+        """The last rounds in which the player took part, newest first."""
+        return list((await self.roulette.rounds(player.player_id, **more)).rounds)
 
     # -- money and sessions ------------------------------------------------------------------------------------------
 
-    async def balance(self, guest: SeatedPlayer) -> tuple[int, int]:
-        """What he has, free and locked."""
-        balance = await self.wallet.balance(guest.account_id)
+    async def balance(self, player: SeatedPlayer) -> tuple[int, int]:
+        """The player's money, free and locked."""
+        balance = await self.wallet.balance(player.account_id)
         return balance.free_cents, balance.locked_cents
 
-    async def session(self, guest: SeatedPlayer) -> session_pb2.GetSessionResponse:
-        request = session_pb2.GetSessionRequest(session_id=guest.session_id)
+    async def session(self, player: SeatedPlayer) -> session_pb2.GetSessionResponse:
+        request = session_pb2.GetSessionRequest(session_id=player.session_id)
         return await self.wallet.sessions.GetSession(request, metadata=self.wallet.operator)
 
-    async def leave(self, guest: SeatedPlayer) -> session_pb2.EndSessionResponse:
-        request = session_pb2.EndSessionRequest(session_id=guest.session_id)
-        metadata = self.wallet.bearer("player", guest.player_id)
+    async def leave(self, player: SeatedPlayer) -> session_pb2.EndSessionResponse:
+        request = session_pb2.EndSessionRequest(session_id=player.session_id)
+        metadata = self.wallet.bearer("player", player.player_id)
         return await self.wallet.sessions.EndSession(request, metadata=metadata)
 
     # -- the bus -----------------------------------------------------------------------------------------------------
 
     async def watch(self, table_id: str) -> TableWatcher:
-        """All that is said of a table, from the first word on."""
+        """A watcher of a table, from its first event on."""
         return await TableWatcher.start(self.bus, table_id)
 
-    async def private_facts(self, guest: SeatedPlayer) -> asyncio.Queue[wallet_events.PlayerFact]:
-        """What the player is told in private, from the first word on."""
+    async def private_facts(self, player: SeatedPlayer) -> asyncio.Queue[wallet_events.PlayerFact]:
+        """The facts for this player alone, from the first on."""
         facts: asyncio.Queue[wallet_events.PlayerFact] = asyncio.Queue()
 
-        async def heard(message: Msg) -> None:
+        async def receive(message: Msg) -> None:
             facts.put_nowait(wallet_events.PlayerFact.FromString(message.data))
 
-        await self.bus.jetstream(timeout=TIMEOUT_S).subscribe(_private(guest), cb=heard, ordered_consumer=True)
+        await self.bus.jetstream(timeout=TIMEOUT_S).subscribe(
+            _private_subject(player), cb=receive, ordered_consumer=True
+        )
         return facts
 
-    async def stored_private_facts(self, guest: SeatedPlayer) -> list[wallet_events.PlayerFact]:
-        """All that he was told in private, for when nothing more is to come."""
-        kept = (
-            await self.bus.jetstream(timeout=TIMEOUT_S).stream_info(STREAM, subjects_filter=_private(guest))
-        ).state.subjects
-        facts = await self.private_facts(guest)
+    async def stored_private_facts(self, player: SeatedPlayer) -> list[wallet_events.PlayerFact]:
+        """The facts for this player alone, when no more are to come."""
+        subject = _private_subject(player)
+        info = await self.bus.jetstream(timeout=TIMEOUT_S).stream_info(STREAM, subjects_filter=subject)
+        count = (info.state.subjects or {}).get(subject, 0)
+        facts = await self.private_facts(player)
         async with asyncio.timeout(TIMEOUT_S):
-            return [await facts.get() for _ in range((kept or {}).get(_private(guest), 0))]
+            return [await facts.get() for _ in range(count)]
 
 
-def _private(guest: SeatedPlayer) -> str:
-    """Where he is told what is nobody else's."""
-    return f"feltro.player.{guest.player_id}.wallet"
+def _private_subject(player: SeatedPlayer) -> str:
+    """The subject of the facts for this player alone."""
+    return f"feltro.player.{player.player_id}.wallet"
 
 
 async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """For what has no event to wait for."""
+    """Polls, where there is no event to wait for."""
     async with asyncio.timeout(TIMEOUT_S):
         while not await condition():
             await asyncio.sleep(0.02)
 
 
 async def refusal(call: Awaitable[object]) -> Refusal:
-    """How a call is refused; it is an error if it is not."""
+    """How a call is refused; fails if it is not."""
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await call
     return refusal_of(refused.value)
@@ -346,7 +349,7 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
     status = status_of(error)
     info = None if status is None else error_info(status)
     if info is None:
-        raise AssertionError(f"no refusal: {error}")
+        raise AssertionError(f"not a refusal: {error}")
     return Refusal(info.reason, dict(info.metadata), info.domain, error.code())
 
 
@@ -355,18 +358,18 @@ def bet_messages(bets: Mapping[str, int]) -> list[roulette_pb2.Bet]:
 
 
 def amounts_by_place(bets: roulette_pb2.Bets) -> dict[str, int]:
-    """By place."""
+    """The amount at each place."""
     return {bet.place: bet.amount_cents for bet in bets.bets}
 
 
-def unpack_bets(box: Message) -> dict[str, int]:
-    """Bets that travel among the words of all games."""
+def unpack_bets(packed: Message) -> dict[str, int]:
+    """The amounts by place of bets in an `Any`."""
     bets = roulette_pb2.Bets()
-    assert box.Unpack(bets)  # type: ignore[attr-defined]
+    assert packed.Unpack(bets)  # type: ignore[attr-defined]
     return amounts_by_place(bets)
 
 
-def unpack_outcome(box: Message) -> roulette_pb2.Outcome:
+def unpack_outcome(packed: Message) -> roulette_pb2.Outcome:
     outcome = roulette_pb2.Outcome()
-    assert box.Unpack(outcome)  # type: ignore[attr-defined]
+    assert packed.Unpack(outcome)  # type: ignore[attr-defined]
     return outcome

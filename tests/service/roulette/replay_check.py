@@ -1,4 +1,4 @@
-"""Examines the books of a casino: every round it has played is computed again and held against journal and ledger."""
+"""Replays every round that a platform has played, and compares it with the journal and the ledger."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.service.roulette.platform import RoulettePlatform
 CONCURRENT_REPLAYS = 20
 
 
-async def rounds_played(casino: RoulettePlatform) -> list[str]:
+async def rounds_played(platform: RoulettePlatform) -> list[str]:
     """Every round that has ended, at any table."""
-    connection = await asyncpg.connect(casino.roulette.database_url.replace("+asyncpg", ""))
+    connection = await asyncpg.connect(platform.roulette.database_url.replace("+asyncpg", ""))
     try:
         rows = await connection.fetch("SELECT round_id FROM rounds JOIN endings USING (round_no) ORDER BY round_no")
     finally:
@@ -21,14 +21,14 @@ async def rounds_played(casino: RoulettePlatform) -> list[str]:
     return [row[0] for row in rows]
 
 
-async def differences(casino: RoulettePlatform) -> list[str]:
-    """What does not agree, in words."""
+async def differences(platform: RoulettePlatform) -> list[str]:
+    """The differences that the replays find, one sentence each."""
     found: list[str] = []
-    played = await rounds_played(casino)
-    async with casino.roulette.client() as client:
-        for first in range(0, len(played), CONCURRENT_REPLAYS):
+    round_ids = await rounds_played(platform)
+    async with platform.roulette.client() as client:
+        for first in range(0, len(round_ids), CONCURRENT_REPLAYS):
             answers = await asyncio.gather(
-                *(client.replay(each) for each in played[first : first + CONCURRENT_REPLAYS])
+                *(client.replay(each) for each in round_ids[first : first + CONCURRENT_REPLAYS])
             )
             for answer in answers:
                 found += [f"{answer.round.round_id}: {difference}" for difference in answer.differences]

@@ -1,4 +1,4 @@
-"""Watches a table as a front-end does: the events on the bus, and the picture that follows from them."""
+"""Watches a table as a front-end does: its events on the bus, and the view that follows from them."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ PAST_OUTCOMES_LIMIT = 20
 
 
 class TableWatcher:
-    """The events of one table since it is in the stream."""
+    """The events of one table, from its first in the stream on."""
 
     def __init__(self, table_id: str) -> None:
         self.table_id = table_id
         self.events: list[events_pb2.TableEvent] = []
         self.raw_messages: list[bytes] = []
-        self._heard = asyncio.Condition()
+        self._arrived = asyncio.Condition()
 
     @classmethod
     async def start(cls, bus: Nats, table_id: str) -> TableWatcher:
-        watch = cls(table_id)
+        watcher = cls(table_id)
         await bus.jetstream(timeout=TIMEOUT_S).subscribe(
-            f"feltro.table.{table_id}", cb=watch._note, ordered_consumer=True
+            f"feltro.table.{table_id}", cb=watcher._receive, ordered_consumer=True
         )
-        return watch
+        return watcher
 
-    async def _note(self, message: Msg) -> None:
-        async with self._heard:
+    async def _receive(self, message: Msg) -> None:
+        async with self._arrived:
             self.raw_messages.append(message.data)
             self.events.extend(events_pb2.TableEvents.FromString(message.data).events)
-            self._heard.notify_all()
+            self._arrived.notify_all()
 
     def events_of(self, kind: str, round_id: str = "") -> Iterator[events_pb2.TableEvent]:
-        """Those of one kind so far, of one round if it is named."""
+        """The events of one kind so far; of one round if it is named."""
         for event in list(self.events):
             if event.WhichOneof("event") == kind and round_id in {"", round_id_of(event)}:
                 yield event
 
     async def wait_for(self, kind: str, round_id: str = "", *, after: int = 0) -> events_pb2.TableEvent:
         """The first event of a kind beyond a `seq`, as soon as it is there."""
-        async with asyncio.timeout(TIMEOUT_S), self._heard:
+        async with asyncio.timeout(TIMEOUT_S), self._arrived:
             while True:
                 found = next((event for event in self.events_of(kind, round_id) if event.seq > after), None)
                 if found is not None:
                     return found
-                await self._heard.wait()
+                await self._arrived.wait()
 
     async def next_round(self, *, after: int = 0) -> str:
         """The next round that opens."""
         return (await self.wait_for("round_opened", after=after)).round_opened.round.round_id
 
     async def wait_for_seq(self, seq: int) -> None:
-        """Returns when everything up to an event has been heard."""
-        async with asyncio.timeout(TIMEOUT_S), self._heard:
+        """Returns when all events up to a `seq` have arrived."""
+        async with asyncio.timeout(TIMEOUT_S), self._arrived:
             while not self.events or self.events[-1].seq < seq:
-                await self._heard.wait()
+                await self._arrived.wait()
 
     def kinds(self, round_id: str) -> list[str]:
-        """What happened in a round, in order."""
+        """The kinds of the events of a round, in order."""
         return [str(event.WhichOneof("event")) for event in self.events if round_id_of(event) == round_id]
 
 
@@ -80,7 +80,7 @@ def round_id_of(event: events_pb2.TableEvent) -> str:
 
 @dataclass
 class TableView:
-    """A table as somebody sees it who knows a snapshot and the events since."""
+    """A table as a client shows it: a snapshot and the events since."""
 
     phase: types_pb2.Phase.ValueType
     round_id: str
@@ -97,7 +97,7 @@ class TableView:
         )
 
     def apply(self, events: Iterable[events_pb2.TableEvent]) -> TableView:
-        """The picture changes with each event."""
+        """Applies events in order."""
         for event in events:
             getattr(self, f"_{event.WhichOneof('event')}")(event)
         return self
@@ -137,21 +137,21 @@ class TableView:
         self.seated -= 1
 
     def _add(self, seat: int, bets: dict[str, int], sign: int) -> None:
-        pile = self.bets.setdefault(seat, {})
+        on_felt = self.bets.setdefault(seat, {})
         for place, cents in bets.items():
-            pile[place] = pile.get(place, 0) + sign * cents
-        self.bets[seat] = {place: cents for place, cents in pile.items() if cents}
+            on_felt[place] = on_felt.get(place, 0) + sign * cents
+        self.bets[seat] = {place: cents for place, cents in on_felt.items() if cents}
         if not self.bets[seat]:
             del self.bets[seat]
 
 
-def _bets(box: types_pb2.google_dot_protobuf_dot_any__pb2.Any) -> dict[str, int]:  # type: ignore[name-defined]
+def _bets(packed: types_pb2.google_dot_protobuf_dot_any__pb2.Any) -> dict[str, int]:  # type: ignore[name-defined]
     bets = roulette_pb2.Bets()
-    assert box.Unpack(bets)
+    assert packed.Unpack(bets)
     return {bet.place: bet.amount_cents for bet in bets.bets}
 
 
-def _number(box: object) -> str:
+def _number(packed: object) -> str:
     outcome = roulette_pb2.Outcome()
-    assert box.Unpack(outcome)  # type: ignore[attr-defined]
+    assert packed.Unpack(outcome)  # type: ignore[attr-defined]
     return outcome.number

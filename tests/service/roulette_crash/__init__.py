@@ -1,1 +1,1 @@
-"""Roulette is killed, together with all it stands on, while people play: nothing is lost and nothing happens twice."""
+"""Crash tests: the roulette and all it depends on are killed while bots play; no bet is lost or counted twice."""

@@ -1,4 +1,4 @@
-"""A casino full of players, on machines that fail."""
+"""Twenty tables with bots, on processes that are killed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from random import Random
 
 from feltro.roulette.v1 import roulette_pb2
@@ -19,9 +20,12 @@ from tests.service.roulette_crash.lease_directory import LeaseDirectory
 from tests.service.roulette_crash.processes import Processes, temporary_folder
 from tests.service.roulette_crash.verification import Totals
 
-# More than anybody can lose here.
+# More than a bot can lose.
 STARTING_CENTS = 10**9
-# Every table goes on soon after everything is up again: leases, a round, a bet in the next one.
+# Loses the connection in every round, when the first bet has taken effect; other bots lose it by chance.
+DISCONNECTING_PLAYER = "solo-player-0"
+DISCONNECTED_BET_COUNTS_WITHIN_S = 120.0
+# After a kill: new leases, the rest of a round, a bet in the next one.
 ALL_BET_WITHIN_S = 60.0
 _WHEELS = (roulette_pb2.WHEEL_FRENCH, roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38)
 _KINDS = (
@@ -34,7 +38,7 @@ _KINDS = (
 
 
 def tables() -> dict[str, types_pb2.TableConfiguration]:
-    """Twenty, of every wheel, for many and for one, for money and for nothing; rounds as short as the law allows."""
+    """Twenty tables: every wheel, multi-player and individual, real money and demonstration; the shortest windows."""
     return {
         f"{kind}{number}": configuration(wheel=_WHEELS[number % 3], play=play, mode=mode)
         for kind, count, _, play, mode in _KINDS
@@ -43,14 +47,14 @@ def tables() -> dict[str, types_pb2.TableConfiguration]:
 
 
 class CrashRun:
-    """Twenty tables, and players who go on."""
+    """The tables, and bots that play until the run is closed."""
 
-    def __init__(self, machines: Processes, dice: Random) -> None:
-        self.processes = machines
+    def __init__(self, processes: Processes, dice: Random) -> None:
+        self.processes = processes
         self.bet_log = BetLog()
         self.starting_cents: dict[str, int] = {}
         self.placements = len(tables())
-        self.leases = LeaseDirectory([replica.address for replica in machines.replicas])
+        self.leases = LeaseDirectory([replica.address for replica in processes.replicas])
         self.bots: list[Bot] = []
         self._dice = dice
         self._began = time.monotonic()
@@ -59,7 +63,7 @@ class CrashRun:
 
     @asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
-        """Everybody plays, until `close`."""
+        """Lets all bots play, until `close`."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.leases.watching(self.processes.bus_url))
             clients = {
@@ -82,6 +86,7 @@ class CrashRun:
                             leases=self.leases,
                             bet_log=self.bet_log,
                             dice=Random(self._dice.random()),
+                            always_disconnects=player_id == DISCONNECTING_PLAYER,
                         )
                     )
             self._playing = asyncio.create_task(self._play())
@@ -96,65 +101,76 @@ class CrashRun:
             for bot in self.bots:
                 players.create_task(bot.play(self._closing))
 
-    def report(self, what: str) -> None:
-        """Progress, for `pytest -s` and for whoever watches the soak."""
-        print(f"{time.monotonic() - self._began:7.1f} s  {self.bet_log.acknowledged:7} bets  {what}", flush=True)
+    def report(self, progress: str) -> None:
+        """Prints progress, for `pytest -s` and the long run."""
+        print(f"{time.monotonic() - self._began:7.1f} s  {self.bet_log.acknowledged:7} bets  {progress}", flush=True)
 
     async def wait_until(self, what: str, condition: Callable[[], bool], within_s: float) -> None:
-        """Looks again until it is so; fails at once if a player has been treated wrongly."""
+        """Polls a condition; fails at once if a bot has failed."""
         try:
             async with asyncio.timeout(within_s):
                 while not condition():
-                    if self._playing is not None and self._playing.done():
-                        self._playing.result()
+                    self._check_bots()
                     await asyncio.sleep(0.02)
         except TimeoutError:
             raise AssertionError(f"{what}: not within {within_s} s") from None
 
+    def _check_bots(self) -> None:
+        if self._playing is not None and self._playing.done():
+            self._playing.result()
+
     async def wait_for_bets(self, more: int, within_s: float) -> None:
-        """Returns when so many more bets count."""
+        """Returns when so many more bets are acknowledged."""
         wanted = self.bet_log.acknowledged + more
         await self.wait_until("bets go on", lambda: self.bet_log.acknowledged >= wanted, within_s)
 
     async def wait_until_all_bet(self, rounds: int = 1) -> None:
-        """Returns when everybody has a bet in so many more rounds."""
+        """Returns when every bot has a bet in so many more rounds."""
         before = {bot.player_id: bot.rounds for bot in self.bots}
 
         def waiting() -> dict[str, str]:
-            late = [bot for bot in self.bots if bot.rounds < before[bot.player_id] + rounds]
-            return {bot.player_id: bot.last_answer for bot in late}
+            behind = [bot for bot in self.bots if bot.rounds < before[bot.player_id] + rounds]
+            return {bot.player_id: bot.last_answer for bot in behind}
 
         try:
-            await self.wait_until("everybody bets", lambda: not waiting(), ALL_BET_WITHIN_S)
-            self.report("everybody bets")
+            await self.wait_until("all bots bet", lambda: not waiting(), ALL_BET_WITHIN_S)
+            self.report("all bots bet")
         except AssertionError as stuck:
             raise AssertionError(f"{waiting()} cannot bet: {stuck}") from None
 
+    async def wait_until_disconnected_bet_counts(self) -> None:
+        """Returns when a round is settled with a bet whose player had lost the connection."""
+        async with verification.connected(self.processes.journal_url) as journal:
+            async with asyncio.timeout(DISCONNECTED_BET_COUNTS_WITHIN_S):
+                while not self.bet_log.disconnected_requests() & await verification.settled_requests(journal):
+                    self._check_bots()
+                    await asyncio.sleep(0.1)
+
     async def close(self) -> Totals:
-        """Everybody finishes his round, the replicas theirs; then the books are compared."""
+        """Lets bots and replicas finish their rounds, and compares all records."""
         self._closing.set()
         if self._playing is not None:
             await self._playing
-        self.report("nobody bets any more")
+        self.report("the bots have stopped")
         statuses = await asyncio.gather(self.processes.stop("roulette-0"), self.processes.stop("roulette-1"))
         assert list(statuses) == [0, 0], f"ended with {statuses}"
-        self.report("the replicas have ended")
-        account = await verification.verify(self.processes, self.bet_log, self.starting_cents)
-        self.report(str(account))
-        return account
+        self.report("the replicas have stopped")
+        totals = await verification.verify(self.processes, self.bet_log, self.starting_cents)
+        self.report(str(totals))
+        return totals
 
 
 @asynccontextmanager
-async def start_crash_run(dice: Random) -> AsyncIterator[CrashRun]:
-    """A casino in full swing, in a folder that goes with it."""
+async def start_crash_run(dice: Random, seed: Path | None = None) -> AsyncIterator[CrashRun]:
+    """A run whose bots all play, in a folder that is removed with it; `seed` as in `Processes`."""
     with temporary_folder() as home:
-        machines = Processes(home, tables())
+        processes = Processes(home, tables(), seed)
         try:
-            async with machines.running():
-                casino = CrashRun(machines, dice)
-                async with casino.playing():
-                    yield casino
+            async with processes.running():
+                crash_run = CrashRun(processes, dice)
+                async with crash_run.playing():
+                    yield crash_run
         except BaseException:
-            # Their folder goes, and with it all that could explain what has happened.
-            print(machines.logs())
+            # The logs are removed with the folder.
+            print(processes.logs())
             raise

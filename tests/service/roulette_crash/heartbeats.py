@@ -1,7 +1,7 @@
-"""How often the heart of whoever takes houses over has beaten since that of their former owner stood still.
+"""Counts how many beats of the new owner pass between the last beat of a killed replica and the last claim.
 
-Beats are a clock that runs as slowly as the machine lets the replicas run: where one is late for its claims it is late
-for its beats, too. Both are on the bus, each with the moment at which the bus had it.
+Beats are a clock as slow as the machine lets the replicas run: a replica that is late with its claims is late with its
+beats, too. Both are on the bus, each with the moment at which the bus stored it.
 """
 
 from __future__ import annotations
@@ -33,44 +33,44 @@ class _Claim:
 
 
 class HeartbeatLog:
-    """Of all replicas, and which houses they claimed meanwhile."""
+    """The beats of all replicas, and their claims."""
 
     def __init__(self) -> None:
         self._beats: list[_Beat] = []
         self._claims: list[_Claim] = []
 
     @asynccontextmanager
-    async def listening(self, url: str) -> AsyncIterator[None]:
+    async def recording(self, url: str) -> AsyncIterator[None]:
         bus = await nats.connect(url)
         try:
-            for bucket, hear in ((REPLICAS_BUCKET, self._hear_beat), (LEASES_BUCKET, self._hear_claim)):
+            for bucket, receive in ((REPLICAS_BUCKET, self._add_beat), (LEASES_BUCKET, self._add_claim)):
                 await bus.jetstream().subscribe(
-                    f"$KV.{bucket}.>", stream=f"KV_{bucket}", cb=hear, ordered_consumer=True
+                    f"$KV.{bucket}.>", stream=f"KV_{bucket}", cb=receive, ordered_consumer=True
                 )
             yield
         finally:
             await bus.close()
 
-    async def _hear_beat(self, message: Msg) -> None:
-        # A key that was deleted or has expired has nothing in it.
+    async def _add_beat(self, message: Msg) -> None:
+        # A key that was deleted or has expired is empty.
         if message.data:
-            said, told = Replica.FromString(message.data), message.metadata
-            self._beats.append(_Beat(said.address, told.sequence.stream, told.timestamp))
+            replica, stored = Replica.FromString(message.data), message.metadata
+            self._beats.append(_Beat(replica.address, stored.sequence.stream, stored.timestamp))
 
-    async def _hear_claim(self, message: Msg) -> None:
+    async def _add_claim(self, message: Msg) -> None:
         if message.data:
-            said = Lease.FromString(message.data)
-            self._claims.append(_Claim(said.placement_id, said.address, message.metadata.timestamp))
+            lease = Lease.FromString(message.data)
+            self._claims.append(_Claim(lease.placement_id, lease.address, message.metadata.timestamp))
 
-    def beats_until_claimed(self, placements: Collection[str], former: str, now: str) -> int | None:
-        """The beats until the last of these houses was claimed; None as long as one is not known to be.
+    def beats_until_claimed(self, placements: Collection[str], former: str, owner: str) -> int | None:
+        """The beats until the last of these placements was claimed; None while a claim is missing.
 
-        Where a beat was missed by whoever counts here, the one before it is counted.
+        A beat that this log missed is counted by its number.
         """
         last = max((beat for beat in self._beats if beat.address == former), key=lambda beat: beat.number)
-        claims = [claim for claim in self._claims if claim.address == now and claim.at > last.at]
+        claims = [claim for claim in self._claims if claim.address == owner and claim.at > last.at]
         first = {claim.placement_id: claim.at for claim in reversed(claims)}
         if not first.keys() >= set(placements):
             return None
-        latest = max(first[house] for house in placements)
+        latest = max(first[placement_id] for placement_id in placements)
         return max(beat.number for beat in self._beats if beat.at <= latest) - last.number

@@ -1,4 +1,4 @@
-"""Where each table is run at present, as the gateway learns it: from the leases on the bus."""
+"""The owner of each placement, read from the leases on the bus as the gateway reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RETRY_AFTER_S = 0.1
 
 
 class LeaseDirectory:
-    """The leases, for as long as the bus shows them; afterwards as they were last seen."""
+    """The leases; the last known ones while the bus is down."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
@@ -30,11 +30,11 @@ class LeaseDirectory:
     @asynccontextmanager
     async def watching(self, url: str) -> AsyncIterator[None]:
         async def lost(_: Exception) -> None:
-            """It comes back."""
+            """The client reconnects by itself."""
 
         bus = await nats.connect(url, error_cb=lost, max_reconnect_attempts=-1, reconnect_time_wait=0.1)
         config = KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE)
-        bucket = Bucket(bus, config, lambda: self._note(bucket))
+        bucket = Bucket(bus, config, lambda: self._update(bucket))
         reading = asyncio.create_task(self._watch(bucket))
         try:
             yield
@@ -49,30 +49,32 @@ class LeaseDirectory:
                 await bucket.watch()
             await asyncio.sleep(RETRY_AFTER_S)
 
-    def _note(self, bucket: Bucket) -> None:
+    def _update(self, bucket: Bucket) -> None:
         self._leases = {
-            placement_id: Lease.FromString(noted.value) for placement_id, noted in bucket.entries.items() if noted.value
+            placement_id: Lease.FromString(entry.value) for placement_id, entry in bucket.entries.items() if entry.value
         }
         self._moved.set()
 
     def address(self, placement_id: str) -> str:
-        """Where to ask; one after the other while nobody seems to run it."""
+        """The address of the owner; each replica in turn while there is no lease."""
         lease = self._leases.get(placement_id)
         if lease is not None:
             return lease.address
         return self.next_replica()
 
     def next_replica(self) -> str:
-        """Any replica: it will say where to ask, if it knows."""
+        """The replicas in turn: each names the owner, if it knows it."""
         self._turn += 1
         return self._addresses[self._turn % len(self._addresses)]
 
     def placements_at(self, address: str) -> set[str]:
-        """Those that are open there."""
-        return {house for house, lease in self._leases.items() if lease.address == address and lease.epoch}
+        """The placements that are open at a replica."""
+        return {
+            placement_id for placement_id, lease in self._leases.items() if lease.address == address and lease.epoch
+        }
 
     async def wait_until_at(self, address: str, placements: int, within_s: float) -> None:
-        """Returns when so many houses are open there."""
+        """Returns when so many placements are open at a replica."""
         async with asyncio.timeout(within_s):
             while len(self.placements_at(address)) < placements:
                 self._moved.clear()

@@ -1,15 +1,12 @@
-"""All that a casino runs on: PostgreSQL, NATS, the wallet and two replicas, each a process that may be killed."""
+"""The processes of a platform: PostgreSQL, NATS, the wallet and two replicas; each may be killed."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -27,6 +24,7 @@ from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import free_port
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
+from tests.processes import databases
 from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
 from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
@@ -37,13 +35,14 @@ from tests.processes.wallet import WalletProcess
 WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
 READY_WITHIN_S = 60.0
 CHECK_EVERY_S = 0.1
-# Whoever ends before he was ready, or so soon after his start, has not found what he needs; he is started again.
+# A service that ends before it was ready, or so soon after its start, has not reached what it needs: it is started
+# again, and that is not unexpected.
 STARTING_S = 10.0
 LOG_CHARACTERS = 20_000
 
 
 class KillableProcess(Protocol):
-    """One process of the casino."""
+    """One process of the platform."""
 
     child: ChildProcess | None
 
@@ -70,7 +69,7 @@ class ServerProcess:
         self.child = ChildProcess(self.server.command(), log=self.log, stop_signal=stop_signal, user=user)
 
     def kill(self) -> None:
-        """SIGKILL for the server and every process it has begun: as if the machine had stopped."""
+        """SIGKILL for the server and all its children, as if the machine had stopped."""
         if self.child is None:
             return
         child, self.child = self.child, None
@@ -88,23 +87,24 @@ class ServerProcess:
 
 
 class Processes:
-    """Everything, on ports of its own and in a folder of its own."""
+    """All processes, on free ports and in one folder."""
 
-    def __init__(self, home: Path, tables: Mapping[str, types_pb2.TableConfiguration]) -> None:
-        self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_TEST_SETTINGS)
+    def __init__(self, home: Path, tables: Mapping[str, types_pb2.TableConfiguration], seed: Path | None) -> None:
+        """`seed`: a PostgreSQL with migrated templates to begin with; None migrates."""
+        self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_TEST_SETTINGS, seed=seed)
         bus = EmbeddedNats(home / "nats", free_port())
         self.bus_url = bus.url
         private = home / "services"
         private.mkdir(mode=0o700)
-        seeds = private / "tables.json"
-        seeds.write_text(json.dumps([_seed(table_id, rules) for table_id, rules in tables.items()]))
+        initial_tables = private / "tables.json"
+        initial_tables.write_text(json.dumps([_initial_table(table_id, rules) for table_id, rules in tables.items()]))
         self.wallet = WalletProcess(self._postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, private)
         self.replicas = [
             RouletteProcess(
                 self._postgres.url(ROULETTE_USER, ROULETTE_DATABASE),
                 bus.url,
                 private,
-                {"FELTRO_ROULETTE_TABLES": str(seeds)},
+                {"FELTRO_ROULETTE_TABLES": str(initial_tables)},
                 wallet_address=self.wallet.address,
             )
             for _ in range(2)
@@ -119,11 +119,11 @@ class Processes:
             "roulette-1": self.replicas[1],
         }
         self.unexpected_exits: list[str] = []
-        """Parts that have ended although nobody had killed them."""
+        """Processes that ended without being killed."""
         self._down: set[str] = set()
         self._started: dict[str, float] = {}
-        self._were_ready: set[str] = set()
-        self._awaited: dict[str, asyncio.Task[None]] = {}
+        self._ready: set[str] = set()
+        self._readiness_checks: dict[str, asyncio.Task[None]] = {}
 
     @property
     def journal_url(self) -> str:
@@ -137,8 +137,8 @@ class Processes:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Everything is up, and whatever ends by itself is started again, as a supervisor does it."""
-        keeping = None
+        """Starts all processes, and starts again what ends by itself, as a supervisor does."""
+        supervision = None
         try:
             await asyncio.to_thread(self._postgres.initialise)
             self.start("postgres")
@@ -150,48 +150,42 @@ class Processes:
             for name in ("roulette-0", "roulette-1"):
                 self.start(name)
             await asyncio.gather(*(replica.ready() for replica in self.replicas))
-            keeping = asyncio.create_task(self._keep())
+            supervision = asyncio.create_task(self._supervise())
             yield
         finally:
-            if keeping is not None:
-                await background.cancel_and_wait([keeping])
-            await background.cancel_and_wait([*self._awaited.values()])
-            for part in reversed(self.by_name.values()):
-                part.kill()
+            if supervision is not None:
+                await background.cancel_and_wait([supervision])
+            await background.cancel_and_wait([*self._readiness_checks.values()])
+            for process in reversed(self.by_name.values()):
+                process.kill()
 
     def _make_databases(self) -> None:
-        for service, database, user in (
-            ("wallet", WALLET_DATABASE, WALLET_USER),
-            ("roulette", ROULETTE_DATABASE, ROULETTE_USER),
+        for template, database, user in (
+            (databases.WALLET_TEMPLATE, WALLET_DATABASE, WALLET_USER),
+            (databases.ROULETTE_TEMPLATE, ROULETTE_DATABASE, ROULETTE_USER),
         ):
-            self._postgres.ensure_database(database, OWNER_ROLE, user)
-            owner_url = self._postgres.url(OWNER_ROLE, database)
-            subprocess.run(
-                [sys.executable, "-m", "services.kit.command", "migrate", service],
-                env={**os.environ, f"FELTRO_{service.upper()}_OWNER_URL": owner_url},
-                check=True,
-                capture_output=True,
-            )
+            migrated = databases.ensure_template(self._postgres, template)
+            self._postgres.ensure_database(database, OWNER_ROLE, user, template=migrated)
 
     def start(self, name: str) -> None:
         self._down.discard(name)
-        self._were_ready.discard(name)
+        self._ready.discard(name)
         self._started[name] = time.monotonic()
-        part = self.by_name[name]
-        part.start()
-        if name in self._awaited:
-            self._awaited[name].cancel()
-        self._awaited[name] = asyncio.create_task(self._note_ready(name, part, part.child))
+        process = self.by_name[name]
+        process.start()
+        if name in self._readiness_checks:
+            self._readiness_checks[name].cancel()
+        self._readiness_checks[name] = asyncio.create_task(self._record_ready(name, process, process.child))
 
-    async def _note_ready(self, name: str, part: KillableProcess, child: ChildProcess | None) -> None:
-        # One that never is says so in its own time: by ending, or by bets that do not go on.
+    async def _record_ready(self, name: str, process: KillableProcess, child: ChildProcess | None) -> None:
+        # A process that never becomes ready shows elsewhere: it ends, or bets stop.
         with contextlib.suppress(AssertionError, TimeoutError):
-            await part.ready()
-            if part.child is child:
-                self._were_ready.add(name)
+            await process.ready()
+            if process.child is child:
+                self._ready.add(name)
 
     def kill(self, name: str) -> None:
-        """`kill -9`. It stays down until it is started."""
+        """`kill -9`; the process stays down until it is started."""
         self._down.add(name)
         self.by_name[name].kill()
 
@@ -200,31 +194,31 @@ class Processes:
         self._down.add(name)
         return await asyncio.to_thread(self.replicas[int(name[-1])].stop)
 
-    async def _keep(self) -> None:
+    async def _supervise(self) -> None:
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
-            for name, part in self.by_name.items():
-                if name not in self._down and part.child is not None and part.child.ended:
-                    if name in self._were_ready and time.monotonic() - self._started[name] > STARTING_S:
+            for name, process in self.by_name.items():
+                if name not in self._down and process.child is not None and process.child.ended:
+                    if name in self._ready and time.monotonic() - self._started[name] > STARTING_S:
                         self.unexpected_exits.append(name)
-                    part.kill()
+                    process.kill()
                     self.start(name)
 
     @asynccontextmanager
     async def wallet_suspended(self) -> AsyncIterator[None]:
-        """The wallet hears everything and does nothing."""
+        """Suspends the wallet: it receives calls and does nothing."""
         child = self.wallet.child
-        sleeping = [] if child is None else psutil.Process(child.pid).children()
-        for process in sleeping:
+        suspended = [] if child is None else psutil.Process(child.pid).children()
+        for process in suspended:
             process.suspend()
         try:
             yield
         finally:
-            for process in sleeping:
+            for process in suspended:
                 process.resume()
 
     def logs(self) -> str:
-        """The last words of every service, for whoever looks into a failure."""
+        """The end of the log of every service, to explain a failure."""
         services = [self.wallet, *self.replicas]
         return "\n".join(
             f"== {one.log.name}\n{one.log.read_text()[-LOG_CHARACTERS:]}" for one in services if one.log.exists()
@@ -242,6 +236,6 @@ def temporary_folder() -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _seed(table_id: str, rules: types_pb2.TableConfiguration) -> dict[str, object]:
+def _initial_table(table_id: str, rules: types_pb2.TableConfiguration) -> dict[str, object]:
     configuration = MessageToDict(rules, preserving_proto_field_name=True)
     return {"table_id": table_id, "approval_reference": "SRIJ/test", "configuration": configuration}

@@ -1,4 +1,4 @@
-"""Players who bet without end at a table of their own: their round ends like any other, and nobody else's does not."""
+"""Players who bet up to the limit of a round: their round ends like any other, and so do the others'."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import grpc
 import pytest
@@ -27,14 +28,14 @@ CONCURRENT_CALLS = 40
 
 @dataclass(frozen=True)
 class TwoReplicas:
-    """Two replicas, of which one runs the house."""
+    """Two replicas, one of which owns the table."""
 
     processes: Processes
     clients: dict[str, RouletteClient]
     wallet: WalletClient
 
     async def enter_at_owner(self, player_id: str) -> tuple[str, str, str]:
-        """Sits down as soon as anybody runs the house; the replica, the player's table and its round."""
+        """Enters at the owner as soon as there is one; the replica, the player's table and its round."""
         async with asyncio.timeout(TIMEOUT_S):
             while True:
                 for name, client in self.clients.items():
@@ -51,7 +52,7 @@ class TwoReplicas:
         return balance.free_cents, balance.locked_cents
 
     async def stakes(self, round_id: str) -> dict[str, int]:
-        """How many there are in each state, as the ledger shows them."""
+        """The number of stakes in each state, from the ledger."""
         request = wallet_pb2.GetRoundRequest(round_id=round_id)
         found: dict[str, int] = {}
         while True:
@@ -65,24 +66,25 @@ class TwoReplicas:
 
 
 @asynccontextmanager
-async def two_replicas() -> AsyncIterator[TwoReplicas]:
+async def two_replicas(seed_database: Path) -> AsyncIterator[TwoReplicas]:
     tables = {INDIVIDUAL_TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, minimum_cents=100)}
     with temporary_folder() as home:
-        machines = Processes(home, tables)
+        processes = Processes(home, tables, seed_database)
         try:
-            async with machines.running(), AsyncExitStack() as stack:
+            async with processes.running(), AsyncExitStack() as stack:
                 clients = {
                     f"roulette-{number}": await stack.enter_async_context(replica.client())
-                    for number, replica in enumerate(machines.replicas)
+                    for number, replica in enumerate(processes.replicas)
                 }
-                wallet = await stack.enter_async_context(machines.wallet.client())
-                yield TwoReplicas(machines, clients, wallet)
+                wallet = await stack.enter_async_context(processes.wallet.client())
+                yield TwoReplicas(processes, clients, wallet)
         except BaseException:
-            print(machines.logs())
+            print(processes.logs())
             raise
 
 
-async def everywhere(client: RouletteClient, player_id: str, table_id: str) -> dict[str, int]:
+async def minimum_bets(client: RouletteClient, player_id: str, table_id: str) -> dict[str, int]:
+    """The minimum at every place of the layout."""
     layout = await client.roulette.GetLayout(
         roulette_pb2.GetLayoutRequest(table_id=table_id), metadata=client.player(player_id)
     )
@@ -90,7 +92,7 @@ async def everywhere(client: RouletteClient, player_id: str, table_id: str) -> d
 
 
 async def answer_of(bet: Awaitable[roulette_pb2.PlaceBetsResponse]) -> str:
-    """The reason of a refusal; the empty word for a bet that counts."""
+    """The reason of a refusal; empty for a bet that counts."""
     try:
         await bet
     except grpc.aio.AioRpcError as refused:
@@ -106,33 +108,33 @@ async def answer_of(bet: Awaitable[roulette_pb2.PlaceBetsResponse]) -> str:
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G9")
 @pytest.mark.guarantee("G11")
-async def test_g9_bets_placed_and_taken_back_without_end_take_no_house_from_anybody() -> None:
-    async with two_replicas() as here:
-        mallory, ana = [await here.wallet.open_account(name, STARTING_CENTS) for name in ("mallory", "ana")]
-        name, table_id, round_id = await here.enter_at_owner("mallory")
-        client = here.clients[name]
-        bets = await everywhere(client, "mallory", table_id)
+async def test_g9_bets_placed_and_cancelled_up_to_the_limit_harm_no_other_player(seed_database: Path) -> None:
+    async with two_replicas(seed_database) as replicas:
+        mallory, ana = [await replicas.wallet.open_account(name, STARTING_CENTS) for name in ("mallory", "ana")]
+        name, table_id, round_id = await replicas.enter_at_owner("mallory")
+        client = replicas.clients[name]
+        bets = await minimum_bets(client, "mallory", table_id)
         placed = 0
         while not (refused := await answer_of(client.bet("mallory", table_id, round_id, bets))):
             placed += 1
-            back = roulette_pb2.CancelBetsRequest(
-                request_id=f"back-{placed}", table_id=table_id, round_id=round_id, bets=[]
+            cancel = roulette_pb2.CancelBetsRequest(
+                request_id=f"cancel-{placed}", table_id=table_id, round_id=round_id, bets=[]
             )
-            await client.roulette.CancelBets(back, metadata=client.player("mallory"))
+            await client.roulette.CancelBets(cancel, metadata=client.player("mallory"))
         assert refused == "TOO_MANY_BETS"
-        # A few more words still fit, and lie there when the process dies.
+        # A small bet still fits, and lies on the felt when the process is killed.
         await client.bet("mallory", table_id, round_id, {"red": 100})
-        assert await here.balance(mallory) == (STARTING_CENTS - 100, 100)
-        _, other_table, other_round = await here.enter_at_owner("ana")
+        assert await replicas.balance(mallory) == (STARTING_CENTS - 100, 100)
+        _, other_table, other_round = await replicas.enter_at_owner("ana")
         await client.bet("ana", other_table, other_round, {"black": 500})
 
-        here.processes.kill(name)
-        # Whoever takes the house over has ended both rounds before anybody sits down there again.
-        name, other_table, next_round = await here.enter_at_owner("ana")
-        client = here.clients[name]
-        assert await here.balance(ana) == (STARTING_CENTS, 0)
-        assert await here.balance(mallory) == (STARTING_CENTS, 0)
-        assert await here.stakes(round_id) == {"STAKE_STATE_CANCELLED": placed, "STAKE_STATE_RETURNED": 1}
+        replicas.processes.kill(name)
+        # The new owner ends both rounds before a player enters.
+        name, other_table, next_round = await replicas.enter_at_owner("ana")
+        client = replicas.clients[name]
+        assert await replicas.balance(ana) == (STARTING_CENTS, 0)
+        assert await replicas.balance(mallory) == (STARTING_CENTS, 0)
+        assert await replicas.stakes(round_id) == {"STAKE_STATE_CANCELLED": placed, "STAKE_STATE_RETURNED": 1}
         await client.bet("ana", other_table, next_round, {"black": 500})
         assert (await client.spin("ana", other_table, next_round)).HasField("outcome")
         rounds = (await client.rounds("mallory")).rounds
@@ -144,12 +146,12 @@ async def test_g9_bets_placed_and_taken_back_without_end_take_no_house_from_anyb
 @pytest.mark.slow
 @pytest.mark.guarantee("G4")
 @pytest.mark.guarantee("G11")
-async def test_g4_as_many_bets_as_one_player_may_place_are_paid() -> None:
-    async with two_replicas() as here:
-        account = await here.wallet.open_account("mallory", STARTING_CENTS)
-        name, table_id, round_id = await here.enter_at_owner("mallory")
-        client = here.clients[name]
-        places = list(await everywhere(client, "mallory", table_id))
+async def test_g4_as_many_bets_as_one_player_may_place_are_paid(seed_database: Path) -> None:
+    async with two_replicas(seed_database) as replicas:
+        account = await replicas.wallet.open_account("mallory", STARTING_CENTS)
+        name, table_id, round_id = await replicas.enter_at_owner("mallory")
+        client = replicas.clients[name]
+        places = list(await minimum_bets(client, "mallory", table_id))
         at_once = asyncio.Semaphore(CONCURRENT_CALLS)
 
         async def bet(number: int) -> str:
@@ -160,7 +162,7 @@ async def test_g4_as_many_bets_as_one_player_may_place_are_paid() -> None:
         answers = await asyncio.gather(*(bet(number) for number in range(STAKES_PER_PLAYER_MAX)))
         assert set(answers) == {""}
         assert await bet(STAKES_PER_PLAYER_MAX) == "TOO_MANY_BETS"
-        # While they lie there, the ledger tells of them in pages.
+        # While they are on the felt, the ledger lists them in pages.
         (in_play,) = (await client.rounds("mallory", include_open=True)).rounds
         assert len({stake.stake_id for stake in in_play.stakes}) == STAKES_PER_PLAYER_MAX
         result = await client.spin("mallory", table_id, round_id)
@@ -168,9 +170,9 @@ async def test_g4_as_many_bets_as_one_player_may_place_are_paid() -> None:
             100 * STAKES_PER_PLAYER_MAX,
             STAKES_PER_PLAYER_MAX,
         )
-        assert await here.balance(account) == (STARTING_CENTS - result.staked_cents + result.payout_cents, 0)
-        assert await here.stakes(round_id) == {"STAKE_STATE_SETTLED": STAKES_PER_PLAYER_MAX}
-        (lived,) = (await client.rounds("mallory")).rounds
-        assert len(lived.stakes) == STAKES_PER_PLAYER_MAX
+        assert await replicas.balance(account) == (STARTING_CENTS - result.staked_cents + result.payout_cents, 0)
+        assert await replicas.stakes(round_id) == {"STAKE_STATE_SETTLED": STAKES_PER_PLAYER_MAX}
+        (player_round,) = (await client.rounds("mallory")).rounds
+        assert len(player_round.stakes) == STAKES_PER_PLAYER_MAX
         replayed = await client.replay(round_id)
         assert (list(replayed.differences), len(replayed.stakes)) == ([], STAKES_PER_PLAYER_MAX)

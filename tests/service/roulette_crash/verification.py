@@ -1,4 +1,4 @@
-"""When it is all over: what players were told, the journal, the ledger and the stream have to tell the same story."""
+"""Compares what players were answered, the journal, the ledger and the stream after a run: all have to agree."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ READ_WITHIN_S = 60.0
 
 @dataclass(frozen=True)
 class Ended:
-    """How the journal says that a round ended."""
+    """The end of a round, from the journal."""
 
     ending: int
     outcome: str
-    """The number; empty for none."""
+    """The number; empty without one."""
     taken_over: bool
-    """Ended by a later owner than the one that had opened it."""
+    """Ended by a later owner than the owner that opened it."""
 
 
 @dataclass
 class Totals:
-    """Of the whole story, what fits into a line."""
+    """The counts of a whole run."""
 
     settled: int = 0
     void: int = 0
     settled_by_another_owner: int = 0
     stakes: int = 0
     stakes_of_disconnected: int = 0
-    """Stakes that counted although their players had gone before they could hear it."""
+    """Stakes of settled rounds whose players never got the answer."""
     events: int = 0
 
     def __str__(self) -> str:
         return (
             f"{self.settled} rounds settled ({self.settled_by_another_owner} by another owner), {self.void} void,"
-            f" {self.stakes} stakes acknowledged, {self.stakes_of_disconnected} of absent players, {self.events} events"
+            f" {self.stakes} stakes acknowledged, {self.stakes_of_disconnected} without an answer, {self.events} events"
         )
 
 
@@ -73,95 +73,105 @@ async def connected(url: str) -> AsyncIterator[Connection]:
 
 
 async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[str, int]) -> Totals:
-    """Fails with the first thing that does not agree. Nothing may be played any more, and all rounds are over.
+    """Fails with the first difference. All rounds have to be over.
 
-    `purses` are the players of real money with what they brought along.
+    `starting_cents`: the money of each player of real money at the beginning.
     """
-    account = Totals()
+    totals = Totals()
     async with connected(processes.journal_url) as journal, connected(processes.ledger_url) as ledger:
-        ended = await _rounds(journal, ledger, account)
-        await _slips(journal, ledger, bet_log.bets, ended, account)
+        ended = await _rounds(journal, ledger, totals)
+        await _stakes(journal, ledger, bet_log.bets, ended, totals)
         await _balances(journal, ledger, bet_log.bets, starting_cents)
         await _modes(ledger, starting_cents)
     for round_id, spun in bet_log.spin_responses.items():
         _compare_spun(round_id, spun, ended[round_id])
     events = await read_stream(processes.bus_url)
-    account.events = sum(map(len, events.values()))
-    account.stakes = bet_log.acknowledged
+    totals.events = sum(map(len, events.values()))
+    totals.stakes = bet_log.acknowledged
     _stream(events, ended)
     await _audit(processes.ledger_url)
-    await _replay(processes, account)
-    return account
+    await _replay(processes, totals)
+    return totals
 
 
-async def _rounds(journal: Connection, ledger: Connection, account: Totals) -> dict[str, Ended]:
-    """Every round has ended, once, and equally here and there (G4); drawn is settled, not drawn is void (G6)."""
+async def _rounds(journal: Connection, ledger: Connection, totals: Totals) -> dict[str, Ended]:
+    """Every round has ended once, the same in both databases (G4); it is settled if it was drawn, else void (G6)."""
     rows = await journal.fetch(
         "SELECT rounds.round_id, endings.ending, draws.outcome, endings.epoch > rounds.epoch AS taken_over"
         " FROM rounds LEFT JOIN endings USING (round_no) LEFT JOIN draws USING (round_no)"
     )
     assert not [row["round_id"] for row in rows if row["ending"] is None], "rounds without an end"
     assert await journal.fetchval("SELECT count(*) FROM open_rounds") == 0
-    kept = await ledger.fetch("SELECT round_id, state FROM rounds")
-    assert {row["round_id"]: row["state"] for row in kept} == {row["round_id"]: row["ending"] for row in rows}
+    in_ledger = await ledger.fetch("SELECT round_id, state FROM rounds")
+    assert {row["round_id"]: row["state"] for row in in_ledger} == {row["round_id"]: row["ending"] for row in rows}
     ended: dict[str, Ended] = {}
     for row in rows:
         outcome = "" if row["outcome"] is None else roulette_pb2.Outcome.FromString(row["outcome"]).number
         assert (row["ending"] == SETTLED) == bool(outcome), dict(row)
         ended[row["round_id"]] = Ended(row["ending"], outcome, row["taken_over"])
-        account.settled += row["ending"] == SETTLED
-        account.void += row["ending"] == VOID
-        account.settled_by_another_owner += row["ending"] == SETTLED and row["taken_over"]
+        totals.settled += row["ending"] == SETTLED
+        totals.void += row["ending"] == VOID
+        totals.settled_by_another_owner += row["ending"] == SETTLED and row["taken_over"]
     return ended
 
 
-async def _slips(
-    journal: Connection, ledger: Connection, slips: Sequence[BetRecord], ended: Mapping[str, Ended], account: Totals
+async def _stakes(
+    journal: Connection, ledger: Connection, bets: Sequence[BetRecord], ended: Mapping[str, Ended], totals: Totals
 ) -> None:
-    """Every bet that was acknowledged counted once; none that was refused did (G3, G5)."""
+    """Every acknowledged bet counted once; no refused one did (G3, G5)."""
     rows = await ledger.fetch("SELECT stake_id, state, placed_cents, cancelled_cents FROM stakes")
     in_ledger = {row["stake_id"]: row for row in rows}
     assert len(in_ledger) == len(rows)
-    acknowledged = [slip for slip in slips if slip.stake_id]
-    assert max(Counter(slip.stake_id for slip in acknowledged).values(), default=1) == 1
-    for slip in acknowledged:
-        stake, ending = in_ledger[slip.stake_id], ended[slip.round_id].ending
-        assert stake["placed_cents"] == slip.cents, slip
-        if slip.cancelled is None:
-            assert stake["state"] in {CANCELLED, 3 if ending == SETTLED else RETURNED}, slip
-        elif slip.cancelled:
-            assert stake["state"] == CANCELLED, slip
+    acknowledged = [bet for bet in bets if bet.stake_id]
+    assert max(Counter(bet.stake_id for bet in acknowledged).values(), default=1) == 1
+    for bet in acknowledged:
+        stake, ending = in_ledger[bet.stake_id], ended[bet.round_id].ending
+        assert stake["placed_cents"] == bet.cents, bet
+        if bet.cancelled is None:
+            assert stake["state"] in {CANCELLED, 3 if ending == SETTLED else RETURNED}, bet
+        elif bet.cancelled:
+            assert stake["state"] == CANCELLED, bet
         else:
-            assert stake["state"] == (3 if ending == SETTLED else RETURNED), slip
+            assert stake["state"] == (3 if ending == SETTLED else RETURNED), bet
     counted = await journal.fetch(
         "SELECT stakes.player_id, stakes.request_id, stakes.stake_id FROM stakes JOIN endings USING (round_no)"
         " WHERE endings.ending = 2"
     )
-    told = {(slip.player_id, slip.request_id): slip.stake_id for slip in acknowledged}
-    lost = {(slip.player_id, slip.request_id) for slip in slips if slip.disconnected}
+    acknowledged_stakes = {(bet.player_id, bet.request_id): bet.stake_id for bet in acknowledged}
+    unanswered = {(bet.player_id, bet.request_id) for bet in bets if bet.disconnected}
     for row in counted:
-        said = (row["player_id"], row["request_id"])
-        if said in lost:
-            account.stakes_of_disconnected += 1
+        request = (row["player_id"], row["request_id"])
+        if request in unanswered:
+            totals.stakes_of_disconnected += 1
         else:
-            assert told.get(said) == row["stake_id"], f"{row} counts, and its player was told something else"
+            assert acknowledged_stakes.get(request) == row["stake_id"], (
+                f"{row} counts, and its player got another answer"
+            )
     assert len(counted) == len({(row["player_id"], row["request_id"]) for row in counted})
 
 
+async def settled_requests(journal: Connection) -> set[tuple[str, str]]:
+    """The player and request of each bet in a settled round."""
+    rows = await journal.fetch(
+        "SELECT stakes.player_id, stakes.request_id FROM stakes JOIN endings USING (round_no) WHERE endings.ending = 2"
+    )
+    return {(row["player_id"], row["request_id"]) for row in rows}
+
+
 async def _balances(
-    journal: Connection, ledger: Connection, slips: Sequence[BetRecord], purses: Mapping[str, int]
+    journal: Connection, ledger: Connection, bets: Sequence[BetRecord], starting_cents: Mapping[str, int]
 ) -> None:
-    """Everybody has what he brought, less what he staked, and what the journal says that he won (G1, G9)."""
+    """Every balance is the starting money, less the stakes, plus the payouts of the journal (G1, G9)."""
     rows = await journal.fetch(
         "SELECT stakes.player_id, stakes.request_id, payouts.payout_cents FROM payouts"
         " JOIN endings USING (round_no) JOIN stakes USING (stake_id) WHERE endings.ending = 2"
     )
     paid = {(row["player_id"], row["request_id"]): row["payout_cents"] for row in rows}
-    expected = dict(purses)
-    for slip in slips:
-        said = (slip.player_id, slip.request_id)
-        if slip.player_id in expected and said in paid:
-            expected[slip.player_id] += paid[said] - slip.cents
+    expected = dict(starting_cents)
+    for bet in bets:
+        request = (bet.player_id, bet.request_id)
+        if bet.player_id in expected and request in paid:
+            expected[bet.player_id] += paid[request] - bet.cents
     accounts = await ledger.fetch(
         "SELECT player_id, free_cents, locked_cents FROM accounts WHERE kind = $1 AND mode = $2", PLAYER, REAL
     )
@@ -169,12 +179,12 @@ async def _balances(
     assert not [row["player_id"] for row in accounts if row["locked_cents"]], "money is still on a table"
 
 
-async def _modes(ledger: Connection, purses: Mapping[str, int]) -> None:
-    """Real money stays in the house, and credits of the demonstration among themselves."""
+async def _modes(ledger: Connection, starting_cents: Mapping[str, int]) -> None:
+    """Real money stays between players and operator, and never mixes with credits of the demonstration."""
     held = await ledger.fetchval(
         "SELECT sum(free_cents + locked_cents) FROM accounts WHERE mode = $1 AND kind IN ($2, $3)", REAL, PLAYER, BANK
     )
-    assert held == sum(purses.values())
+    assert held == sum(starting_cents.values())
     mixed = await ledger.fetchval(
         "SELECT count(*) FROM entries JOIN transfers USING (transfer_no) JOIN accounts USING (account_no)"
         " WHERE transfers.mode <> accounts.mode"
@@ -189,7 +199,7 @@ async def _modes(ledger: Connection, purses: Mapping[str, int]) -> None:
 
 
 def _compare_spun(round_id: str, spun: roulette_pb2.SpinResponse, ended: Ended) -> None:
-    """What a player has seen is what stands (G6)."""
+    """The result that a player was shown is the result on record (G6)."""
     assert spun.round_id == round_id
     assert spun.outcome.number == ended.outcome, (round_id, spun, ended)
     assert bool(spun.void_reason) == (ended.ending == VOID), (round_id, spun, ended)
@@ -199,13 +209,13 @@ def _compare_spun(round_id: str, spun: roulette_pb2.SpinResponse, ended: Ended) 
 
 
 async def read_stream(url: str) -> dict[str, list[events_pb2.TableEvent]]:
-    """All that the stream has kept, by table, in its order."""
+    """All events in the stream, by table, in order."""
     events: defaultdict[str, list[events_pb2.TableEvent]] = defaultdict(list)
     bus = await nats.connect(url)
     try:
         jetstream = bus.jetstream(timeout=READ_WITHIN_S)
         left = (await jetstream.stream_info(EVENTS_STREAM)).state.messages
-        # Without acknowledgements: of those, only a thousand may be owed.
+        # Without acknowledgements: at most a thousand may be outstanding.
         reader = await jetstream.pull_subscribe(
             "", stream=EVENTS_STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE)
         )
@@ -221,40 +231,40 @@ async def read_stream(url: str) -> dict[str, list[events_pb2.TableEvent]]:
 
 
 @dataclass
-class _Told:
-    """What the stream tells of a round."""
+class _PublishedRound:
+    """The events of a round in the stream."""
 
     outcomes: list[str] = field(default_factory=list)
     endings: list[int] = field(default_factory=list)
 
 
 def _stream(events: Mapping[str, Sequence[events_pb2.TableEvent]], ended: Mapping[str, Ended]) -> None:
-    """Numbered without a gap, over every change of owner; nothing is said that the journal does not have (G5)."""
-    for table_id, told in events.items():
-        numbers = [event.seq for event in told]
+    """Events are numbered without a gap across owners, and say nothing that the journal does not have (G5)."""
+    for table_id, of_table in events.items():
+        numbers = [event.seq for event in of_table]
         gaps = [(before, after) for before, after in itertools.pairwise(numbers) if after != before + 1]
         assert not gaps, f"{table_id}: {gaps}"
-    for round_id, told_of in _told(event for table in events.values() for event in table).items():
-        # Whoever takes a table over cannot know whether the outcome was heard, and says it again.
-        assert set(told_of.outcomes) <= {ended[round_id].outcome} - {""}, (round_id, told_of, ended[round_id])
-        assert told_of.endings in ([], [ended[round_id].ending]), (round_id, told_of, ended[round_id])
+    for round_id, published in _published_rounds(event for of_table in events.values() for event in of_table).items():
+        # A new owner cannot know whether the outcome was published, and publishes it again.
+        assert set(published.outcomes) <= {ended[round_id].outcome} - {""}, (round_id, published, ended[round_id])
+        assert published.endings in ([], [ended[round_id].ending]), (round_id, published, ended[round_id])
 
 
-def _told(events: Iterable[events_pb2.TableEvent]) -> dict[str, _Told]:
-    told: defaultdict[str, _Told] = defaultdict(_Told)
+def _published_rounds(events: Iterable[events_pb2.TableEvent]) -> dict[str, _PublishedRound]:
+    rounds: defaultdict[str, _PublishedRound] = defaultdict(_PublishedRound)
     for event in events:
         if event.HasField("outcome_drawn"):
             outcome = roulette_pb2.Outcome()
             assert event.outcome_drawn.outcome.Unpack(outcome)
-            told[event.outcome_drawn.round_id].outcomes.append(outcome.number)
+            rounds[event.outcome_drawn.round_id].outcomes.append(outcome.number)
         elif event.HasField("round_settled"):
-            told[event.round_settled.round_id].endings.append(SETTLED)
+            rounds[event.round_settled.round_id].endings.append(SETTLED)
         elif event.HasField("round_void"):
-            told[event.round_void.round_id].endings.append(VOID)
-    return told
+            rounds[event.round_void.round_id].endings.append(VOID)
+    return rounds
 
 
-# -- by the platform's own means ---------------------------------------------------------------------------------------
+# -- the platform's own checks -----------------------------------------------------------------------------------------
 
 
 async def _audit(url: str) -> None:
@@ -265,7 +275,7 @@ async def _audit(url: str) -> None:
     assert violations == []
 
 
-async def _replay(machines: Processes, account: Totals) -> None:
+async def _replay(processes: Processes, totals: Totals) -> None:
     """`feltro replay --all`, while no roulette is running."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -273,11 +283,11 @@ async def _replay(machines: Processes, account: Totals) -> None:
         "services.kit.command",
         "replay",
         "--all",
-        env={**os.environ, **machines.replicas[0].variables(), "FELTRO_ROULETTE_DATABASE_URL": machines.journal_url},
+        env={**os.environ, **processes.replicas[0].variables(), "FELTRO_ROULETTE_DATABASE_URL": processes.journal_url},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    said, complained = (words.decode() for words in await process.communicate())
-    assert process.returncode == 0, said + complained
-    summary = f"{account.settled + account.void} rounds replayed: {account.settled} settled, {account.void} void"
-    assert summary in said, said
+    output, errors = (stream.decode() for stream in await process.communicate())
+    assert process.returncode == 0, output + errors
+    summary = f"{totals.settled + totals.void} rounds replayed: {totals.settled} settled, {totals.void} void"
+    assert summary in output, output

@@ -1,4 +1,4 @@
-"""What everybody may read without playing: which tables there are, their rules and their boards."""
+"""What anybody may read without playing: the list of tables, their rules and their layouts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ WHEELS = {"804": "AMERICAN_38", "807": "FRENCH"}
 
 async def rules(driver: RouletteDriver, table_id: str, language: str = "") -> table_pb2.GetRulesResponse:
     request = table_pb2.GetRulesRequest(table_id=table_id, language=language)
-    # Whoever reads the rules need not be anybody.
+    # Without a token.
     return await driver.roulette.tables.GetRules(request)
 
 
 @pytest.mark.rule("804/2015:P.4", "804/2015:25", "807/2015:P.4", "807/2015:27", "903-B/2015:6.1.6")
-async def test_the_rules_are_there_for_everybody_in_portuguese_and_english(
-    driver: RouletteDriver, regulation: str
-) -> None:
+async def test_anybody_reads_the_rules_in_portuguese_and_english(driver: RouletteDriver, regulation: str) -> None:
     portuguese, english = (
         await rules(driver, INDIVIDUAL_TABLES[regulation], "pt"),
         await rules(driver, INDIVIDUAL_TABLES[regulation], "en"),
@@ -44,53 +42,53 @@ async def test_the_rules_are_there_for_everybody_in_portuguese_and_english(
 
 
 @pytest.mark.rule("903-B/2015:6.1.6")
-async def test_portuguese_comes_first(driver: RouletteDriver, regulation: str) -> None:
+async def test_rules_are_in_portuguese_unless_english_is_asked_for(driver: RouletteDriver, regulation: str) -> None:
     for language in ("", "fr"):
         assert await rules(driver, INDIVIDUAL_TABLES[regulation], language) == await rules(
             driver, INDIVIDUAL_TABLES[regulation], "pt"
         )
 
 
-async def test_a_players_own_table_has_the_rules_of_its_house(
+async def test_an_individual_table_has_the_rules_of_its_configured_table(
     driver: RouletteDriver, seated_player: SeatedPlayer, regulation: str
 ) -> None:
     assert await rules(driver, seated_player.table_id) == await rules(driver, INDIVIDUAL_TABLES[regulation])
 
 
 @pytest.mark.rule("804/2015:4", "807/2015:4")
-async def test_tables_for_one_and_for_many_are_listed(driver: RouletteDriver, regulation: str) -> None:
-    many = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+async def test_individual_and_multi_player_tables_are_listed(driver: RouletteDriver, regulation: str) -> None:
+    multi_player = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
     request = table_pb2.ListTablesRequest(game="roulette")
 
     listed = (await driver.roulette.tables.ListTables(request)).tables
 
     by_id = {table.table_id: table for table in listed}
     assert list(by_id) == sorted(by_id)
-    assert by_id[many].configuration.play != INDIVIDUAL
+    assert by_id[multi_player].configuration.play != INDIVIDUAL
     assert by_id[INDIVIDUAL_TABLES[regulation]].configuration.play == INDIVIDUAL
-    assert {by_id[each].configuration.regulation for each in (many, INDIVIDUAL_TABLES[regulation])} == {
+    assert {by_id[each].configuration.regulation for each in (multi_player, INDIVIDUAL_TABLES[regulation])} == {
         f"{regulation}/2015"
     }
-    assert by_id[many].enabled
+    assert by_id[multi_player].enabled
 
 
 @pytest.mark.rule("903-B/2015:6.2.2")
-async def test_the_board_tells_limits_and_prizes(
+async def test_the_layout_shows_limits_and_prizes(
     driver: RouletteDriver, seated_player: SeatedPlayer, regulation: str
 ) -> None:
     request = roulette_pb2.GetLayoutRequest(table_id=seated_player.table_id)
-    board = await driver.roulette.roulette.GetLayout(request, metadata=driver.metadata_of(seated_player))
+    layout = await driver.roulette.roulette.GetLayout(request, metadata=driver.metadata_of(seated_player))
     before_entering = await driver.roulette.roulette.GetLayout(
         roulette_pb2.GetLayoutRequest(table_id=INDIVIDUAL_TABLES[regulation])
     )
 
-    assert board == before_entering
-    assert board.wheel == WHEEL_BY_REGULATION[regulation]
-    assert board.pockets[0].number == "0"
-    assert {pocket.number for pocket in board.pockets} == set(reference.numbers_of(WHEELS[regulation]))
-    assert board.largest_prize_per_unit == 35
-    assert bool(board.call_bets) == (regulation == "807")
-    for place in board.places:
+    assert layout == before_entering
+    assert layout.wheel == WHEEL_BY_REGULATION[regulation]
+    assert layout.pockets[0].number == "0"
+    assert {pocket.number for pocket in layout.pockets} == set(reference.numbers_of(WHEELS[regulation]))
+    assert layout.largest_prize_per_unit == 35
+    assert bool(layout.call_bets) == (regulation == "807")
+    for place in layout.places:
         assert place.prize_halves == 2 * reference.prize(place.place)
         assert set(place.numbers) == {
             number for number in reference.numbers_of(WHEELS[regulation]) if reference.wins(place.place, number)
@@ -100,7 +98,7 @@ async def test_the_board_tells_limits_and_prizes(
 
 
 @pytest.mark.rule("903-B/2015:6.1.6")
-async def test_the_tables_name_is_there_when_one_bets(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
-    seen = (await driver.get_table(seated_player)).table
-    assert seen.configuration.name == types_pb2.LocalizedText(pt="Mesa", en="Table")
-    assert seen.configuration.game == "roulette"
+async def test_a_player_sees_the_name_of_the_table(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+    table = (await driver.get_table(seated_player)).table
+    assert table.configuration.name == types_pb2.LocalizedText(pt="Mesa", en="Table")
+    assert table.configuration.game == "roulette"

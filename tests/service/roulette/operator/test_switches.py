@@ -1,8 +1,7 @@
-"""Switches: a table or the whole game is off at once, the round in progress is finished, and who did it stays known."""
+"""Switches: a table or the whole game goes off at once, its round is finished, and the log names the operator."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
@@ -13,11 +12,11 @@ from feltro.wallet.v1 import platform_pb2
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     INDIVIDUAL_TABLES,
-    TIMEOUT_S,
     WHEEL_BY_REGULATION,
     RouletteDriver,
     SeatedPlayer,
     refusal,
+    wait_until,
 )
 
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
@@ -26,7 +25,7 @@ TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 async def switch(
     driver: RouletteDriver, table_id: str, *, enabled: bool, reason: str = "the felt is torn", request_id: str = ""
 ) -> types_pb2.Switch:
-    """One table, or the game if none is named."""
+    """Sets the switch of one table, or of the game if none is named."""
     request = table_pb2.SetSwitchRequest(
         request_id=request_id or str(uuid4()),
         game="roulette",
@@ -40,7 +39,7 @@ async def switch(
 
 @pytest.fixture
 async def game_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
-    """Whatever becomes of the test, others may play after it."""
+    """Switches the game on again after the test."""
     yield
     await switch(driver, "", enabled=True, reason="the test is over")
 
@@ -51,85 +50,85 @@ async def enabled(driver: RouletteDriver, table_id: str) -> bool:
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
-async def test_a_table_of_many_that_is_switched_off_finishes_its_round(driver: RouletteDriver) -> None:
-    await asyncio.gather(*(_off_during_a_round(driver, regulation) for regulation in WHEEL_BY_REGULATION))
-
-
-async def _off_during_a_round(driver: RouletteDriver, regulation: str) -> None:
+async def test_a_multi_player_table_that_is_switched_off_finishes_its_round(
+    driver: RouletteDriver, regulation: str
+) -> None:
     table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
     seated_player = await driver.seat_new_player(table_id)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
     round_id = await driver.bet_in_open_round(seated_player, {"red": 100})
 
     await switch(driver, table_id, enabled=False)
-    bet_again = await driver.try_bet(seated_player, round_id, {"black": 100})
+    await driver.bet(seated_player, round_id, {"black": 100})
     refused = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
-    settled = await watch.wait_for("round_settled", round_id)
-    off = await watch.wait_for("table_switched", after=settled.seq)
-    seen = (await driver.get_table(seated_player)).table
+    await driver.end_betting()
+    settled = await watcher.wait_for("round_settled", round_id)
+    off = await watcher.wait_for("table_switched", after=settled.seq)
+    shown = (await driver.get_table(seated_player)).table
     was_enabled = await enabled(driver, table_id)
     await switch(driver, table_id, enabled=True, reason="mended")
-    on = await watch.wait_for("table_switched", after=off.seq)
-    again = await watch.wait_for("round_opened", after=on.seq)
+    on = await watcher.wait_for("table_switched", after=off.seq)
+    again = await watcher.wait_for("round_opened", after=on.seq)
 
     assert (refused.reason, refused.facts) == ("TABLE_DISABLED", {"table_id": table_id, "why": "the felt is torn"})
     assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the felt is torn")
-    assert (seen.phase, seen.disabled_reason) == (types_pb2.PHASE_DISABLED, "the felt is torn")
+    assert (shown.phase, shown.disabled_reason) == (types_pb2.PHASE_DISABLED, "the felt is torn")
     assert (was_enabled, await enabled(driver, table_id)) == (False, True)
     assert on.table_switched.enabled
     assert again.round_opened.round.round_id != round_id
-    (lived,) = await driver.rounds(seated_player)
-    assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 200 if bet_again else 100)
+    (player_round,) = await driver.rounds(seated_player)
+    assert (player_round.round.state, player_round.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 200)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
-async def test_at_an_individual_table_a_bet_is_played_and_no_other_is_taken(
+async def test_an_individual_table_that_is_switched_off_plays_the_bet_and_takes_no_other(
     driver: RouletteDriver, regulation: str
 ) -> None:
-    house = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
-    betting, looking = await driver.seat_new_players(house, 2)
-    round_id, empty = await driver.wait_for_open_round(betting), await driver.wait_for_open_round(looking)
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL)
+    betting, idle = await driver.seat_new_players(table_id, 2)
+    round_id, idle_round_id = await driver.wait_for_open_round(betting), await driver.wait_for_open_round(idle)
     await driver.bet(betting, round_id, {"red": 100})
-    watch = await driver.watch(looking.table_id)
+    watcher = await driver.watch(idle.table_id)
 
-    await switch(driver, house, enabled=False)
-    await watch.wait_for("table_switched")
-    nothing_begun = await refusal(driver.bet(looking, empty, {"red": 100}))
+    await switch(driver, table_id, enabled=False)
+    await watcher.wait_for("table_switched")
+    first_bet = await refusal(driver.bet(idle, idle_round_id, {"red": 100}))
     spun = await driver.spin(betting, round_id)
-    nothing_more = await refusal(driver.bet(betting, spun.next_round_id, {"red": 100}))
-    entering = await refusal(driver.roulette.enter(await driver.new_player(), house))
+    next_bet = await refusal(driver.bet(betting, spun.next_round_id, {"red": 100}))
+    entering = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
 
-    assert nothing_begun.reason == nothing_more.reason == "BETTING_CLOSED"
+    assert first_bet.reason == next_bet.reason == "BETTING_CLOSED"
     assert spun.HasField("outcome")
     assert (entering.reason, entering.facts["why"]) == ("TABLE_DISABLED", "the felt is torn")
-    # Whoever sits there may still come back to it from another device.
-    assert (await driver.roulette.enter(betting.player_id, house)).own_seat.session_id == betting.session_id
+    # A seated player may still enter from another device.
+    assert (await driver.roulette.enter(betting.player_id, table_id)).own_seat.session_id == betting.session_id
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
 async def test_the_whole_game_is_switched_off_and_on(
     driver: RouletteDriver, game_stays_on: None, seated_player: SeatedPlayer, regulation: str
 ) -> None:
-    watch = await driver.watch(seated_player.table_id)
+    watcher = await driver.watch(seated_player.table_id)
     await driver.wait_for_open_round(seated_player)
 
     await switch(driver, "", enabled=False, reason="the regulator asks for it")
-    off = await watch.wait_for("table_switched")
+    off = await watcher.wait_for("table_switched")
     refused = [
-        await refusal(driver.roulette.enter(await driver.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+        await refusal(driver.roulette.enter(await driver.new_player(), table_id))
+        for table_id in INDIVIDUAL_TABLES.values()
     ]
-    shown = [await enabled(driver, house) for house in INDIVIDUAL_TABLES.values()]
-    # A table's own switch does not outdo the game's.
+    listed = [await enabled(driver, table_id) for table_id in INDIVIDUAL_TABLES.values()]
+    # The switch of a table does not override the game's.
     await switch(driver, INDIVIDUAL_TABLES[regulation], enabled=True, reason="but I want to")
     still = await refusal(driver.roulette.enter(await driver.new_player(), INDIVIDUAL_TABLES[regulation]))
     await switch(driver, "", enabled=True, reason="the regulator is content")
-    await watch.wait_for("round_opened", after=off.seq)
+    await watcher.wait_for("round_opened", after=off.seq)
 
     assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
         ("TABLE_DISABLED", "the regulator asks for it")
     }
-    assert shown == [False, False]
-    assert [await enabled(driver, house) for house in INDIVIDUAL_TABLES.values()] == [True, True]
+    assert listed == [False, False]
+    assert [await enabled(driver, table_id) for table_id in INDIVIDUAL_TABLES.values()] == [True, True]
     await driver.play(seated_player, {"red": 100})
 
 
@@ -140,7 +139,7 @@ async def switch_all_games(driver: RouletteDriver, *, enabled: bool, reason: str
 
 @pytest.fixture
 async def platform_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
-    """Whatever becomes of the test, others may play after it."""
+    """Switches the platform on again after the test."""
     yield
     await switch_all_games(driver, enabled=True, reason="the test is over")
 
@@ -151,51 +150,60 @@ async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
 ) -> None:
     table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
     seated_player = await driver.seat_new_player(table_id)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
     round_id = await driver.bet_in_open_round(seated_player, {"red": 100})
 
     await switch_all_games(driver, enabled=False, reason="the regulator asks for it")
-    settled = await watch.wait_for("round_settled", round_id)
-    off = await watch.wait_for("table_switched", after=settled.seq)
+
+    async def off() -> bool:
+        return not await enabled(driver, table_id)
+
+    # The tables learn of the platform's switch a moment later.
+    await wait_until(off)
+    await driver.end_betting()
+    settled = await watcher.wait_for("round_settled", round_id)
+    switched = await watcher.wait_for("table_switched", after=settled.seq)
     refused = [
-        await refusal(driver.roulette.enter(await driver.new_player(), house)) for house in INDIVIDUAL_TABLES.values()
+        await refusal(driver.roulette.enter(await driver.new_player(), table_id))
+        for table_id in INDIVIDUAL_TABLES.values()
     ]
-    # Neither the game's own switch nor the table's outdoes the platform's.
+    # Neither the game's switch nor the table's overrides the platform's.
     await switch(driver, "", enabled=True, reason="but I want to")
     await switch(driver, table_id, enabled=True, reason="but I want to")
     still = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
-    shown = await enabled(driver, table_id)
-    # And the platform's does not undo the game's.
+    was_enabled = await enabled(driver, table_id)
+    # The platform's switch does not override the game's.
     await switch(driver, "", enabled=False, reason="the wheels are cleaned")
     await switch_all_games(driver, enabled=True, reason="the regulator is content")
-    async with asyncio.timeout(TIMEOUT_S):
-        while (cleaned := await refusal(driver.roulette.enter(await driver.new_player(), table_id))).facts["why"] != (
-            "the wheels are cleaned"
-        ):
-            await asyncio.sleep(0.02)
-    await switch(driver, "", enabled=True, reason="they are clean")
-    await watch.wait_for("round_opened", after=off.seq)
 
-    assert (off.table_switched.enabled, off.table_switched.reason) == (False, "the regulator asks for it")
+    async def off_for_cleaning() -> bool:
+        refused = await refusal(driver.roulette.enter(await driver.new_player(), table_id))
+        assert refused.reason == "TABLE_DISABLED"
+        return refused.facts["why"] == "the wheels are cleaned"
+
+    await wait_until(off_for_cleaning)
+    await switch(driver, "", enabled=True, reason="they are clean")
+    await watcher.wait_for("round_opened", after=switched.seq)
+
+    assert (switched.table_switched.enabled, switched.table_switched.reason) == (False, "the regulator asks for it")
     assert {(each.reason, each.facts["why"]) for each in [*refused, still]} == {
         ("TABLE_DISABLED", "the regulator asks for it")
     }
-    assert not shown
-    assert cleaned.reason == "TABLE_DISABLED"
-    (lived,) = await driver.rounds(seated_player)
-    assert (lived.round.state, lived.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 100)
+    assert not was_enabled
+    (player_round,) = await driver.rounds(seated_player)
+    assert (player_round.round.state, player_round.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")
 @pytest.mark.guarantee("G3")
-async def test_every_switch_is_logged_with_who_and_why(driver: RouletteDriver) -> None:
+async def test_g3_every_switch_is_logged_once_with_operator_and_reason(driver: RouletteDriver) -> None:
     table_id = await driver.new_table(play=INDIVIDUAL)
-    click = str(uuid4())
+    request_id = str(uuid4())
 
-    off = [await switch(driver, table_id, enabled=False, request_id=click) for _ in range(2)]
+    off = [await switch(driver, table_id, enabled=False, request_id=request_id) for _ in range(2)]
     on = await switch(driver, table_id, enabled=True, reason="mended")
-    refused = await refusal(switch(driver, table_id, enabled=True, request_id=click))
-    without_why = await refusal(switch(driver, table_id, enabled=False, reason=" "))
+    refused = await refusal(switch(driver, table_id, enabled=True, request_id=request_id))
+    without_reason = await refusal(switch(driver, table_id, enabled=False, reason=" "))
     without_table = await refusal(switch(driver, "nowhere", enabled=False))
     first = await driver.roulette.tables.ListSwitches(
         table_pb2.ListSwitchesRequest(game="roulette", page_size=1), metadata=driver.roulette.operator
@@ -209,6 +217,6 @@ async def test_every_switch_is_logged_with_who_and_why(driver: RouletteDriver) -
     assert [*first.switches, *second.switches] == [on, off[0]]
     assert (off[0].set_by, off[0].reason, off[0].enabled) == ("back-office", "the felt is torn", False)
     assert on.switch_no == off[0].switch_no + 1
-    assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": click})
-    assert (without_why.reason, without_why.facts) == ("INVALID", {"field": "reason"})
+    assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": request_id})
+    assert (without_reason.reason, without_reason.facts) == ("INVALID", {"field": "reason"})
     assert without_table.reason == "TABLE_UNKNOWN"

@@ -1,6 +1,7 @@
-"""An evening at the casino: two full tables at once, played by bots, and everything noted that anybody could see.
+"""Plays eight rounds at two full tables with bots, and records everything that anybody could see.
 
-Windows last three seconds by law, so an evening is played once and many tests look at what was noted.
+The rounds are played once; many tests look at the record. The clock of the tables ends every window and every result
+on show, so nothing here depends on how quick the machine is.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import asyncio
 import random
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 from uuid import uuid4
 
@@ -19,9 +20,9 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
-from services.kit import background
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import (
+    TIMEOUT_S,
     WHEEL_BY_REGULATION,
     RouletteDriver,
     RoulettePlatform,
@@ -34,32 +35,24 @@ from tests.service.roulette.table_watcher import TableWatcher
 
 BOTS = {"804": 12, "807": 50}
 WHEELS = {"804": "AMERICAN_38", "807": "FRENCH"}
-CENTS = 1_000_000
-# Six rounds without a bet, the one that the warning is about, and one more.
+STARTING_CENTS = 1_000_000
+# Six rounds without a bet, the round of the warning, and one more.
 ROUNDS = 8
 ROUNDS_BEFORE_INVITATION = 6
-# Long enough for sixty bots on a machine that has other things to do, too; then long enough on any.
-WINDOWS_MS = 5_000, 20_000
-# Bots bet until so long before the end of the window; what is meant to come late is sent by the late one alone.
-STOP_BETTING_BEFORE_END_S = 2.2
+# The longest there is: what is noted while a result is on show is noted before the next round opens.
+RESULT_SHOWN_MS = 60_000
 
 WARNING = wallet_events.SESSION_NOTICE_KIND_WARNING
 
 
-class BetMissed(Exception):
-    """Somebody of whom it was wanted did not bet in time: such an evening says nothing."""
-
-
 @dataclass
 class BotPlayer:
-    """What one bot did, by its own account."""
+    """A bot, and what it has on the felt of each round by its own count."""
 
     seated: SeatedPlayer
     dice: random.Random
     bets: dict[str, dict[str, int]] = field(default_factory=dict)
-    """What he left on the felt, by round and place."""
-    stakes: int = 0
-    """How many bets he placed and did not take back whole."""
+    """Amounts by round and place, without what it cancelled."""
 
     def staked(self, round_id: str) -> int:
         return sum(self.bets.get(round_id, {}).values())
@@ -67,36 +60,38 @@ class BotPlayer:
 
 @dataclass
 class CrowdedTable:
-    """What was to be seen of one table."""
+    """One table, its players, and all that could be seen of it."""
 
     regulation: str
     table_id: str
     watcher: TableWatcher
-    players: list[BotPlayer]
+    bots: list[BotPlayer]
     never_bets: SeatedPlayer
-    """He never bets, and stays."""
+    """Stays, and never bets."""
     bets_when_warned: SeatedPlayer
-    """He bets for the first time when he is warned."""
+    """Bets for the first time in the round of the warning."""
     bets_in_sixth_round: SeatedPlayer
-    """He bets in the sixth round, before he could be invited."""
+    """Bets in the sixth round, just before an invitation would be due."""
+    disconnected: SeatedPlayer
+    """Loses the connection after a bet in the first round."""
     rounds: list[str] = field(default_factory=list)
     snapshots: list[types_pb2.TableSnapshot] = field(default_factory=list)
     late_bets: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
-    """Bets that came after the end: the round, and how they were refused."""
+    """Bets after the end of the window: the round, and the refusal's reason and facts."""
     balances: dict[str, tuple[int, int]] = field(default_factory=dict)
     history: dict[str, list[table_pb2.PlayerRound]] = field(default_factory=dict)
     private_facts: dict[str, list[wallet_events.PlayerFact]] = field(default_factory=dict)
     sessions: dict[str, session_pb2.Session] = field(default_factory=dict)
-    disconnected: SeatedPlayer | None = None
-    """His connection broke after his first bet."""
+    idle_sessions: list[session_pb2.Session] = field(default_factory=list)
+    """The session of the player who never bets after each round, while its result is on show."""
 
     def drawn_numbers(self) -> dict[str, str]:
-        """What was drawn, as everybody was told."""
+        """The number of each round, as everybody sees it."""
         drawn = [event.outcome_drawn for event in self.watcher.events_of("outcome_drawn")]
         return {each.round_id: unpack_outcome(each.outcome).number for each in drawn}
 
     def inactivity_cases(self) -> list[SeatedPlayer]:
-        """Those about whose inactivity something was expected."""
+        """The players whose inactivity is tested."""
         return [self.never_bets, self.bets_when_warned, self.bets_in_sixth_round]
 
 
@@ -109,156 +104,124 @@ def colour_of(number: str) -> roulette_pb2.Colour.ValueType:
     return wins[0] if wins else roulette_pb2.COLOUR_GREEN
 
 
-async def play_rounds(casino: RoulettePlatform, window_ms: int) -> dict[str, CrowdedTable]:
-    """The evening, by regulation."""
-    async with casino.driver() as room:
-        # The first round opens for the first who sits down: by then everybody has to be at the door.
-        at_the_door = [await _come(room, regulation, window_ms) for regulation in WHEEL_BY_REGULATION]
-        tables = await asyncio.gather(*(_sit_down(room, *those) for those in at_the_door))
-        await asyncio.gather(*(_play_at(room, table) for table in tables))
+async def play_rounds(platform: RoulettePlatform) -> dict[str, CrowdedTable]:
+    """Plays all rounds at both tables; the tables by regulation."""
+    async with platform.driver() as driver:
+        tables = await asyncio.gather(*(_fill_table(driver, regulation) for regulation in WHEEL_BY_REGULATION))
+        await _begin_together(driver, tables)
+        for number in range(1, ROUNDS + 1):
+            await asyncio.gather(*(_bet_in_round(driver, table, number) for table in tables))
+            await driver.end_betting()
+            await asyncio.gather(*(_finish_round(driver, table) for table in tables))
+            await driver.advance_tables(RESULT_SHOWN_MS / 1000)
         for table in tables:
-            await _note_end(room, table)
+            await _record_end(driver, table)
         return {table.regulation: table for table in tables}
 
 
-async def _come(room: RouletteDriver, regulation: str, window_ms: int) -> tuple[str, str, list[str]]:
-    """The table's id, and those who want to sit there; three of them are no bots."""
-    table_id = await room.new_table(wheel=WHEEL_BY_REGULATION[regulation], window_ms=window_ms)
-    return regulation, table_id, await asyncio.gather(*(room.new_player(CENTS) for _ in range(3 + BOTS[regulation])))
+async def _fill_table(driver: RouletteDriver, regulation: str) -> CrowdedTable:
+    table_id = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], result_shown_ms=RESULT_SHOWN_MS)
+    watcher = await driver.watch(table_id)
+    never_bets, when_warned, sixth_round, disconnected = await driver.seat_new_players(table_id, 4, STARTING_CENTS)
+    seated = await driver.seat_new_players(table_id, BOTS[regulation], STARTING_CENTS)
+    bots = [BotPlayer(player, random.Random(f"{regulation}{n}")) for n, player in enumerate(seated)]
+    return CrowdedTable(regulation, table_id, watcher, bots, never_bets, when_warned, sixth_round, disconnected)
 
 
-async def _sit_down(room: RouletteDriver, regulation: str, table_id: str, player_ids: list[str]) -> CrowdedTable:
-    watch = await room.watch(table_id)
-    # The first to sit down are there from the first round on.
-    idle, warned, hesitant = [await room.seat(player_id, table_id) for player_id in player_ids[:3]]
-    guests = await asyncio.gather(*(room.seat(player_id, table_id) for player_id in player_ids[3:]))
-    players = [BotPlayer(guest, random.Random(f"{regulation}{n}")) for n, guest in enumerate(guests)]
-    return CrowdedTable(regulation, table_id, watch, players, idle, warned, hesitant)
+async def _begin_together(driver: RouletteDriver, tables: list[CrowdedTable]) -> None:
+    """Voids the round that opened for the first players: it is not everybody's, and a void round is not missed."""
+    for table in tables:
+        await driver.void(table.table_id, await table.watcher.next_round())
+        await table.watcher.wait_for("round_void")
+    await driver.advance_tables(RESULT_SHOWN_MS / 1000)
 
 
-async def _play_at(room: RouletteDriver, table: CrowdedTable) -> None:
-    photographs = asyncio.create_task(_photograph(room, table))
-    warned = asyncio.create_task(_bet_when_warned(room, table))
-    lost = asyncio.create_task(_lose_connection(room.platform, table))
-    seq = 0
-    for number in range(1, ROUNDS + 1):
-        opened = await table.watcher.wait_for("round_opened", after=seq)
-        seq, round_id = opened.seq, opened.round_opened.round.round_id
-        closes_at = opened.round_opened.round.closes_at.ToDatetime(UTC)
-        table.rounds.append(round_id)
-        doing: list[Coroutine[Any, Any, None]] = [
-            _bet(room, player, table, round_id, closes_at) for player in table.players
-        ]
-        doing.append(_come_late(room, table, round_id, closes_at))
-        if number == ROUNDS_BEFORE_INVITATION:
-            doing.append(_bet_once(room, table.bets_in_sixth_round, round_id))
-        if number == ROUNDS:
-            # However long it takes to look at what has become of everybody: no round comes after it.
-            doing.append(_close(room, table))
-        await asyncio.gather(*doing)
-        await table.watcher.wait_for("round_settled", round_id)
-    await lost
-    if not warned.done():
-        raise BetMissed("he was not warned before the last round was over")
-    await warned
-    await background.cancel_and_wait([photographs])
+async def _bet_in_round(driver: RouletteDriver, table: CrowdedTable, number: int) -> None:
+    ended = table.watcher.events_of("round_settled" if table.rounds else "round_void")
+    round_id = await table.watcher.next_round(after=max(event.seq for event in ended))
+    table.rounds.append(round_id)
+    bets: list[Coroutine[Any, Any, object]] = [_bet_as_bot(driver, bot, table, round_id) for bot in table.bots]
+    if number == 1:
+        bets.append(_bet_and_lose_connection(driver, table.disconnected, round_id))
+    if number == ROUNDS_BEFORE_INVITATION:
+        bets.append(driver.bet(table.bets_in_sixth_round, round_id, {"red": 100}))
+    if number == ROUNDS_BEFORE_INVITATION + 1:
+        bets.append(_bet_when_warned(driver, table))
+    if number == ROUNDS:
+        bets.append(_switch_off(driver, table))
+    await asyncio.gather(*bets)
 
 
-async def _bet(
-    room: RouletteDriver, player: BotPlayer, table: CrowdedTable, round_id: str, closes_at: datetime
-) -> None:
-    """A few bets on anything that is legal; some of them are taken back. A bot that is held up comes too late."""
-    try:
-        await _bet_in_time(room, player, table, round_id)
-    except grpc.aio.AioRpcError as refused:
-        if refusal_of(refused).reason != "BETTING_CLOSED" or datetime.now(UTC) < closes_at:
-            raise
-
-
-async def _bet_in_time(room: RouletteDriver, player: BotPlayer, table: CrowdedTable, round_id: str) -> None:
-    dice, guest = player.dice, player.seated
+async def _bet_as_bot(driver: RouletteDriver, bot: BotPlayer, table: CrowdedTable, round_id: str) -> None:
+    """Places a few legal bets, cancels some of them, and looks at the table."""
+    dice = bot.dice
     places = list(reference.legal_places(WHEELS[table.regulation]))
     for _ in range(dice.choice([0, 1, 1, 2, 3])):
-        await asyncio.sleep(dice.uniform(0, STOP_BETTING_BEFORE_END_S / 4))
         chosen = {place: dice.randrange(100, 900, 2) for place in dice.sample(places, dice.randint(1, 6))}
-        mine = player.bets.setdefault(round_id, {})
-        answer = await room.bet(guest, round_id, chosen)
+        on_felt = bot.bets.setdefault(round_id, {})
+        answer = await driver.bet(bot.seated, round_id, chosen)
         for place, cents in chosen.items():
-            mine[place] = mine.get(place, 0) + cents
-        assert amounts_by_place(answer.on_felt) == mine
-        player.stakes += 1
+            on_felt[place] = on_felt.get(place, 0) + cents
+        assert amounts_by_place(answer.on_felt) == on_felt
         if dice.random() < 0.15:
-            taken = await room.cancel_bets(guest, round_id)
-            assert taken.cancelled_cents == sum(mine.values())
-            mine.clear()
+            cancelled = await driver.cancel_bets(bot.seated, round_id)
+            assert cancelled.cancelled_cents == sum(on_felt.values())
+            on_felt.clear()
+    await _take_snapshot(driver, table)
 
 
-async def _bet_once(room: RouletteDriver, guest: SeatedPlayer, round_id: str) -> None:
-    try:
-        await room.bet(guest, round_id, {"red": 100})
-    except grpc.aio.AioRpcError as refused:
-        if refusal_of(refused).reason != "BETTING_CLOSED":
-            raise
-        raise BetMissed(f"{round_id} was over before he had bet") from None
+async def _bet_and_lose_connection(driver: RouletteDriver, player: SeatedPlayer, round_id: str) -> None:
+    async with driver.platform.roulette.client() as device:
+        await device.bet(player.player_id, player.table_id, round_id, {"red": 1000, "17": 100})
 
 
-async def _close(room: RouletteDriver, table: CrowdedTable) -> None:
-    """The round under way is finished."""
+async def _bet_when_warned(driver: RouletteDriver, table: CrowdedTable) -> None:
+    facts = await driver.private_facts(table.bets_when_warned)
+    async with asyncio.timeout(TIMEOUT_S):
+        while (notice := (await facts.get()).session_notice).kind != WARNING:
+            pass
+    await driver.bet(table.bets_when_warned, notice.round_id, {"red": 100})
+
+
+async def _switch_off(driver: RouletteDriver, table: CrowdedTable) -> None:
+    """Lets the round under way be the last."""
     request = table_pb2.SetSwitchRequest(
         request_id=str(uuid4()),
         game="roulette",
         scope=types_pb2.SWITCH_SCOPE_TABLE,
         table_id=table.table_id,
-        reason="the evening is over",
+        reason="all rounds are played",
     )
-    await room.roulette.tables.SetSwitch(request, metadata=room.roulette.operator)
+    await driver.roulette.tables.SetSwitch(request, metadata=driver.roulette.operator)
 
 
-async def _come_late(room: RouletteDriver, table: CrowdedTable, round_id: str, closes_at: datetime) -> None:
-    """Somebody bets when nothing goes any more."""
+async def _finish_round(driver: RouletteDriver, table: CrowdedTable) -> None:
+    """Bets too late, waits for the result, and records the session of the player who never bets."""
+    round_id = table.rounds[-1]
+    opened = next(table.watcher.events_of("round_opened", round_id)).round_opened
     closed = await table.watcher.wait_for("betting_closed", round_id)
+    assert closed.at.ToDatetime(UTC) >= opened.round.closes_at.ToDatetime(UTC)
     try:
-        await room.bet(table.never_bets, round_id, {"17": 100})
+        await driver.bet(table.never_bets, round_id, {"17": 100})
     except grpc.aio.AioRpcError as refused:
-        said = refusal_of(refused)
-        table.late_bets.append((round_id, said.reason, said.facts))
-    assert closed.at.ToDatetime(UTC) >= closes_at
+        late = refusal_of(refused)
+        table.late_bets.append((round_id, late.reason, late.facts))
+    await table.watcher.wait_for("round_settled", round_id)
+    table.idle_sessions.append((await driver.session(table.never_bets)).session)
+    await _take_snapshot(driver, table)
 
 
-async def _bet_when_warned(room: RouletteDriver, table: CrowdedTable) -> None:
-    facts = await room.private_facts(table.bets_when_warned)
-    while True:
-        notice = (await facts.get()).session_notice
-        if notice.kind == WARNING:
-            await _bet_once(room, table.bets_when_warned, notice.round_id)
-            return
+async def _take_snapshot(driver: RouletteDriver, table: CrowdedTable) -> None:
+    request = table_pb2.GetTableRequest(table_id=table.table_id)
+    answer = await driver.roulette.tables.GetTable(request, metadata=driver.roulette.operator)
+    table.snapshots.append(answer.table)
 
 
-async def _lose_connection(casino: RoulettePlatform, table: CrowdedTable) -> None:
-    """A player bets, and is heard of no more."""
-    async with casino.driver() as room:
-        guest = await room.seat_new_player(table.table_id, CENTS)
-        await room.bet_in_open_round(guest, {"red": 1000, "17": 100})
-        table.disconnected = guest
-        # Leaving the room would end his session; only the connection is to break.
-        room.keep_seated(guest)
-
-
-async def _photograph(room: RouletteDriver, table: CrowdedTable) -> None:
-    while True:
-        request = table_pb2.GetTableRequest(table_id=table.table_id)
-        answer = await room.roulette.tables.GetTable(request, metadata=room.roulette.operator)
-        table.snapshots.append(answer.table)
-        await asyncio.sleep(0.037)
-
-
-async def _note_end(room: RouletteDriver, table: CrowdedTable) -> None:
-    guests = [player.seated for player in table.players] + table.inactivity_cases()
-    guests += [] if table.disconnected is None else [table.disconnected]
-    for guest in guests:
-        table.history[guest.player_id] = await room.rounds(guest)
-        table.balances[guest.player_id] = await room.balance(guest)
-        table.sessions[guest.player_id] = (await room.session(guest)).session
-    for guest in table.inactivity_cases():
-        table.private_facts[guest.player_id] = await room.stored_private_facts(guest)
+async def _record_end(driver: RouletteDriver, table: CrowdedTable) -> None:
+    for player in [*(bot.seated for bot in table.bots), *table.inactivity_cases(), table.disconnected]:
+        table.history[player.player_id] = await driver.rounds(player)
+        table.balances[player.player_id] = await driver.balance(player)
+        table.sessions[player.player_id] = (await driver.session(player)).session
+    for player in table.inactivity_cases():
+        table.private_facts[player.player_id] = await driver.stored_private_facts(player)
     await table.watcher.wait_for_seq(max(snapshot.seq for snapshot in table.snapshots))

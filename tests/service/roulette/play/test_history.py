@@ -1,4 +1,4 @@
-"""Looking rounds up: the last one a player took part in, and all before it, page after page."""
+"""Past rounds: the last one that a player took part in, and all before it, page after page."""
 
 from __future__ import annotations
 
@@ -28,39 +28,44 @@ async def test_t16_the_last_round_is_the_last_in_which_this_player_took_part(
     first = await driver.bet(seated_player, round_id, BETS)
     second = await driver.bet(seated_player, round_id, {"dozen-1": 200})
     spun = await driver.spin(seated_player, round_id)
-    # Rounds of others, and a round that he only looks at, are none of his.
+    # Neither another player's rounds count nor a round in which the player does not bet.
     other = await driver.seat_new_player(INDIVIDUAL_TABLES[regulation])
     await driver.play(other, {"black": 100})
     await driver.wait_for_open_round(seated_player)
 
-    (lived,) = await driver.rounds(seated_player, page_size=1)
+    (player_round,) = await driver.rounds(seated_player, page_size=1)
 
-    assert (lived.round.round_id, lived.table_id, lived.session_id) == (
+    assert (player_round.round.round_id, player_round.table_id, player_round.session_id) == (
         round_id,
         seated_player.table_id,
         seated_player.session_id,
     )
-    assert lived.regulation == f"{regulation}/2015"
-    assert lived.round.state == types_pb2.ROUND_STATE_SETTLED
-    assert unpack_outcome(lived.round.outcome) == spun.outcome
-    assert [stake.stake_id for stake in lived.stakes] == [first.stake.stake_id, second.stake.stake_id]
-    assert [unpack_bets(stake.bets) for stake in lived.stakes] == [BETS, {"dozen-1": 200}]
-    assert [stake.placed_at for stake in lived.stakes] == [first.stake.placed_at, second.stake.placed_at]
-    for stake, bets in zip(lived.stakes, (BETS, {"dozen-1": 200}), strict=True):
+    assert player_round.regulation == f"{regulation}/2015"
+    assert player_round.round.state == types_pb2.ROUND_STATE_SETTLED
+    assert unpack_outcome(player_round.round.outcome) == spun.outcome
+    assert [stake.stake_id for stake in player_round.stakes] == [first.stake.stake_id, second.stake.stake_id]
+    assert [unpack_bets(stake.bets) for stake in player_round.stakes] == [BETS, {"dozen-1": 200}]
+    assert [stake.placed_at for stake in player_round.stakes] == [first.stake.placed_at, second.stake.placed_at]
+    for stake, bets in zip(player_round.stakes, (BETS, {"dozen-1": 200}), strict=True):
         results = roulette_pb2.BetResults()
         assert stake.results.Unpack(results)
         assert {result.place: result.payout_cents for result in results.results} == {
             place: reference.payout({place: cents}, spun.outcome.number) for place, cents in bets.items()
         }
         assert stake.payout_cents == reference.payout(bets, spun.outcome.number)
-    assert (lived.staked_cents, lived.payout_cents) == (800, spun.payout_cents)
-    assert (lived.balance_before_cents, lived.balance_after_cents) == (CENTS, CENTS - 800 + spun.payout_cents)
-    moments = [lived.round.opened_at, first.stake.placed_at, second.stake.placed_at]
-    moments += [lived.round.drawn_at, lived.round.ended_at]
-    assert [at.ToNanoseconds() for at in moments] == sorted(at.ToNanoseconds() for at in moments)
+    assert (player_round.staked_cents, player_round.payout_cents) == (800, spun.payout_cents)
+    assert (player_round.balance_before_cents, player_round.balance_after_cents) == (
+        CENTS,
+        CENTS - 800 + spun.payout_cents,
+    )
+    round_ = player_round.round
+    moments = [driver.ledger_ns(round_.opened_at), first.stake.placed_at.ToNanoseconds()]
+    moments += [second.stake.placed_at.ToNanoseconds(), driver.ledger_ns(round_.drawn_at)]
+    moments += [round_.ended_at.ToNanoseconds()]
+    assert moments == sorted(moments)
 
 
-async def test_his_rounds_come_page_after_page_newest_first(
+async def test_a_players_rounds_are_listed_newest_first_in_pages(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     played = [(await driver.play(seated_player, {"red": 100})).round_id for _ in range(5)]
@@ -69,14 +74,14 @@ async def test_his_rounds_come_page_after_page_newest_first(
     token, pages = "", 0
     while token or not pages:
         page = await driver.roulette.rounds(seated_player.player_id, page_size=2, page_token=token)
-        found += [lived.round.round_id for lived in page.rounds]
+        found += [player_round.round.round_id for player_round in page.rounds]
         token, pages = page.next_page_token, pages + 1
 
     assert found == played[::-1]
     assert pages == 3
 
 
-async def test_a_tables_rounds_come_page_after_page_without_its_players(
+async def test_a_tables_rounds_are_listed_in_pages_without_players(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     played = [await driver.play(seated_player, {"red": 100}) for _ in range(3)]
@@ -98,18 +103,16 @@ async def test_a_tables_rounds_come_page_after_page_without_its_players(
     assert {round_.configuration_version for round_ in found} == {1}
 
 
-async def test_a_round_that_takes_bets_is_not_yet_his_last_round(
-    driver: RouletteDriver, seated_player: SeatedPlayer
-) -> None:
+async def test_an_open_round_is_not_yet_a_past_round(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
-    # It is on the felt, and in the wallet as what is locked (903-B/2015:6.3.2).
+    # The bet is on the felt, and locked in the wallet (903-B/2015:6.3.2).
     assert await driver.rounds(seated_player) == []
     assert await driver.rounds(seated_player, in_progress_only=True) == []
     assert (await driver.get_table(seated_player)).own_seat.stakes[0].amount_cents == 100
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.2", "903-B/2015:6.3.6.4")
-async def test_a_round_in_progress_is_told_from_the_first_bet_that_counts(
+async def test_a_round_in_progress_is_listed_from_its_first_bet_on(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     before = await driver.play(seated_player, BETS)
@@ -131,62 +134,70 @@ async def test_a_round_in_progress_is_told_from_the_first_bet_that_counts(
     for absent in ("closed_at", "drawn_at", "ended_at", "outcome"):
         assert not open_now.round.HasField(absent)
     assert not open_now.HasField("balance_before_cents")
-    # It is in front of the first page and on no other, where it is asked for, and nobody else's.
+    # It comes first on the first page, and only if it is asked for.
     page = await driver.roulette.rounds(seated_player.player_id, include_open=True, page_size=1)
-    assert [lived.round.round_id for lived in page.rounds] == [round_id, before.round_id]
+    assert [player_round.round.round_id for player_round in page.rounds] == [round_id, before.round_id]
     assert await _with_open(driver, seated_player, table_id=seated_player.table_id) == [round_id, before.round_id]
     assert await _with_open(driver, seated_player, table_id="another") == []
     assert await _with_open(driver, seated_player, in_progress_only=True) == [round_id]
 
     spun = await driver.spin(seated_player, round_id)
-    (lived, _) = await driver.rounds(seated_player, include_open=True)
-    assert (lived.round.round_id, lived.round.state) == (round_id, types_pb2.ROUND_STATE_SETTLED)
-    assert lived.payout_cents == spun.payout_cents
-    assert [taken.stake_id for taken in lived.cancelled_stakes] == [second.stake.stake_id]
+    (player_round, _) = await driver.rounds(seated_player, include_open=True)
+    assert (player_round.round.round_id, player_round.round.state) == (round_id, types_pb2.ROUND_STATE_SETTLED)
+    assert player_round.payout_cents == spun.payout_cents
+    assert [cancelled.stake_id for cancelled in player_round.cancelled_stakes] == [second.stake.stake_id]
 
 
 async def _with_open(driver: RouletteDriver, seated_player: SeatedPlayer, **more: object) -> list[str]:
-    return [lived.round.round_id for lived in await driver.rounds(seated_player, include_open=True, **more)]
+    return [
+        player_round.round.round_id for player_round in await driver.rounds(seated_player, include_open=True, **more)
+    ]
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
-async def test_a_round_has_its_phases_and_every_choice_with_its_time(
+async def test_a_round_has_the_times_of_its_phases_and_bets(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
-    stays = await driver.bet(seated_player, round_id, BETS)
-    goes = await driver.bet(seated_player, round_id, {"dozen-1": 200, "odd": 100})
+    kept = await driver.bet(seated_player, round_id, BETS)
+    changed = await driver.bet(seated_player, round_id, {"dozen-1": 200, "odd": 100})
     await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
     await driver.spin(seated_player, round_id)
 
-    (lived,) = await driver.rounds(seated_player)
+    (player_round,) = await driver.rounds(seated_player)
 
-    (taken,) = lived.cancelled_stakes
-    assert (taken.stake_id, taken.player_id, taken.amount_cents) == (goes.stake.stake_id, seated_player.player_id, 300)
-    assert (taken.placed_at, unpack_bets(taken.bets)) == (goes.stake.placed_at, {"dozen-1": 200, "odd": 100})
-    # What was to stay of it was put down again.
-    assert [unpack_bets(stake.bets) for stake in lived.stakes] == [BETS, {"odd": 100}]
+    (cancelled,) = player_round.cancelled_stakes
+    assert (cancelled.stake_id, cancelled.player_id, cancelled.amount_cents) == (
+        changed.stake.stake_id,
+        seated_player.player_id,
+        300,
+    )
+    assert (cancelled.placed_at, unpack_bets(cancelled.bets)) == (changed.stake.placed_at, {"dozen-1": 200, "odd": 100})
+    # The part that stays is a new stake.
+    assert [unpack_bets(stake.bets) for stake in player_round.stakes] == [BETS, {"odd": 100}]
     moments = [
-        lived.round.opened_at,
-        stays.stake.placed_at,
-        taken.placed_at,
-        taken.cancelled_at,
-        lived.stakes[1].placed_at,
-        lived.round.closed_at,
-        lived.round.drawn_at,
-        lived.round.ended_at,
+        driver.ledger_ns(player_round.round.opened_at),
+        kept.stake.placed_at.ToNanoseconds(),
+        cancelled.placed_at.ToNanoseconds(),
+        driver.ledger_ns(cancelled.cancelled_at),
+        player_round.stakes[1].placed_at.ToNanoseconds(),
+        driver.ledger_ns(player_round.round.closed_at),
+        driver.ledger_ns(player_round.round.drawn_at),
+        player_round.round.ended_at.ToNanoseconds(),
     ]
-    said = [moment.ToNanoseconds() for moment in moments]
-    assert said == sorted(said)
-    assert said[0] > 0
+    assert moments == sorted(moments)
+    assert moments[0] > 0
     replayed = await driver.roulette.replay(round_id)
     assert not replayed.differences
-    assert replayed.cancelled_stakes == lived.cancelled_stakes
-    assert (replayed.round.closed_at, replayed.round.draw_trigger) == (lived.round.closed_at, lived.round.draw_trigger)
+    assert replayed.cancelled_stakes == player_round.cancelled_stakes
+    assert (replayed.round.closed_at, replayed.round.draw_trigger) == (
+        player_round.round.closed_at,
+        player_round.round.draw_trigger,
+    )
 
 
 @pytest.mark.rule("GLI-19 2.8.2", "903-B/2015:6.3.6.4")
-async def test_of_a_void_round_everything_is_told_but_a_number(
+async def test_a_void_round_is_listed_with_all_but_a_number(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
@@ -195,29 +206,36 @@ async def test_of_a_void_round_everything_is_told_but_a_number(
     await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
     await driver.void(seated_player.table_id, round_id, "the wheel stands still")
 
-    (lived,) = await driver.rounds(seated_player)
+    (player_round,) = await driver.rounds(seated_player)
 
-    assert (lived.round.state, lived.round.void_reason) == (types_pb2.ROUND_STATE_VOID, "the wheel stands still")
-    assert lived.round.draw_trigger == types_pb2.DRAW_TRIGGER_UNSPECIFIED
-    assert not lived.round.HasField("drawn_at")
-    assert [taken.amount_cents for taken in lived.cancelled_stakes] == [200]
-    moments = [lived.round.opened_at, lived.stakes[0].placed_at, lived.round.closed_at, lived.round.ended_at]
-    said = [moment.ToNanoseconds() for moment in moments]
-    assert said == sorted(said)
-    assert said[0] > 0
+    assert (player_round.round.state, player_round.round.void_reason) == (
+        types_pb2.ROUND_STATE_VOID,
+        "the wheel stands still",
+    )
+    assert player_round.round.draw_trigger == types_pb2.DRAW_TRIGGER_UNSPECIFIED
+    assert not player_round.round.HasField("drawn_at")
+    assert [cancelled.amount_cents for cancelled in player_round.cancelled_stakes] == [200]
+    moments = [
+        driver.ledger_ns(player_round.round.opened_at),
+        player_round.stakes[0].placed_at.ToNanoseconds(),
+        driver.ledger_ns(player_round.round.closed_at),
+        player_round.round.ended_at.ToNanoseconds(),
+    ]
+    assert moments == sorted(moments)
+    assert moments[0] > 0
     assert not (await driver.roulette.replay(round_id)).differences
 
 
-async def test_a_page_that_was_never_given_out_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
-    made_up = "from the moon"
-    token = await refusal(driver.rounds(seated_player, page_token=made_up))
+async def test_an_unknown_page_token_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+    invented = "from the moon"
+    token = await refusal(driver.rounds(seated_player, page_token=invented))
     size = await refusal(driver.rounds(seated_player, page_size=501))
     assert (token.reason, token.facts) == ("INVALID", {"field": "page_token"})
     assert (size.reason, size.facts) == ("INVALID", {"field": "page_size"})
 
 
 @pytest.mark.guarantee("G10")
-async def test_a_round_is_computed_again_from_the_journal(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_g10_a_round_is_replayed_from_the_journal(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     spun = await driver.play(seated_player, BETS)
 
     replayed = await driver.roulette.replay(spun.round_id)
@@ -232,13 +250,13 @@ async def test_a_round_is_computed_again_from_the_journal(driver: RouletteDriver
     assert replayed.configuration.version == 1
 
 
-async def test_a_round_that_never_was_cannot_be_computed(driver: RouletteDriver) -> None:
+async def test_an_unknown_round_cannot_be_replayed(driver: RouletteDriver) -> None:
     refused = await refusal(driver.roulette.replay("never"))
     assert (refused.reason, refused.facts) == ("ROUND_UNKNOWN", {"round_id": "never"})
 
 
 @pytest.mark.rule("804/2015:6.e", "807/2015:6.e")
-async def test_the_table_shows_its_last_numbers_with_their_colours(
+async def test_a_table_shows_its_last_numbers_with_their_colours(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     played = [await driver.play(seated_player, {"red": 100}) for _ in range(23)]
@@ -258,7 +276,7 @@ async def test_the_table_shows_its_last_numbers_with_their_colours(
 
 
 @pytest.mark.rule("804/2015:26", "807/2015:28")
-async def test_a12_at_the_end_he_learns_what_he_bet_and_what_it_came_to(
+async def test_a12_the_session_ends_with_a_summary_of_bets_and_winnings(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
     played = [await driver.play(seated_player, bets) for bets in ({"17": 100}, {"red": 1500}, {"18": 300})]

@@ -1,4 +1,4 @@
-"""The wheel for one player: he launches the ball himself, and sees at once what it came to."""
+"""Individual tables: the player launches the ball and sees the result at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from feltro.table.v1 import types_pb2
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import (
     INDIVIDUAL_TABLES,
-    LONG_WINDOW_MS,
     RouletteDriver,
     SeatedPlayer,
     amounts_by_place,
@@ -27,8 +26,8 @@ BETS = {"17": 100, "red": 500, "double-column-1-2": 200, "dozen-3": 300}
 @pytest.mark.rule("804/2015:4", "804/2015:15", "807/2015:4", "807/2015:17")
 async def test_the_player_launches_the_ball(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
-    seen = (await driver.get_table(seated_player)).table
-    assert not seen.round.HasField("closes_at")
+    table = (await driver.get_table(seated_player)).table
+    assert not table.round.HasField("closes_at")
     await driver.bet(seated_player, round_id, BETS)
 
     spun = await driver.spin(seated_player, round_id)
@@ -40,48 +39,55 @@ async def test_the_player_launches_the_ball(driver: RouletteDriver, seated_playe
         assert result.amount_cents == BETS[result.place]
         assert result.payout_cents == reference.payout({result.place: BETS[result.place]}, number)
         assert result.prize_cents == max(0, result.payout_cents - result.amount_cents)
-    left = CENTS - 1100 + spun.payout_cents
-    assert (spun.balance.free_cents, spun.balance.locked_cents) == await driver.balance(seated_player) == (left, 0)
+    free_cents = CENTS - 1100 + spun.payout_cents
+    assert (
+        (spun.balance.free_cents, spun.balance.locked_cents) == await driver.balance(seated_player) == (free_cents, 0)
+    )
     assert spun.next_round_id == await driver.wait_for_open_round(seated_player) != round_id
 
 
 @pytest.mark.rule("804/2015:5", "807/2015:5")
 @pytest.mark.guarantee("G1")
-async def test_many_rounds_leave_what_arithmetic_says(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
-    left = CENTS
+async def test_g1_the_balance_after_many_rounds_is_what_arithmetic_says(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    free_cents = CENTS
     for _ in range(30):
         spun = await driver.play(seated_player, BETS)
-        left += int(reference.payout(BETS, spun.outcome.number)) - 1100
-        assert spun.balance.free_cents == left
-    assert await driver.balance(seated_player) == (left, 0)
+        free_cents += int(reference.payout(BETS, spun.outcome.number)) - 1100
+        assert spun.balance.free_cents == free_cents
+    assert await driver.balance(seated_player) == (free_cents, 0)
 
 
 @pytest.mark.rule("804/2015:17", "807/2015:19")
 @pytest.mark.guarantee("G6")
-async def test_the_number_comes_first_then_the_money(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
-    watch = await driver.watch(seated_player.table_id)
+async def test_g6_the_number_is_published_before_the_payout(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    watcher = await driver.watch(seated_player.table_id)
     spun = await driver.play(seated_player, BETS)
-    settled = (await watch.wait_for("round_settled", spun.round_id)).round_settled
+    settled = (await watcher.wait_for("round_settled", spun.round_id)).round_settled
 
-    assert watch.kinds(spun.round_id) == [
+    assert watcher.kinds(spun.round_id) == [
         "round_opened",
         "bets_placed",
         "betting_closed",
         "outcome_drawn",
         "round_settled",
     ]
-    drawn = next(watch.events_of("outcome_drawn", spun.round_id)).outcome_drawn
+    drawn = next(watcher.events_of("outcome_drawn", spun.round_id)).outcome_drawn
     assert unpack_outcome(drawn.outcome) == spun.outcome
     assert [(each.seat, each.staked_cents, each.payout_cents) for each in settled.results] == [
         (seated_player.seat, 1100, spun.payout_cents)
     ]
-    (lived,) = await driver.rounds(seated_player)
-    assert lived.round.drawn_at.ToNanoseconds() <= lived.round.ended_at.ToNanoseconds()
+    (player_round,) = await driver.rounds(seated_player)
+    # The round ends with the ledger's transfer.
+    assert driver.ledger_ns(player_round.round.drawn_at) <= player_round.round.ended_at.ToNanoseconds()
 
 
 @pytest.mark.rule("903-B/2015:6.1.1")
 @pytest.mark.guarantee("G3")
-async def test_a_launch_repeated_is_one_launch(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_g3_a_repeated_spin_takes_effect_once(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, BETS)
 
@@ -93,13 +99,13 @@ async def test_a_launch_repeated_is_one_launch(driver: RouletteDriver, seated_pl
     assert (await driver.rounds(seated_player))[0].payout_cents == answers[0].payout_cents
 
 
-async def test_nothing_is_launched_without_a_bet(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_a_spin_without_a_bet_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
     refused = await refusal(driver.spin(seated_player, round_id))
     assert (refused.reason, refused.facts) == ("NOTHING_STAKED", {"round_id": round_id})
 
 
-async def test_a_round_of_long_ago_is_not_launched_again(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_a_spin_in_an_old_round_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     first = await driver.play(seated_player, BETS)
     await driver.play(seated_player, BETS)
 
@@ -109,8 +115,8 @@ async def test_a_round_of_long_ago_is_not_launched_again(driver: RouletteDriver,
 
 
 @pytest.mark.rule("804/2015:14", "807/2015:16")
-async def test_at_a_table_of_many_nobody_launches_the_ball(driver: RouletteDriver) -> None:
-    seated_player = await driver.seat_new_player(await driver.new_table(window_ms=LONG_WINDOW_MS))
+async def test_no_player_spins_at_a_multi_player_table(driver: RouletteDriver) -> None:
+    seated_player = await driver.seat_new_player(await driver.new_table())
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, BETS)
 
@@ -123,7 +129,7 @@ async def test_at_a_table_of_many_nobody_launches_the_ball(driver: RouletteDrive
 
 
 @pytest.mark.guarantee("G6")
-async def test_nothing_can_be_bet_on_a_ball_that_rolls(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_g6_no_bet_is_taken_once_the_ball_rolls(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, BETS)
 
@@ -133,9 +139,9 @@ async def test_nothing_can_be_bet_on_a_ball_that_rolls(driver: RouletteDriver, s
         return_exceptions=True,
     )
 
-    (lived,) = await driver.rounds(seated_player)
+    (player_round,) = await driver.rounds(seated_player)
     in_time = sum(not isinstance(answer, BaseException) for answer in answers[1:])
-    assert lived.staked_cents == 1100 + 100 * in_time
+    assert player_round.staked_cents == 1100 + 100 * in_time
     for answer in answers[1:]:
         if isinstance(answer, BaseException):
             assert isinstance(answer, grpc.aio.AioRpcError)
@@ -144,41 +150,41 @@ async def test_nothing_can_be_bet_on_a_ball_that_rolls(driver: RouletteDriver, s
 
 @pytest.mark.rule("GLI-19 4.16")
 @pytest.mark.guarantee("G9")
-async def test_the_platform_launches_for_whoever_leaves_with_a_bet(
+async def test_g9_the_platform_spins_for_a_player_who_leaves_with_a_bet(
     driver: RouletteDriver, seated_player: SeatedPlayer
 ) -> None:
-    """His bet stands, and everybody who looks the round up learns that it was not he who launched."""
-    watch = await driver.watch(seated_player.table_id)
+    """The bet stands, and the record says that the player did not launch."""
+    watcher = await driver.watch(seated_player.table_id)
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, BETS)
 
     await driver.leave(seated_player)
 
-    await watch.wait_for("round_settled", round_id)
-    left = (await watch.wait_for("seat_left")).seat_left
+    await watcher.wait_for("round_settled", round_id)
+    left = (await watcher.wait_for("seat_left")).seat_left
     assert left.seat == seated_player.seat
-    (lived,) = await driver.rounds(seated_player)
-    assert lived.payout_cents == reference.payout(BETS, unpack_outcome(lived.round.outcome).number)
-    assert await driver.balance(seated_player) == (CENTS - 1100 + lived.payout_cents, 0)
+    (player_round,) = await driver.rounds(seated_player)
+    assert player_round.payout_cents == reference.payout(BETS, unpack_outcome(player_round.round.outcome).number)
+    assert await driver.balance(seated_player) == (CENTS - 1100 + player_round.payout_cents, 0)
     replayed = await driver.roulette.replay(round_id)
-    (drawn,) = watch.events_of("outcome_drawn", round_id)
-    launches = {drawn.outcome_drawn.draw_trigger, lived.round.draw_trigger, replayed.round.draw_trigger}
-    assert launches == {types_pb2.DRAW_TRIGGER_SESSION_ENDED}
+    (drawn,) = watcher.events_of("outcome_drawn", round_id)
+    triggers = {drawn.outcome_drawn.draw_trigger, player_round.round.draw_trigger, replayed.round.draw_trigger}
+    assert triggers == {types_pb2.DRAW_TRIGGER_SESSION_ENDED}
 
 
 @pytest.mark.rule("GLI-19 4.16")
-async def test_it_is_on_record_that_the_player_launched(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
-    watch = await driver.watch(seated_player.table_id)
+async def test_the_record_says_that_the_player_launched(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+    watcher = await driver.watch(seated_player.table_id)
     spun = await driver.play(seated_player, BETS)
 
-    (lived,) = await driver.rounds(seated_player)
+    (player_round,) = await driver.rounds(seated_player)
     replayed = await driver.roulette.replay(spun.round_id)
-    drawn = await watch.wait_for("outcome_drawn", spun.round_id)
-    launches = {drawn.outcome_drawn.draw_trigger, lived.round.draw_trigger, replayed.round.draw_trigger}
-    assert launches == {types_pb2.DRAW_TRIGGER_PLAYER}
+    drawn = await watcher.wait_for("outcome_drawn", spun.round_id)
+    triggers = {drawn.outcome_drawn.draw_trigger, player_round.round.draw_trigger, replayed.round.draw_trigger}
+    assert triggers == {types_pb2.DRAW_TRIGGER_PLAYER}
 
 
-async def test_everybody_has_a_table_of_his_own(driver: RouletteDriver, regulation: str) -> None:
+async def test_every_player_has_an_individual_table(driver: RouletteDriver, regulation: str) -> None:
     one, other = await driver.seat_new_players(INDIVIDUAL_TABLES[regulation], 2)
     assert one.table_id != other.table_id
 

@@ -1,4 +1,4 @@
-"""A bet is followed by its trace from the call to the ledger, although many travel together."""
+"""The trace of a bet leads from the call to the ledger, although many bets travel together."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 from uuid import uuid4
 
 from feltro.roulette.v1 import roulette_pb2
-from tests.service.roulette.platform import LONG_WINDOW_MS, RouletteDriver, SeatedPlayer
+from tests.service.roulette.platform import RouletteDriver, SeatedPlayer
 
 
 async def test_each_bet_reaches_the_ledger_in_its_own_trace(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(window_ms=LONG_WINDOW_MS)
-    guests = [await driver.seat_new_player(table_id) for _ in range(3)]
-    round_id = await driver.wait_for_open_round(guests[0])
-    traces = {seated_player.player_id: uuid4().hex for seated_player in guests}
+    table_id = await driver.new_table()
+    players = [await driver.seat_new_player(table_id) for _ in range(3)]
+    round_id = await driver.wait_for_open_round(players[0])
+    traces = {seated_player.player_id: uuid4().hex for seated_player in players}
 
     async def bet(seated_player: SeatedPlayer) -> roulette_pb2.PlaceBetsResponse:
         request = roulette_pb2.PlaceBetsRequest(
@@ -28,9 +28,9 @@ async def test_each_bet_reaches_the_ledger_in_its_own_trace(driver: RouletteDriv
             request, metadata=(*driver.metadata_of(seated_player), traceparent)
         )
 
-    answers = await asyncio.gather(*(bet(seated_player) for seated_player in guests))
+    answers = await asyncio.gather(*(bet(seated_player) for seated_player in players))
 
-    told = [json.loads(line) for line in driver.platform.wallet.log.read_text().splitlines() if '"a stake"' in line]
-    by_trace = {line["trace_id"]: (line["stake_id"], line["refused"]) for line in told if "trace_id" in line}
-    for seated_player, answer in zip(guests, answers, strict=True):
+    logged = [json.loads(line) for line in driver.platform.wallet.log.read_text().splitlines() if '"a stake"' in line]
+    by_trace = {line["trace_id"]: (line["stake_id"], line["refused"]) for line in logged if "trace_id" in line}
+    for seated_player, answer in zip(players, answers, strict=True):
         assert by_trace[traces[seated_player.player_id]] == (answer.stake.stake_id, False)

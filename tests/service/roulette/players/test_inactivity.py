@@ -1,4 +1,4 @@
-"""Inactivity at an individual wheel: invited after more than three minutes, warned, and ended a minute later."""
+"""Inactivity at an individual table: invited after more than three minutes, warned, and ended a minute later."""
 
 from __future__ import annotations
 
@@ -24,69 +24,84 @@ Facts = asyncio.Queue[wallet_events.PlayerFact]
 INVITATION = wallet_events.SESSION_NOTICE_KIND_INVITATION
 WARNING = wallet_events.SESSION_NOTICE_KIND_WARNING
 WITHDRAWN = wallet_events.SESSION_NOTICE_KIND_WITHDRAWN
-# In which the wallet has looked at its sessions at least once.
-LOOKED_S = 1.2
 RULES = {"804": ("804/2015:28.a", "804/2015:29"), "807": ("807/2015:30.a", "807/2015:31")}
 
 
 async def advance(driver: RouletteDriver, seconds: int) -> None:
-    """The session clock alone moves: nobody waits three minutes for a test."""
+    """Moves the clock of sessions forward."""
     request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
     await driver.wallet.sessions.AdvanceSessionClock(request, metadata=driver.wallet.operator)
 
 
-async def heard(facts: Facts) -> wallet_events.PlayerFact:
-    """The next that he is told about his session."""
+async def next_notice(facts: Facts) -> wallet_events.PlayerFact:
+    """The next fact about the player's session."""
     async with asyncio.timeout(TIMEOUT_S):
         while (fact := await facts.get()).WhichOneof("fact") not in {"session_notice", "session_ended"}:
             pass
     return fact
 
 
-async def states(driver: RouletteDriver, guests: Iterable[SeatedPlayer]) -> set[session_pb2.SessionState.ValueType]:
-    return {(await driver.session(seated_player)).session.state for seated_player in guests}
+async def start_witness(driver: RouletteDriver) -> Facts:
+    """A player who is invited three minutes from now; their facts.
+
+    The invitation proves that the wallet has checked the sessions since the clock was moved over that moment. Without
+    it, a test that nothing happens to somebody else could look too early.
+    """
+    return await driver.private_facts(await driver.seat_new_player(INDIVIDUAL_TABLES["807"]))
+
+
+async def wait_until_checked(witness: Facts) -> None:
+    """Returns when the wallet has checked all sessions at a moment after the witness was due."""
+    assert (await next_notice(witness)).session_notice.kind == INVITATION
+
+
+async def states(driver: RouletteDriver, seated: Iterable[SeatedPlayer]) -> set[session_pb2.SessionState.ValueType]:
+    return {(await driver.session(seated_player)).session.state for seated_player in seated}
 
 
 @pytest.fixture
-async def guests(driver: RouletteDriver) -> dict[str, SeatedPlayer]:
-    """One for each regulation: they share the clock, so they are tested together."""
-    return {regulation: await driver.seat_new_player(house) for regulation, house in INDIVIDUAL_TABLES.items()}
+async def players(driver: RouletteDriver) -> dict[str, SeatedPlayer]:
+    """A player for each regulation: they share the clock of sessions, so they are tested together."""
+    return {regulation: await driver.seat_new_player(table_id) for regulation, table_id in INDIVIDUAL_TABLES.items()}
 
 
-async def told(driver: RouletteDriver, guests: Iterable[SeatedPlayer]) -> list[Facts]:
-    return [await driver.private_facts(seated_player) for seated_player in guests]
+async def facts_of(driver: RouletteDriver, seated: Iterable[SeatedPlayer]) -> list[Facts]:
+    return [await driver.private_facts(seated_player) for seated_player in seated]
 
 
 @pytest.mark.rule("804/2015:28", "804/2015:28.a", "804/2015:29", "807/2015:30", "807/2015:30.a", "807/2015:31")
 @pytest.mark.rule("804/2015:26", "807/2015:28")
 async def test_a9_a10_invited_warned_and_ended_with_a_summary(
-    driver: RouletteDriver, guests: dict[str, SeatedPlayer]
+    driver: RouletteDriver, players: dict[str, SeatedPlayer]
 ) -> None:
-    all_facts = await told(driver, guests.values())
+    all_facts = await facts_of(driver, players.values())
+    early_witness = await start_witness(driver)
+    await advance(driver, 70)
     played = {
-        regulation: await driver.play(seated_player, {"red": 100}) for regulation, seated_player in guests.items()
+        regulation: await driver.play(seated_player, {"red": 100}) for regulation, seated_player in players.items()
     }
     last_bets = [
         (await driver.session(seated_player)).session.last_activity_at.ToDatetime(UTC)
-        for seated_player in guests.values()
+        for seated_player in players.values()
     ]
 
-    await advance(driver, 120)
-    # The wallet looks every second; what it does not say here would be among what it says next.
-    await asyncio.sleep(LOOKED_S)
-    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
+    await advance(driver, 30)
+    late_witness = await start_witness(driver)
+    await advance(driver, 90)
+    await wait_until_checked(early_witness)
+    assert await states(driver, players.values()) == {session_pb2.SESSION_STATE_ACTIVE}
     await advance(driver, 61)
-    invitations = [await heard(facts) for facts in all_facts]
+    invitations = [await next_notice(facts) for facts in all_facts]
     await advance(driver, 21)
-    warnings = [await heard(facts) for facts in all_facts]
+    warnings = [await next_notice(facts) for facts in all_facts]
     await advance(driver, 10)
-    await asyncio.sleep(LOOKED_S)
-    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_WARNED}
+    await wait_until_checked(late_witness)
+    assert await states(driver, players.values()) == {session_pb2.SESSION_STATE_WARNED}
     await advance(driver, 50)
-    ends = [(await heard(facts)).session_ended for facts in all_facts]
+    ends = [(await next_notice(facts)).session_ended for facts in all_facts]
 
     for (regulation, seated_player), bet_at, invitation, warning, ended in zip(
-        guests.items(), last_bets, invitations, warnings, ends, strict=True
+        players.items(), last_bets, invitations, warnings, ends, strict=True
     ):
         assert (invitation.session_notice.kind, warning.session_notice.kind) == (INVITATION, WARNING)
         assert (invitation.session_notice.rule, warning.session_notice.rule) == RULES[regulation]
@@ -105,37 +120,39 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(
 
 @pytest.mark.rule("804/2015:27", "804/2015:29", "807/2015:29", "807/2015:31")
 async def test_a10_a_bet_before_the_end_withdraws_the_warning(
-    driver: RouletteDriver, guests: dict[str, SeatedPlayer]
+    driver: RouletteDriver, players: dict[str, SeatedPlayer]
 ) -> None:
-    all_facts = await told(driver, guests.values())
-    for seconds, kind in ((181, INVITATION), (21, WARNING)):
+    all_facts = await facts_of(driver, players.values())
+    await advance(driver, 60)
+    witness = await start_witness(driver)
+    for seconds, kind in ((121, INVITATION), (21, WARNING)):
         await advance(driver, seconds)
-        assert {(await heard(facts)).session_notice.kind for facts in all_facts} == {kind}
-        for seated_player in guests.values():
-            # To look is not to bet, and to be told is not to be sent away.
+        assert {(await next_notice(facts)).session_notice.kind for facts in all_facts} == {kind}
+        for seated_player in players.values():
+            # To look at the table is not to bet, and who is warned still sits there.
             assert (await driver.get_table(seated_player)).own_seat.session_id == seated_player.session_id
-    # The clock goes on by itself, too.
     await advance(driver, 10)
 
-    for seated_player in guests.values():
+    for seated_player in players.values():
         await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
 
-    assert {(await heard(facts)).session_notice.kind for facts in all_facts} == {WITHDRAWN}
+    assert {(await next_notice(facts)).session_notice.kind for facts in all_facts} == {WITHDRAWN}
     await advance(driver, 60)
-    await asyncio.sleep(LOOKED_S)
-    assert await states(driver, guests.values()) == {session_pb2.SESSION_STATE_ACTIVE}
+    await wait_until_checked(witness)
+    assert await states(driver, players.values()) == {session_pb2.SESSION_STATE_ACTIVE}
 
 
 @pytest.mark.rule("804/2015:28", "807/2015:30")
-async def test_later_than_the_regulation_is_the_operators_choice(driver: RouletteDriver) -> None:
+async def test_the_operator_may_invite_later_than_the_regulation(driver: RouletteDriver) -> None:
     patient = session_pb2.InactivityPolicy(invite=True, idle_seconds=600)
     table_id = await driver.new_table(play=INDIVIDUAL, inactivity=patient)
     seated_player = await driver.seat_new_player(table_id)
     await driver.wait_for_open_round(seated_player)
     facts = await driver.private_facts(seated_player)
+    witness = await start_witness(driver)
 
     await advance(driver, 500)
-    await asyncio.sleep(LOOKED_S)
+    await wait_until_checked(witness)
     assert (await driver.session(seated_player)).session.state == session_pb2.SESSION_STATE_ACTIVE
     await advance(driver, 101)
-    assert (await heard(facts)).session_notice.kind == INVITATION
+    assert (await next_notice(facts)).session_notice.kind == INVITATION

@@ -1,4 +1,4 @@
-"""Coming and going: a seat is taken by entering or by a session, and is free again when the session ends."""
+"""Seats: taken by entering or by a session that starts, and free again when the session ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from tests.service.roulette.platform import (
     INDIVIDUAL_TABLES,
-    LONG_WINDOW_MS,
     Refusal,
     RouletteDriver,
     SeatedPlayer,
@@ -54,18 +53,20 @@ async def test_entering_starts_a_session_and_leaving_ends_it(driver: RouletteDri
     assert again.previous_session_ended_at == left.session.ended_at
 
 
-async def test_whoever_enters_twice_is_in_one_session(driver: RouletteDriver, regulation: str) -> None:
-    player_id, click = await driver.new_player(), str(uuid4())
+async def test_g3_a_player_who_enters_twice_is_in_one_session(driver: RouletteDriver, regulation: str) -> None:
+    player_id, request_id = await driver.new_player(), str(uuid4())
 
-    together = await asyncio.gather(*(enter(driver, player_id, INDIVIDUAL_TABLES[regulation], click) for _ in range(5)))
-    later = await enter(driver, player_id, INDIVIDUAL_TABLES[regulation], click)
+    together = await asyncio.gather(
+        *(enter(driver, player_id, INDIVIDUAL_TABLES[regulation], request_id) for _ in range(5))
+    )
+    later = await enter(driver, player_id, INDIVIDUAL_TABLES[regulation], request_id)
     from_another_device = await enter(driver, player_id, INDIVIDUAL_TABLES[regulation], kind="phone")
 
     assert {each.session.session_id for each in (*together, later, from_another_device)} == {later.session.session_id}
     assert {each.own_seat.seat for each in (*together, later, from_another_device)} == {later.own_seat.seat}
 
 
-async def test_two_devices_of_a_player_see_and_do_the_same(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_two_devices_of_a_player_share_seat_and_felt(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, {"17": 100})
     async with driver.platform.roulette.client() as phone:
@@ -78,15 +79,15 @@ async def test_two_devices_of_a_player_see_and_do_the_same(driver: RouletteDrive
 
 
 async def test_a_full_table_takes_nobody_until_somebody_leaves(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(seats=2, window_ms=LONG_WINDOW_MS)
+    table_id = await driver.new_table(seats=2)
     first, second = await driver.seat_new_players(table_id, 2)
     third = await driver.new_player()
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
 
     refused = await refusal(driver.roulette.enter(third, table_id))
     again = await driver.roulette.enter(first.player_id, table_id)
     await driver.leave(first)
-    await watch.wait_for("seat_left")
+    await watcher.wait_for("seat_left")
     entered = await driver.roulette.enter(third, table_id)
 
     assert (refused.reason, refused.facts) == ("TABLE_FULL", {"table_id": table_id, "seats": "2"})
@@ -95,8 +96,8 @@ async def test_a_full_table_takes_nobody_until_somebody_leaves(driver: RouletteD
     assert {entered.own_seat.seat, second.seat} == {1, 2}
 
 
-async def test_of_many_who_come_at_once_no_more_sit_down_than_there_are_seats(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(seats=3, window_ms=LONG_WINDOW_MS)
+async def test_no_more_players_sit_down_at_once_than_there_are_seats(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table(seats=3)
     players = [await driver.new_player() for _ in range(8)]
 
     answers = await asyncio.gather(*(driver.roulette.enter(each, table_id) for each in players), return_exceptions=True)
@@ -106,17 +107,17 @@ async def test_of_many_who_come_at_once_no_more_sit_down_than_there_are_seats(dr
     assert len({each.own_seat.seat for each in answers if not isinstance(each, BaseException)}) == 3
 
 
-async def test_who_leaves_with_a_bet_on_the_felt_places_no_other(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(window_ms=LONG_WINDOW_MS)
+async def test_a_player_who_leaves_with_a_bet_on_the_felt_places_no_other(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table()
     leaving, staying = await driver.seat_new_players(table_id, 2)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
     round_id = await driver.wait_for_open_round(leaving)
     await driver.bet(leaving, round_id, {"17": 100})
 
     left = await driver.leave(leaving)
     refused = await refusal(driver.bet(leaving, round_id, {"18": 100}))
     await driver.void(table_id, round_id)
-    await watch.wait_for("seat_left")
+    await watcher.wait_for("seat_left")
 
     assert left.session.state == session_pb2.SESSION_STATE_ENDING
     assert (refused.reason, refused.domain) == ("SESSION_ENDED", "wallet.feltro")
@@ -125,37 +126,38 @@ async def test_who_leaves_with_a_bet_on_the_felt_places_no_other(driver: Roulett
     ).reason == "NOT_SEATED"
 
 
-async def test_leaving_frees_the_seat_and_the_felt_is_finished_first(driver: RouletteDriver) -> None:
+async def test_leaving_frees_the_seat_after_the_round_is_settled(driver: RouletteDriver) -> None:
     table_id = await driver.new_table()
     leaving, _ = await driver.seat_new_players(table_id, 2)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
     round_id = await driver.bet_in_open_round(leaving, {"17": 100})
 
     await driver.leave(leaving)
-    settled = await watch.wait_for("round_settled", round_id)
-    gone = await watch.wait_for("seat_left")
+    await driver.end_betting()
+    settled = await watcher.wait_for("round_settled", round_id)
+    left = await watcher.wait_for("seat_left")
 
-    assert gone.seq > settled.seq
-    assert gone.seat_left.seat == leaving.seat
+    assert left.seq > settled.seq
+    assert left.seat_left.seat == leaving.seat
     assert (await driver.session(leaving)).session.state == ENDED
-    (lived,) = await driver.rounds(leaving)
-    assert await driver.balance(leaving) == (100_000 - 100 + lived.payout_cents, 0)
+    (player_round,) = await driver.rounds(leaving)
+    assert await driver.balance(leaving) == (100_000 - 100 + player_round.payout_cents, 0)
 
 
 async def test_a_session_started_at_the_wallet_seats_its_player(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(window_ms=LONG_WINDOW_MS)
+    table_id = await driver.new_table()
     player_id = await driver.new_player()
     account_id = await driver.wallet.open_account(player_id)
     request = session_pb2.StartSessionRequest(request_id=str(uuid4()), account_id=account_id, table_id=table_id)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
 
     started = await driver.wallet.sessions.StartSession(request, metadata=driver.wallet.operator)
-    await watch.wait_for("seat_taken")
-    await watch.wait_for("round_opened")
+    await watcher.wait_for("seat_taken")
+    await watcher.wait_for("round_opened")
 
     own = (await driver.roulette.table(player_id, table_id)).own_seat
     assert own.session_id == started.session.session_id
-    answer = await driver.roulette.bet(player_id, table_id, await watch.next_round(), {"17": 100})
+    answer = await driver.roulette.bet(player_id, table_id, await watcher.next_round(), {"17": 100})
     assert answer.stake.amount_cents == 100
     seated_player = SeatedPlayer(player_id, account_id, own.session_id, table_id, own.seat)
     assert await driver.wait_for_open_round(seated_player)
@@ -173,23 +175,23 @@ async def test_nobody_enters_without_an_account_or_a_table(driver: RouletteDrive
 
 async def test_a_player_may_sit_at_two_tables(driver: RouletteDriver) -> None:
     player_id = await driver.new_player()
-    here, there = [await driver.seat(player_id, house) for house in INDIVIDUAL_TABLES.values()]
-    assert here.session_id != there.session_id
+    first, second = [await driver.seat(player_id, table_id) for table_id in INDIVIDUAL_TABLES.values()]
+    assert first.session_id != second.session_id
 
-    await asyncio.gather(*(driver.play(seated_player, {"red": 100}) for seated_player in (here, there)))
+    await asyncio.gather(*(driver.play(seated_player, {"red": 100}) for seated_player in (first, second)))
 
-    assert len(await driver.rounds(here)) == 2
-    assert [lived.table_id for lived in await driver.rounds(here, table_id=here.table_id)] == [here.table_id]
+    assert len(await driver.rounds(first)) == 2
+    assert [each.table_id for each in await driver.rounds(first, table_id=first.table_id)] == [first.table_id]
 
 
-async def test_when_everybody_has_left_a_table_rests(driver: RouletteDriver) -> None:
-    table_id = await driver.new_table(window_ms=LONG_WINDOW_MS)
+async def test_a_table_opens_no_round_when_all_players_have_left(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table()
     seated_player = await driver.seat_new_player(table_id)
-    watch = await driver.watch(table_id)
+    watcher = await driver.watch(table_id)
     round_id = await driver.wait_for_open_round(seated_player)
 
     await driver.leave(seated_player)
-    await watch.wait_for("seat_left")
+    await watcher.wait_for("seat_left")
     await driver.void(table_id, round_id)
 
     async def resting() -> bool:
@@ -198,4 +200,4 @@ async def test_when_everybody_has_left_a_table_rests(driver: RouletteDriver) -> 
         return answer.table.seated == 0 and answer.table.phase == types_pb2.PHASE_IDLE
 
     await wait_until(resting)
-    assert len(list(watch.events_of("round_opened"))) == 1
+    assert len(list(watcher.events_of("round_opened"))) == 1
