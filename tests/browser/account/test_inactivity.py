@@ -10,16 +10,25 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import WINDOW_S, BackOffice
 from tests.browser.driver.navigation import new_player_page
 from tests.browser.driver.recording import record_pages, recording_of
-from tests.browser.driver.table_page import ROUND_MS, TablePage
+from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
 # More than three minutes without a bet; then, to the warning and to the end, more than the law wants.
 PATIENT = {"invite": True, "warn_after_seconds": 600, "end_after_seconds": 300}
 IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 601, 301
-UNTIL_ROUND_MS = 3 * ROUND_MS
+# Six without a bet, and the one that the warning is about.
+ENDS_AFTER_ROUNDS = 7
+
+# Whether so many rounds were closed, and the one after them takes bets.
+_NEXT_ROUND_OPENED = """
+(closed) => {
+  const events = window.recording.log.filter((entry) => entry.round_opened || entry.betting_closed);
+  return events.filter((entry) => entry.betting_closed).length >= closed && !events.at(-1)?.betting_closed;
+}
+"""
 
 
 @pytest.mark.rule("804/2015:28.a", "804/2015:29")
@@ -101,19 +110,20 @@ def test_among_others_rounds_without_a_bet_count(
     record_pages(context)
     page, name = new_player_page(context, log_in, "nuno")
     office = BackOffice(platform)
-    name_of_it = ("Roleta americana de 3 segundos", "American roulette of 3 seconds")
-    listed = office.configure_table(
-        "american-fast", "american", name_of_it, betting_window_ms=3000, result_shown_ms=1000
-    )
-    TablePage(page, listed).open()
+    words = ("Roleta americana de dez minutos", "American roulette of ten minutes")
+    times = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": 1000}
+    listed = office.configure_table("american-counted", "american", words, **times)
+    TablePage(page, listed).open().wait_for_betting()
+    for missed in range(ENDS_AFTER_ROUNDS):
+        page.wait_for_function(_NEXT_ROUND_OPENED, arg=missed)
+        office.advance_tables(WINDOW_S)
     over = page.get_by_test_id("session-over")
-    expect(over).to_contain_text("Não apostou", timeout=UNTIL_ROUND_MS)
+    expect(over).to_contain_text("Não apostou")
     screenshot(page, "inactivity-over-rounds")
     session = office.last_session(name)["session"]
-    # Six without a bet, and the one that the warning was about.
-    assert (session["end_cause"], session["missed_rounds"]) == ("END_CAUSE_INACTIVITY", 7)
+    assert (session["end_cause"], session["missed_rounds"]) == ("END_CAUSE_INACTIVITY", ENDS_AFTER_ROUNDS)
     # The invitation stood between two rounds only, the warning for one round.
-    said = [" ".join(moment["beside"]) for moment in recording_of(page).page_states]
+    said = [" ".join(moment["otherTexts"]) for moment in recording_of(page).page_states]
     invited = _first(said, "Não aposta há mais de 5 jogadas seguidas.", "804/2015, regra 28.b")
     warned = _first(said, "Tem de apostar nesta jogada.", "segundos para apostar.", "804/2015, regra 29")
     assert invited < warned < _first(said, "Não apostou")

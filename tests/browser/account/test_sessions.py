@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_real_table
+from tests.browser.driver.back_office import WINDOW_S, BackOffice, quick_real_table
 from tests.browser.driver.navigation import end_session, new_player_page, open_leave_dialog
 from tests.browser.driver.rest import Json
 from tests.browser.driver.table_page import ROUND_MS, TablePage, cents_in
@@ -81,7 +81,7 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     open_leave_dialog(page)
     page.get_by_test_id("to-tables-open").click()
     running = page.get_by_test_id("running")
-    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há (\d+ min )?\d+ s"))
+    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há (\d+ h )?(\d+ min)?( ?\d+ s)?"))
     running.get_by_test_id("go-on").click()
     table.wait_until_playable()
     assert len(office.sessions(name)) == 1
@@ -89,19 +89,20 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     many = office.configure_table(
         "brief",
         "french",
-        ("Roleta francesa de 20 segundos", "French roulette of 20 seconds"),
-        betting_window_ms=20_000,
-        result_shown_ms=4000,
+        ("Roleta francesa de dez minutos", "French roulette of ten minutes"),
+        betting_window_ms=WINDOW_S * 1000,
+        result_shown_ms=0,
     )
     page.goto("/#/")
     table = TablePage(page, many).open()
-    table.wait_for_window(16)
+    table.wait_for_betting()
     table.place_chips("odd")
     table.expect_confirmed_chips({"odd": 100})
     open_leave_dialog(page)
     expect(page.get_by_test_id("leave-sheet")).to_contain_text("As apostas que tem nesta jogada valem")
     page.get_by_test_id("end-session").click()
     expect(page.get_by_test_id("ending")).to_contain_text("A sessão termina com esta jogada.")
+    office.advance_tables(WINDOW_S)
     expect(page.get_by_test_id("session-over")).to_be_visible(timeout=ROUND_MS)
     ended = office.last_session(name)
     assert ended["summary"]["rounds"] == 1

@@ -44,11 +44,11 @@ def test_a_token_is_renewed_before_it_ends_and_the_line_stays(
     context.route(f"{platform.operator_site}/token", give)
     record_pages(context)
     page.goto("/")
-    page.wait_for_function("() => window.witness?.log.some(({ method }) => method === 'refresh')")
+    page.wait_for_function("() => window.recording?.log.some(({ method }) => method === 'refresh')")
     assert len(asked) == 2
     # A second call on the same line is answered: the new token holds.
     expect(page.get_by_test_id("player-line").get_by_test_id("balance").first).to_be_visible()
-    assert page.evaluate("() => window.witness.sockets.map((line) => line.readyState)") == [1]
+    assert page.evaluate("() => window.recording.sockets.map((line) => line.readyState)") == [1]
 
 
 def test_whoever_is_shut_out_at_a_table_is_told_and_may_log_in_again(

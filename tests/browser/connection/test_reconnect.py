@@ -9,7 +9,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import BrowserErrors, NewContext, Screenshot
 from tests.browser.driver import recording, round_checks
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import RESULT_S, UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.processes.kill import kill
@@ -170,16 +170,15 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
 ) -> None:
     _expect_broken_lines(browser_errors)
     name = ("Roleta francesa sem rede (demonstração)", "French roulette without a net (demonstration)")
-    # Long enough for a gateway to die and come back while bets are taken and while the ball rolls, on a slow machine.
-    times = {"betting_window_ms": 32_000, "result_shown_ms": 20_000}
-    listed = BackOffice(platform).configure_table("fallen-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("fallen-demo", "french-demo", name, **UNHURRIED)
     context = new_context()
     recording.record_pages(context)
     page = context.new_page()
     table = TablePage(page, listed).open()
     player = Player.demo_player_of(platform, page)
     bets = round_checks.mixed_bets(listed)
-    table.wait_for_window(28)
+    table.wait_for_betting()
     for place, cents in bets.items():
         table.place_chips(place, cents // 100)
     table.expect_confirmed_chips(bets)
@@ -189,6 +188,7 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
     table.expect_confirmed_chips(bets)
     _back_again(page, platform)
     table.expect_confirmed_chips(bets)
+    office.advance_tables(WINDOW_S)
     table.expect_stage("rolling")
     _kill_gateway(platform)
     screenshot(page, "reconnect-gateway-died-rolling")
@@ -202,7 +202,9 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
     assert round_checks.drawn_number(played) in table.last_numbers()
     expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
     # And the table goes on.
-    table.wait_for_window(3)
+    office.advance_tables(RESULT_S)
+    expect(page.locator("[data-own]")).to_have_count(0)
+    table.wait_for_betting()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     player.leave()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
@@ -107,14 +107,17 @@ def _overlap(one: Locator, other: Locator) -> bool:
 def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform) -> None:
     """He does nothing but wait: the clock is at 0, and the end does not come."""
     name = ("Roleta francesa breve (demonstração)", "Brief French roulette (demonstration)")
-    times = {"betting_window_ms": 9000, "result_shown_ms": 20_000}
-    listed = BackOffice(platform).configure_table("silent-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("silent-demo", "french-demo", name, **UNHURRIED)
     page = new_context().new_page()
+    page.clock.install()
     line = DeadConnection(page)
     table = TablePage(page, listed).open()
-    table.wait_for_window(5)
+    table.wait_for_betting()
     line.silence()
+    page.clock.fast_forward(WINDOW_S * 1000)
     expect(table.part("line-notice")).to_contain_text(LOST)
+    office.advance_tables(WINDOW_S)
     line.restore()
     # What happened meanwhile is shown as far as it has come.
     table.expect_stage("rolling", "marked", "collected", "paid")

@@ -11,6 +11,10 @@ from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.rest import Json, call
 from tests.system.platform import Platform
 
+# The longest that specific rules allow: a test ends windows and results itself, so no machine is too slow for them.
+WINDOW_S, RESULT_S = 600, 60
+UNHURRIED = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": RESULT_S * 1000}
+
 
 class BackOffice:
     """One operator, who may do all that operators may."""
@@ -40,6 +44,10 @@ class BackOffice:
     def advance_sessions(self, seconds: int) -> None:
         """The clock that sessions live by; tables have another."""
         self._post("/v1/development/sessionClock:advance", {"by": f"{seconds}s"})
+
+    def advance_tables(self, seconds: int) -> None:
+        """Moves the clock of all tables forward: windows and results that would have ended by then end now."""
+        self._post("/v1/development/tableClock:advance", {"game": "roulette", "by": f"{seconds}s"})
 
     def revoke_tokens(self, name: str) -> None:
         self._post("/v1/operator/revocations", {"subject": name, "reason": "test"})

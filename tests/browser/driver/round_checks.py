@@ -37,22 +37,22 @@ def verify_nothing_revealed_early(story: Recording, played: Json) -> None:
     assert "rolling" in {look["stage"] for look in rolling}
     named = re.compile(rf"(?<!\d){number}(?!\d)")
     for look in rolling:
-        for part in ("last", "balance", "title"):
+        for part in ("lastNumbers", "balance", "title"):
             assert look[part] == before[part], part
         # A table for many may still have said of the round before what it came to.
         assert look["marked"] is None
-        assert look["onWheel"] is None
+        assert look["wheelNumber"] is None
         assert look["verdict"] is None
-        assert look["called"] == ""
-        assert look["gone"] == []
+        assert look["outcomeText"] == ""
+        assert look["collectedChips"] == []
         assert look["prizes"] == {}
-        assert look["othersLost"] == []
-        for part in ("live", "beside"):
+        assert look["otherChipsLost"] == []
+        for part in ("announcements", "otherTexts"):
             told = [words for words in look[part] if words not in before[part] and named.search(words)]
             assert not told, f"{told} while the ball rolls to {number}"
         if look["stage"] == "rolling":
             assert look["headline"] == "Jogo feito, nada mais"
-            assert look["shut"]
+            assert look["closed"]
 
 
 def verify_order(story: Recording, played: Json) -> None:
@@ -70,17 +70,17 @@ def verify_order(story: Recording, played: Json) -> None:
     before = rest.page_states[0]["balance"]
     for look in rest.since_stage("marked").until_stage("collected").page_states:
         assert look["marked"] == drawn_number(played)
-        assert (look["gone"], look["prizes"], look["balance"], look["shut"]) == ([], {}, before, True)
-        assert set(look["own"]) == set(bets)
+        assert (look["collectedChips"], look["prizes"], look["balance"], look["closed"]) == ([], {}, before, True)
+        assert set(look["chips"]) == set(bets)
     for look in rest.since_stage("collected").until_stage("paid").page_states:
-        assert set(look["gone"]) == lost
-        assert (look["prizes"], look["balance"], look["shut"]) == ({}, before, True)
+        assert set(look["collectedChips"]) == lost
+        assert (look["prizes"], look["balance"], look["closed"]) == ({}, before, True)
     paid = [look for look in rest.since_stage("paid").page_states if look["stage"] == "paid"]
     assert paid[0]["marked"] == drawn_number(played)
-    assert (set(paid[0]["gone"]), paid[0]["prizes"]) == (lost, prizes)
+    assert (set(paid[0]["collectedChips"]), paid[0]["prizes"]) == (lost, prizes)
     assert paid[-1]["balance"] == str(_free_after(rest, played))
     for look in rest.since_stage("marked").until_stage("paid").page_states:
-        assert look["last"][0] == look["onWheel"] == drawn_number(played)
+        assert look["lastNumbers"][0] == look["wheelNumber"] == drawn_number(played)
 
 
 def _free_after(rest: Recording, played: Json) -> int:
@@ -96,9 +96,9 @@ def verify_announced_result(story: Recording, played: Json) -> None:
     prize = sum(prize for _, _, prize in results_by_place(played).values())
     rest = story.since_event("betting_closed", played["round"]["round_id"])
     look = next(look for look in rest.since_stage("paid").page_states if look["stage"] == "paid")
-    number, amounts = drawn_number(played), cents_in(look["called"].removeprefix(drawn_number(played)))
-    assert look["called"].startswith(number)
-    assert COLOUR_WORDS[wheel_image.colour_of(number)].lower() in look["called"].lower()
+    number, amounts = drawn_number(played), cents_in(look["outcomeText"].removeprefix(drawn_number(played)))
+    assert look["outcomeText"].startswith(number)
+    assert COLOUR_WORDS[wheel_image.colour_of(number)].lower() in look["outcomeText"].lower()
     back = [payout, prize, staked]
     if payout > staked:
         assert (look["verdict"], amounts) == ("won", [payout - staked, *back])
@@ -106,7 +106,7 @@ def verify_announced_result(story: Recording, played: Json) -> None:
         assert (look["verdict"], amounts) == ("even", back)
     else:
         assert (look["verdict"], amounts) == ("less", [staked - payout, *back])
-        assert "Ganhou" not in look["called"]
+        assert "Ganhou" not in look["outcomeText"]
 
 
 def verify_ball_position(table: TablePage, number: str) -> None:

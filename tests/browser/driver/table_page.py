@@ -135,12 +135,6 @@ class TablePage:
         expect(self.phase).to_have_attribute("data-stage", "bets", timeout=ROUND_MS)
         expect(self.roulette).to_have_attribute("data-stage", re.compile("quiet|paid"), timeout=SOON_MS)
 
-    def wait_for_window(self, least_s: int) -> None:
-        """A table for many takes bets, for so long at the least: there is time to do something."""
-        wanted = re.compile("^(" + "|".join(str(seconds) for seconds in range(least_s, 60)) + ")$")
-        expect(self.part("seconds-left")).to_have_attribute("data-seconds", wanted, timeout=ROUND_MS)
-        self.wait_for_betting()
-
     def expect_confirmed_chips(self, felt: Bets) -> None:
         """All of them, and nothing but them, are there and count."""
         for place, cents in felt.items():

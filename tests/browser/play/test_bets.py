@@ -9,7 +9,7 @@ from playwright.sync_api import WebSocketRoute, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver import recording
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
+from tests.browser.driver.back_office import UNHURRIED, WINDOW_S, BackOffice, quick_demo_table
 from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
@@ -79,7 +79,7 @@ def test_a_command_that_is_sent_twice_acts_once(new_context: NewContext, platfor
         for one in recording.recording_of(page).sent_messages
         if one["method"] == "RouletteService.PlaceBets"
     ]
-    page.evaluate("(text) => window.witness.sockets.at(-1).send(text)", sent)
+    page.evaluate("(text) => window.recording.sockets.at(-1).send(text)", sent)
     # What is put down after it has been dealt with: had the repeat acted, it would show by now.
     table.place_chips("black")
     table.expect_confirmed_chips({"red": 100, "black": 100})
@@ -93,8 +93,8 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
 ) -> None:
     """It is held up on its way until betting is closed; then one more is tried."""
     name = ("Roleta francesa rápida (demonstração)", "Quick French roulette (demonstration)")
-    times = {"betting_window_ms": 12_000, "result_shown_ms": 16_000}
-    listed = BackOffice(platform).configure_table("quick-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("quick-demo", "french-demo", name, **UNHURRIED)
     page = new_context().new_page()
     held: list[str] = []
     late: list[str] = []
@@ -123,9 +123,10 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
     table = TablePage(page, listed).open()
     player = Player.demo_player_of(platform, page)
     had = player.balance("MODE_DEMO")
-    table.wait_for_window(8)
+    table.wait_for_betting()
     table.place_chips("17")
     assert table.chips() == {"17": 100}
+    office.advance_tables(WINDOW_S)
     message = table.part("message")
     expect(message).to_contain_text("Jogo feito: a aposta chegou tarde. Nada lhe foi cobrado.")
     screenshot(page, "bet-too-late")

@@ -61,7 +61,7 @@ def test_a_round_alone(
     screenshot(page, f"alone-{listed_id}-{device}-2-bets")
 
     table.spin()
-    # The witness has seen all of it, however late anybody looks.
+    # The recording holds all of it, however late the test looks.
     table.expect_stage("rolling", "marked", "collected", "paid")
     screenshot(page, f"alone-{listed_id}-{device}-3-rolling")
     table.expect_stage("paid")
