@@ -89,10 +89,15 @@ def _or_fail(act: Callable[[], _T], kind: type[Exception], sentence: str) -> _T:
     pytest.fail(f"{sentence} {problem}", pytrace=False)
 
 
+def build_front_end() -> None:
+    """Builds the front-end if its sources have changed."""
+    _or_fail(web.build, web.CannotBuild, "The front-end could not be built.")
+
+
 @pytest.fixture(scope="session")
 def platform() -> Iterator[Platform]:
     """As `make run` starts it, with the front-end that the sources make."""
-    _or_fail(web.build, web.CannotBuild, "The front-end could not be built.")
+    build_front_end()
     with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
         Path(folder).chmod(0o711)
         made = Platform(Path(folder) / "data")

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.table_page import TablePage
+from tests.browser.recorded.platform import TABLE
 
 CHIP = 2500
 SMALL = {"width": 360, "height": 640}
@@ -40,7 +41,7 @@ def test_a_tap_on_it_closes_it_and_bets_nothing(
 ) -> None:
     width, height = size
     page = new_context("portrait", viewport={"width": width, "height": height}).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     _refused(table)
     screenshot(page, f"notice-{width}x{height}")
     box = table.part("message").locator(".notice").bounding_box()
@@ -56,7 +57,7 @@ def test_a_tap_on_it_closes_it_and_bets_nothing(
 def test_where_it_lay_one_bets_again_once_it_is_gone(new_context: NewContext, screenshot: Screenshot) -> None:
     """The chip that was chosen could be paid for where the tap falls: nothing but the notice keeps it from counting."""
     page = new_context("portrait", viewport=SMALL).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     table.choose_chip(10_000)
     table.place_chips("red", 4)
     table.place_chips("even", 4)
@@ -83,7 +84,7 @@ def test_where_it_lay_one_bets_again_once_it_is_gone(new_context: NewContext, sc
 def test_the_tap_that_brings_it_up_does_not_close_it(new_context: NewContext) -> None:
     """What is refused is where the notice comes up, beneath the finger."""
     page = new_context("portrait", viewport=SMALL).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     table.choose_chip(50_000)
     table.place_chips("red")
     table.place_chips("black")
@@ -97,7 +98,7 @@ def test_the_tap_that_brings_it_up_does_not_close_it(new_context: NewContext) ->
 
 
 def test_choosing_a_chip_puts_it_behind_one(portrait: Page) -> None:
-    table = TablePage(portrait, "french-solo-demo").open()
+    table = TablePage(portrait, TABLE).open()
     _refused(table)
     table.choose_chip(500)
     expect(table.part("message")).to_be_empty(timeout=1_000)
@@ -105,7 +106,7 @@ def test_choosing_a_chip_puts_it_behind_one(portrait: Page) -> None:
 
 
 def test_by_keyboard_it_is_reached_and_closed_and_leads_back(desktop: Page) -> None:
-    table = TablePage(desktop, "french-solo-demo").open()
+    table = TablePage(desktop, TABLE).open()
     _refused(table)
     table.part("open-list").focus()
     desktop.keyboard.press("Tab")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
 from tests.browser.driver.table_page import TablePage
-from tests.system.platform import Platform
+from tests.browser.recorded.platform import TABLE
 
 
-def test_each_change_of_his_bets_is_told(desktop: Page, platform: Platform) -> None:
-    table = TablePage(desktop, quick_demo_table(BackOffice(platform))).open()
+def test_each_change_of_his_bets_is_told(desktop: Page) -> None:
+    table = TablePage(desktop, TABLE).open()
     said = table.part("said")
     expect(said).to_have_role("status")
     expect(said).to_be_empty()

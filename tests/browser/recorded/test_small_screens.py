@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.table_page import TablePage
+from tests.browser.recorded.platform import TABLE
 
 Size = tuple[int, int]
 # A phone on its side, what a browser's own bars leave of it, and the smallest one that is sold second-hand.
@@ -77,7 +78,7 @@ _COVERED = """
 """
 
 
-def _phone(new_context: NewContext, size: Size, table: str = "french-solo-demo", **more: object) -> TablePage:
+def _phone(new_context: NewContext, size: Size, table: str = TABLE, **more: object) -> TablePage:
     width, height = size
     page = new_context("portrait", viewport={"width": width, "height": height}, **more).new_page()
     return TablePage(page, table).open()

@@ -8,10 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
-from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
-from tests.system.platform import Platform
+from tests.browser.recorded.platform import DRAWN, TABLE
 
 _TABS_LIMIT = 80
 # Where the focus is, and whether it is to be seen: on the element itself, or on what is drawn for it.
@@ -33,9 +31,8 @@ _FOCUS = """
 """
 
 
-def test_a_round_from_the_lobby_to_its_result(desktop: Page, platform: Platform, screenshot: Screenshot) -> None:
+def test_a_round_from_the_lobby_to_its_result(desktop: Page, screenshot: Screenshot) -> None:
     page = desktop
-    quick_demo_table(BackOffice(platform))
     page.goto("/")
     expect(page.get_by_test_id("play-now")).to_be_visible()
     _tab_to(page, "play-now")
@@ -61,15 +58,14 @@ def test_a_round_from_the_lobby_to_its_result(desktop: Page, platform: Platform,
     called = table.part("outcome-called")
     expect(called).to_have_attribute("data-verdict", re.compile("won|lost"))
     expect(called).to_have_role("status")
-    (round_,) = Player.demo_player_of(platform, page).rounds()
-    expect(called).to_contain_text(round_["round"]["outcome"]["number"])
+    expect(called).to_contain_text(DRAWN)
     assert _focus(page) == "spin"
 
 
 @pytest.mark.parametrize("what", ["rules", "last", "history", "complaint", "leave"])
-def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, platform: Platform, what: str) -> None:
+def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, what: str) -> None:
     page = desktop
-    TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    TablePage(page, TABLE).open()
     opener = "leave" if what == "leave" else f"open-{what}"
     page.get_by_test_id(opener).focus()
     page.keyboard.press("Enter")
@@ -87,9 +83,9 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, platform: Pla
     assert _focus(page) == opener
 
 
-def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platform: Platform) -> None:
+def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page) -> None:
     page = portrait
-    TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    TablePage(page, TABLE).open()
     more = page.get_by_test_id("table-more")
     more.focus()
     page.keyboard.press("Enter")
@@ -113,11 +109,11 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
 
 @pytest.mark.parametrize("device", ["desktop", "portrait"])
 def test_single_letters_can_be_switched_off_and_stay_off(
-    new_context: NewContext, platform: Platform, screenshot: Screenshot, device: str
+    new_context: NewContext, screenshot: Screenshot, device: str
 ) -> None:
     """Who speaks to his computer launches no ball by a word (WCAG 2.1.4)."""
     page = new_context(device).new_page()
-    table = TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    table = TablePage(page, TABLE).open()
     menu = page.get_by_test_id("account-menu" if device == "desktop" else "table-more")
     menu.click()
     switch = page.get_by_test_id("letter-keys")
