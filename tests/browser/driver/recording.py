@@ -1,7 +1,7 @@
-"""What a page hears from the platform and what it shows, in the one order in which both happen.
+"""Records what a page receives, sends and shows, in the order in which it happens.
 
-It sits in the page before the page's own scripts: it hears every message before the page does, and looks at the page
-each time anything in it has changed, before it is drawn. No moment is missed, and none is timed.
+Its script runs before the page's own: it gets every message before the page does, and reads the page each time that
+anything has changed, before it is drawn. No moment is missed, and none depends on speed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _SCRIPT = """
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that was heard, sent or seen."""
+    """One message received or sent, or one state of the page."""
 
     kind: str
     content: Json
@@ -106,19 +106,19 @@ class Entry:
         return round_id in {"", told.get("round_id") or told.get("round", {}).get("round_id")}
 
     def is_stage(self, stage: str) -> bool:
-        """Whether it is a look at the page at that stage of a round's story."""
+        """Whether it is a state of the page at that stage of the result."""
         return self.kind == "page" and self.content["stage"] == stage
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Moments in their order."""
+    """Entries in their order."""
 
     entries: Sequence[Entry]
 
     @property
     def page_states(self) -> list[Json]:
-        """What the page looked like, each time that it changed."""
+        """The states of the page, one for each change."""
         return [moment.content for moment in self.entries if moment.kind == "page"]
 
     @property
@@ -131,23 +131,23 @@ class Recording:
         return [moment.content[event] for moment in self.entries if moment.is_event(event)]
 
     def since_event(self, event: str, round_id: str = "") -> Recording:
-        """From the first event of a kind on, of a round if it is named."""
+        """The entries from the first event of a kind on, of a round if it is named."""
         return Recording(self.entries[self._first(lambda moment: moment.is_event(event, round_id), event) :])
 
     def until_event(self, event: str, round_id: str = "") -> Recording:
-        """What came before the first event of a kind, of a round if it is named."""
+        """The entries before the first event of a kind, of a round if it is named."""
         return Recording(self.entries[: self._first(lambda moment: moment.is_event(event, round_id), event)])
 
     def since_stage(self, stage: str) -> Recording:
-        """From where the page was first at a stage."""
+        """The entries from the first state at a stage on."""
         return Recording(self.entries[self._first(lambda moment: moment.is_stage(stage), stage) :])
 
     def until_stage(self, stage: str) -> Recording:
-        """What came before the page was first at a stage."""
+        """The entries before the first state at a stage."""
         return Recording(self.entries[: self._first(lambda moment: moment.is_stage(stage), stage)])
 
     def stages(self) -> list[str]:
-        """The stages that were seen, one after the other."""
+        """The stages that the page showed, one after the other."""
         return [stage for stage, _ in groupby(str(seen["stage"]) for seen in self.page_states)]
 
     def _first(self, so: Callable[[Entry], bool], name: str) -> int:
@@ -158,7 +158,7 @@ class Recording:
 
 
 def record_pages(context: BrowserContext) -> None:
-    """From the next page of this context on."""
+    """Records the pages that this context opens from now on."""
     context.add_init_script(_SCRIPT)
 
 

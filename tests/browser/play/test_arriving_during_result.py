@@ -1,4 +1,4 @@
-"""Whoever comes while a result is being shown gets it: the ball where it is, the number once it lies, and his prize."""
+"""A page that is opened during a result shows it: the ball where it is, the number once it rests, and the prize."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.driver.table_page import TablePage, cents_in
 from tests.system.platform import Platform
 
 SHOWN = ("804/2015:16", "807/2015:18", "903-B/2015:6.2.3")
-# On a slow machine, too, a page is loaded while the ball rolls, and while the number is marked.
+# Long enough to load a page while the ball rolls, and while the number is marked, on a slow machine too.
 SHOWN_S = 18
 TOLD = ["rolling", "marked", "collected", "paid"]
 
@@ -23,7 +23,7 @@ TOLD = ["rolling", "marked", "collected", "paid"]
 @pytest.mark.rule(*SHOWN)
 @pytest.mark.parametrize("device", ["desktop", "portrait"])
 @pytest.mark.parametrize("when", ["rolling", "marked", "paid"])
-def test_a_reload_goes_on_where_the_round_is(
+def test_a_reload_continues_the_result(
     new_context: NewContext, platform: Platform, screenshot: Screenshot, when: str, device: str
 ) -> None:
     """Alone, with bets of which some win and some lose."""
@@ -47,9 +47,9 @@ def test_a_reload_goes_on_where_the_round_is(
     screenshot(page, f"during-result-{when}-{device}")
     (played,) = player.rounds(own_table)
     story = recording.recording_of(page)
-    _nothing_before_the_ball_lies(story, played)
-    _all_is_told(table, story, played)
-    # What has passed is not told again.
+    _verify_nothing_before_the_ball_rests(story, played)
+    _verify_result(table, story, played)
+    # Stages that have passed are not shown again.
     stages = [stage for stage in story.stages() if stage != "quiet"]
     assert stages == [stage for stage in TOLD if stage in stages]
     expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
@@ -61,10 +61,10 @@ def test_a_reload_goes_on_where_the_round_is(
 
 
 @pytest.mark.rule(*SHOWN)
-def test_the_lobby_and_back_and_one_who_arrives(
+def test_a_player_back_from_the_lobby_and_a_newcomer_see_the_result(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
-    """At a table for many: he who has bet is told what he got, who comes for the first time what was drawn."""
+    """At a table for many a player who has bet sees the prize, and a newcomer the number."""
     times = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": SHOWN_S * 1000}
     name = ("Roleta francesa com visitas (demonstração)", "French roulette with visitors (demonstration)")
     office = BackOffice(platform)
@@ -92,18 +92,18 @@ def test_the_lobby_and_back_and_one_who_arrives(
     screenshot(page, "during-result-back")
     screenshot(later, "during-result-arrived")
     (played,) = [one for one in player.rounds() if one["round"]["round_id"] == round_id]
-    _all_is_told(table, recording.recording_of(page), played)
+    _verify_result(table, recording.recording_of(page), played)
     expect(newcomer.part("outcome-called")).to_have_attribute("data-verdict", "unstaked")
     expect(newcomer.part("outcome-called")).to_contain_text(round_checks.drawn_number(played))
     expect(newcomer.part("marker")).to_have_attribute("data-number", round_checks.drawn_number(played))
-    _nothing_before_the_ball_lies(recording.recording_of(later), played)
+    _verify_nothing_before_the_ball_rests(recording.recording_of(later), played)
     for seat in (table, newcomer):
         expect(seat.phase).to_contain_text("Próxima jogada dentro de")
         Player.demo_player_of(platform, seat.page).leave()
 
 
-def _nothing_before_the_ball_lies(story: Recording, played: Json) -> None:
-    """Neither by a number, nor by a chip, nor by the balance."""
+def _verify_nothing_before_the_ball_rests(story: Recording, played: Json) -> None:
+    """Checks that neither a number nor a chip nor the balance gives it away."""
     number = round_checks.drawn_number(played)
     for look in story.until_stage(next(stage for stage in TOLD[1:] if stage in story.stages())).page_states:
         assert (look["marked"], look["wheelNumber"], look["verdict"], look["outcomeText"]) == (None, None, None, "")
@@ -115,11 +115,11 @@ def _nothing_before_the_ball_lies(story: Recording, played: Json) -> None:
 
 
 def _past(story: Recording) -> int:
-    """How many numbers are shown once the ball lies."""
+    """How many numbers are shown once the ball rests."""
     return max(len(look["lastNumbers"]) for look in story.page_states)
 
 
-def _all_is_told(table: TablePage, story: Recording, played: Json) -> None:
+def _verify_result(table: TablePage, story: Recording, played: Json) -> None:
     number = round_checks.drawn_number(played)
     expect(table.part("marker")).to_have_attribute("data-number", number)
     round_checks.verify_ball_position(table, number)

@@ -34,7 +34,7 @@ FRENCH = pytest.mark.rule("807/2015:6", "807/2015:6.d", "807/2015:9", "903-B/201
 def test_every_place_takes_a_chip_where_it_is(
     new_context: NewContext, screenshot: Screenshot, platform: Platform, variant: str, device: str
 ) -> None:
-    """Pointed at it shows what it covers and pays; clicked it holds a chip, and no other place does."""
+    """A place under the pointer shows what it covers and pays; clicked it holds a chip, and no other place does."""
     page = new_context(device, reduced_motion="reduce").new_page()
     table = TablePage(page, f"{variant}-solo-demo").open()
     player = Player.demo_player_of(platform, page)
@@ -43,7 +43,7 @@ def test_every_place_takes_a_chip_where_it_is(
     kinds = Counter(place["kind"].removeprefix("KIND_") for place in layout["places"])
     assert kinds == (TWO_ZEROS if variant == "american-00" else ONE_ZERO) + ALWAYS
 
-    # Looked up once: nothing that is said or put down on the way may move the board.
+    # Looked up once: no message and no chip on the way may move the board.
     where = table.chip_positions()
     expected: Bets = {}
     for place in layout["places"]:
@@ -69,7 +69,7 @@ def test_every_place_takes_a_chip_where_it_is(
 
 
 def _tells(table: TablePage, place: Json) -> None:
-    """Before anything is bet: the numbers, the prize, the least and the most."""
+    """Checks the description: the numbers, the prize, the least and the most."""
     lit, told = table.highlight()
     assert sorted(cell for cell in lit if cell.isdecimal()) == sorted(place["numbers"]), place["place"]
     halves = place["prize_halves"]

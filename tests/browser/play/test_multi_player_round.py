@@ -27,7 +27,7 @@ TABLES = {"french": "desktop", "american": "portrait", "american-00": "landscape
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """Somebody who has bet, on his device."""
+    """A player who has bet, on a device."""
 
     table: TablePage
     player: Player
@@ -72,7 +72,7 @@ def test_a_round_of_many(new_context: NewContext, log_in: LogIn, screenshot: Scr
     office.advance_tables(RESULT_S)
     for seat in sitting:
         _next_round_opens(seat)
-        _was_shown_as_it_was(seat)
+        _verify_shown_round(seat)
         screenshot(seat.table.page, f"many-{seat.table.listed_id}-3-next-round")
         round_checks.verify_last_round_dialog(seat.table, seat.played())
         seat.player.leave()
@@ -91,13 +91,13 @@ def _bets(table: TablePage, player: Player) -> Sitting:
 
 
 def _next_round_opens(seat: Sitting) -> None:
-    """Nothing of the round that he bet in is to be seen any more, but among the last numbers."""
+    """Waits until nothing of the round is shown any more, but among the last numbers."""
     expect(seat.table.page.locator("[data-own]")).to_have_count(0, timeout=ROUND_MS)
     seat.table.wait_for_betting()
     expect(seat.table.part("marker")).to_be_hidden()
 
 
-def _was_shown_as_it_was(seat: Sitting) -> None:
+def _verify_shown_round(seat: Sitting) -> None:
     table, played = seat.table, seat.played()
     story = recording.recording_of(table.page)
     _clock_ran_down(story.until_event("betting_closed", seat.round_id))
@@ -108,7 +108,7 @@ def _was_shown_as_it_was(seat: Sitting) -> None:
         for one in this_round.table_events("round_opened")
         if one["round"]["round_id"] != seat.round_id
     )
-    # All of it was over, and what he got was there to be read, before bets were taken again.
+    # All of it was over, and the result could be read, before bets were taken again.
     shown = story.until_event("round_opened", next_id)
     round_checks.verify_order(shown, played)
     round_checks.verify_announced_result(shown, played)
@@ -121,7 +121,7 @@ def _was_shown_as_it_was(seat: Sitting) -> None:
 
 
 def _clock_ran_down(window: recording.Recording) -> None:
-    """While bets are taken the time left is shown, and it only grows less; then one is told that it is over."""
+    """While bets are taken the time left is shown, and it only falls."""
     looks = [look for look in window.page_states if look["phase"] == "bets"]
     assert {look["headline"] for look in looks} == {"Façam as vossas apostas"}
     seconds = [int(look["seconds"]) for look in looks if look["seconds"]]
@@ -142,7 +142,7 @@ def _falling_from_end(seconds: list[int]) -> int:
 def test_players_see_each_other_s_chips_and_the_same_ball(
     new_context: NewContext, screenshot: Screenshot, platform: Platform
 ) -> None:
-    """They bet against each other; the ball knows nothing of it."""
+    """They bet against each other; the ball is the same for both."""
     name = ("Roleta francesa a dois (demonstração)", "French roulette for two (demonstration)")
     office = BackOffice(platform)
     listed = office.configure_table("two-demo", "french-demo", name, **UNHURRIED)
@@ -168,11 +168,11 @@ def test_players_see_each_other_s_chips_and_the_same_ball(
         table.expect_stage("rolling")
         motions.append(_motion_of_the_ball(table.page))
     # Each wheel comes from where it stood; from before the first hop on it is the same for both, and so is the ball.
-    (times_of_one, seen_by_one), (times_of_other, seen_by_other) = motions
-    assert min(len(seen_by_one), len(seen_by_other)) > 30
-    for moment, position in zip(times_of_one, seen_by_one, strict=True):
+    (times_of_one, positions_of_one), (times_of_other, positions_of_other) = motions
+    assert min(len(positions_of_one), len(positions_of_other)) > 30
+    for moment, position in zip(times_of_one, positions_of_one, strict=True):
         if times_of_other[0] <= moment <= times_of_other[-1]:
-            assert math.dist(position, _position_at(moment, times_of_other, seen_by_other)) < 1.0
+            assert math.dist(position, _position_at(moment, times_of_other, positions_of_other)) < 1.0
     for table in (one, other):
         table.expect_stage("paid")
     screenshot(one.page, "two-players-paid")
@@ -207,6 +207,6 @@ def _position_at(moment: float, times: list[float], positions: list[tuple[float,
 
 
 def _motion_of_the_ball(page: Page) -> tuple[list[float], list[tuple[float, float]]]:
-    """When, and where it is then: the last part of a spin."""
+    """The moments and positions of the last part of a spin."""
     frames = page.get_by_test_id("ball").evaluate(_KEYFRAMES)
     return [offset for offset, _, _ in frames], [(x, y) for _, x, y in frames]

@@ -1,4 +1,4 @@
-"""What cannot be done is said in words that a player understands, with the amounts he needs to go on."""
+"""Refusals are explained in words that a player understands, with the amounts needed to go on."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_credits_that_do_not_suffice_lead_to_no_cashier(desktop: Page, platform:
 
 
 def test_more_than_the_maximum_of_a_place_and_less_than_its_minimum(desktop: Page, platform: Platform) -> None:
-    """No chip is below the minimum: the second is what the platform says to a page that sends one all the same."""
+    """No chip is below the minimum: the second is the platform's answer to a page that sends one all the same."""
 
     def halve(ours: WebSocketRoute) -> None:
         theirs = ours.connect_to_server()

@@ -1,4 +1,4 @@
-"""What a round came to stays to be read, into the next window, as long as the rules say and on every device."""
+"""A result stays readable into the next window, as long as the rules say and on every device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEVICES: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.rule("903-B/2015:6.2.3", "804/2015:25", "807/2015:27")
-def test_it_is_there_while_the_next_round_takes_bets(
+def test_a_result_stays_while_the_next_round_takes_bets(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
     name = ("Roleta francesa para ler (demonstração)", "French roulette to read (demonstration)")
@@ -59,14 +59,14 @@ def test_it_is_there_while_the_next_round_takes_bets(
         table.page.mouse.move(1, 1)
         _reads(table.page, device, played)
         screenshot(table.page, f"read-{device}")
-    # However soon he bets again, it is not gone before its time; then it is.
+    # A player who bets again keeps it until its time is over, and no longer.
     table = seats["portrait"]
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     assert table.part("outcome-called").get_attribute("data-verdict")
     expect(table.part("outcome-called")).to_be_empty()
     for device in ("desktop", "small", "landscape"):
-        assert seats[device].part("outcome-called").get_attribute("data-verdict"), "he has not bet again yet"
+        assert seats[device].part("outcome-called").get_attribute("data-verdict"), "the player has not bet again yet"
     office.advance_tables(WINDOW_S)
     seats["desktop"].expect_stage("rolling")
     for device, table in seats.items():
@@ -75,7 +75,7 @@ def test_it_is_there_while_the_next_round_takes_bets(
 
 
 def _reads(page: Page, device: str, played: dict[str, object]) -> None:
-    """The number, and what he won or lost: in the plaque where that has a place of its own, else below the board."""
+    """Checks the number and the result: in the plaque where it has a place of its own, else below the board."""
     net = int(str(played["payout_cents"])) - int(str(played["staked_cents"]))
     words = "Ganhou" if net > 0 else "Perdeu" if net else "Recuperou"
     shown = page.get_by_test_id("outcome-called" if device == "desktop" else "last-result")

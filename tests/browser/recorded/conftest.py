@@ -20,7 +20,7 @@ def platform() -> Iterator[RecordedPlatform]:
 
 @pytest.fixture(autouse=True)
 def every_answer_is_recorded(platform: RecordedPlatform) -> Iterator[None]:
-    """Fails a test whose pages asked for what nobody recorded, or were told what no proto describes."""
+    """Fails a test whose pages asked for an answer that is not recorded, or got one that no proto describes."""
     platform.problems.clear()
     yield
     assert not platform.problems, "\n".join(platform.problems)

@@ -1,4 +1,4 @@
-"""Holds what is said to a page without a platform against the protos: unknown fields and wrong types are refused."""
+"""Checks the messages of recorded tests against the protos: unknown fields and wrong types are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where somebody reads with colours of his own, the cloth can still be read, and what is chosen is seen to be."""
+"""With the player's own colours (forced colours) the cloth stays readable, and a choice visible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tests.browser.driver.table_page import TablePage
 from tests.browser.recorded.platform import TABLE
 
 
-def test_cloth_and_choices_are_seen(new_context: NewContext, screenshot: Screenshot) -> None:
+def test_cloth_and_choices_are_visible(new_context: NewContext, screenshot: Screenshot) -> None:
     page = new_context(forced_colors="active").new_page()
     table = TablePage(page, TABLE).open()
     screenshot(page, "forced-colours")
-    # Its lines are drawn for the green that they lie on.
+    # Its lines are drawn for the green behind them.
     assert "gradient" in _style(page.locator(".roulette-felt"), "backgroundImage")
     chosen, other = (table.part(f"neighbours-{count}") for count in (2, 4))
     expect(chosen).to_have_attribute("aria-pressed", "true")

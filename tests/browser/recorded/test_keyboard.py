@@ -1,4 +1,4 @@
-"""A keyboard is enough: from the lobby to a result, and into and out of every dialog; one always sees where one is."""
+"""A keyboard is enough from the lobby to a result, and into and out of every dialog; the focus is always visible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.driver.table_page import TablePage
 from tests.browser.recorded.platform import DRAWN, TABLE
 
 _TABS_LIMIT = 80
-# Where the focus is, and whether it is to be seen: on the element itself, or on what is drawn for it.
+# Where the focus is, and whether it is visible: on the element itself, or on its picture.
 _FOCUS = """
 () => {
   const at = document.activeElement;
@@ -111,7 +111,7 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page) -> Non
 def test_single_letters_can_be_switched_off_and_stay_off(
     new_context: NewContext, screenshot: Screenshot, device: str
 ) -> None:
-    """Who speaks to his computer launches no ball by a word (WCAG 2.1.4)."""
+    """A player who dictates launches no ball by a word (WCAG 2.1.4)."""
     page = new_context(device).new_page()
     table = TablePage(page, TABLE).open()
     menu = page.get_by_test_id("account-menu" if device == "desktop" else "table-more")
@@ -130,7 +130,7 @@ def test_single_letters_can_be_switched_off_and_stay_off(
     table.spot("red").focus()
     for letter in "drl":
         page.keyboard.press(letter)
-    # Other keys are none of them: what this one does is done after whatever letters did.
+    # Enter is no letter; its bet follows all that the letters did.
     page.keyboard.press("Enter")
     table.expect_confirmed_chips({"red": 200})
     expect(table.roulette).to_have_attribute("data-stage", "quiet")
@@ -153,7 +153,7 @@ def test_the_content_can_be_reached_at_once(desktop: Page) -> None:
 
 
 def _focus(page: Page) -> str:
-    """Where it is; it is to be seen."""
+    """Returns where the focus is, which has to be visible."""
     found = page.evaluate(_FOCUS)
     assert found["seen"], found
     on: str = found["on"]
@@ -161,7 +161,7 @@ def _focus(page: Page) -> str:
 
 
 def _tab_to(page: Page, test_id: str, *, backwards: bool = False) -> None:
-    """By the tab key alone; on the way the focus is never lost."""
+    """Moves by the tab key alone; the focus is never lost on the way."""
     for _ in range(_TABS_LIMIT):
         page.keyboard.press("Shift+Tab" if backwards else "Tab")
         if _focus(page).startswith(test_id):
@@ -170,7 +170,7 @@ def _tab_to(page: Page, test_id: str, *, backwards: bool = False) -> None:
 
 
 def _go_to(page: Page, place: str) -> None:
-    """On the board, by the arrows: along, then across."""
+    """Moves on the board by the arrow keys: along, then across."""
     for key in ["ArrowRight"] * 30 + ["ArrowUp"] * 8 + ["ArrowDown"] * 8:
         if _focus(page) == place:
             return

@@ -31,7 +31,7 @@ def test_the_language_is_chosen_anywhere_and_kept(each_device_page: Page, screen
 def test_the_rules_are_read_without_playing_in_portuguese_first_and_in_english(
     desktop: Page, platform: Platform
 ) -> None:
-    """Every table's: all that the platform gives is there to read, prizes and limits included."""
+    """All that the platform gives can be read, prizes and limits included."""
     office = BackOffice(platform)
     desktop.goto("/")
     for table_id in ("french-demo", "american-00-solo-demo"):
@@ -53,7 +53,7 @@ def test_the_rules_are_read_without_playing_in_portuguese_first_and_in_english(
 
 
 def _read(line: str) -> list[str]:
-    """What is read of a line of Markdown."""
+    """The texts of a line of Markdown."""
     if re.fullmatch(r"[|\s:-]*", line):
         return []
     plain = re.sub(r"\*|`|^#+ |^[-*] |^\d+\. ", "", line.strip())

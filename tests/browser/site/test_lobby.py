@@ -1,4 +1,4 @@
-"""The lobby: which tables there are, what one can bet there, who sits there, and what is one's own."""
+"""The lobby: the tables, their limits and seats, and the player's own session."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_table_is_there_with_its_name_limits_and_seats(desktop: Page, plat
                 expect(card).to_contain_text(re.compile(rf"\d+ de {seats} lugares ocupados"))
 
 
-def test_a_table_fills_plays_and_is_switched_off_before_one_s_eyes(
+def test_a_table_fills_plays_and_is_switched_off_while_watched(
     desktop: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
     office = BackOffice(platform)
@@ -64,7 +64,7 @@ def test_a_table_fills_plays_and_is_switched_off_before_one_s_eyes(
     expect(card.get_by_test_id("sit")).to_be_visible()
 
 
-def test_what_is_one_s_own(new_context: NewContext, log_in: LogIn, platform: Platform) -> None:
+def test_the_player_s_own_session_is_shown(new_context: NewContext, log_in: LogIn, platform: Platform) -> None:
     page, name = new_player_page(new_context("portrait"), log_in, "wanda")
     Player.with_account(platform, name).enter("american-solo")
     page.goto("/")
@@ -95,7 +95,7 @@ _SHIFTS = """
 def test_nothing_jumps_when_the_pictures_come(
     new_context: NewContext, platform: Platform, screenshot: Screenshot, log_in: LogIn, device: str
 ) -> None:
-    """What is his own is read meanwhile, too; his line is slow."""
+    """The player's own facts are read meanwhile, too, over a slow connection."""
     page, name = new_player_page(new_context(device), log_in, "vera")
     Player.with_account(platform, name).enter("american-solo")
     held: list[Route] = []

@@ -32,7 +32,7 @@ AT_ONCE = 4
 # What a page that nobody disturbs draws from the throw of the ball until the prizes are paid.
 FRAMES_AT_LEAST = 300
 
-# What is noticed as a pause (web.dev/articles/optimize-long-tasks), in microseconds of the thread's own time.
+# The shortest pause that is noticed (web.dev/articles/optimize-long-tasks), in microseconds of the thread's own time.
 LONGEST_TASK_US = 50_000
 TRACED = ["-*", "toplevel", "devtools.timeline"]
 
@@ -154,7 +154,7 @@ def test_two_hundred_players_do_not_slow_a_page_down(
         list(hands.map(Player.leave, [*crowd, Player.demo_player_of(platform, table.page)]))
     print(f"alone {alone}\ncrowded {crowded}\nbetting {betting}\n{longest}")
     assert longest.own_us < LONGEST_TASK_US, longest
-    # All of their chips together cost less than to show one round to one who sits alone.
+    # All of their chips together cost less than to show one round to a player who sits alone.
     assert betting.busy_s < alone.per_frame * max(alone.frames, FRAMES_AT_LEAST)
     # A crowd's chips lie there, and are cleared away; the ball does not notice.
     assert crowded.busy_s < alone.busy_s + 1.5 * alone.per_frame * crowded.frames
