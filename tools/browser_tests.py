@@ -1,12 +1,13 @@
-"""`make test-browser`: the tests of tests/browser, in the Chromium of this machine; root on Debian gets one.
+"""Runs the tests of tests/browser, in the Chromium of this machine; root on Debian gets one: `make test-browser`.
 
-Playwright's own browsers are not used: they are another download, from another place. Where the machine is large enough
-several tests run side by side, each process with a platform of its own. Tests that measure (marked `alone`) run after
-them, when nothing else runs.
+Playwright's own browsers are not used: they are another download, from another place. Tests on recorded answers run
+side by side, one process per core. Those with a platform follow, one at a time for every two cores. Tests that measure
+(marked `alone`) run last, when nothing else runs.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,16 +16,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "build" / "browser-rules.json"
+TESTS = "tests/browser"
+# What needs no platform.
+RECORDED = f"{TESTS}/recorded"
 CHROMIUM_VARIABLE = "CHROMIUM"
 DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
-# Without a graphics card a turning wheel takes a core, and the platform another one. With fewer, pages load too late
-# for rounds that follow the clock.
+# Without a graphics card a turning wheel takes a core, and the platform another one.
 CORES_PER_TEST_PROCESS = 2
 EXIT_NO_TESTS = 5
 
 
 class NoChromium(Exception):
-    """There is no Chromium; the message says what to do."""
+    """No Chromium; the message says what to do."""
 
 
 def main(arguments: list[str]) -> int:
@@ -34,19 +37,39 @@ def main(arguments: list[str]) -> int:
     except (NoChromium, subprocess.CalledProcessError) as missing:
         print(missing, file=sys.stderr)
         return 1
+    cores = os.cpu_count() or 1
+    platforms = max(1, cores // CORES_PER_TEST_PROCESS)
+    with_platform = [TESTS, f"--ignore={RECORDED}"]
+    runs = {
+        "recorded": [RECORDED, "-n", str(cores)],
+        "platform": [*with_platform, "-n", str(platforms), "-m", "not alone"],
+        "alone": [*with_platform, "-n", "0", "-m", "alone"],
+    }
+    reports = {name: REPORT.with_name(f"browser-rules-{name}.json") for name in runs}
     # The report of an earlier run must not stand for one that does not finish.
-    REPORT.unlink(missing_ok=True)
-    side_by_side = max(1, (os.cpu_count() or 1) // CORES_PER_TEST_PROCESS)
-    many = ["-n", str(side_by_side), "-m", "not alone", f"--rule-report={REPORT}"]
-    statuses = [_pytest(chromium, [*options, *arguments]) for options in (many, ["-n", "0", "-m", "alone"])]
-    # The tests that were asked for may all be in one of the two runs; in neither, nothing was tested.
+    for report in (REPORT, *reports.values()):
+        report.unlink(missing_ok=True)
+    statuses = [
+        _pytest(chromium, [*options, f"--rule-report={reports[name]}", *arguments]) for name, options in runs.items()
+    ]
+    if all(report.is_file() for report in reports.values()):
+        _merge_reports([*reports.values()])
+    # The tests that were asked for may all be in one of the runs; in none, nothing was tested.
     return next((status for status in statuses if status not in {0, EXIT_NO_TESTS}), min(statuses))
 
 
+def _merge_reports(reports: list[Path]) -> None:
+    """Makes one report of those of all runs: each test is in one of them."""
+    found = [json.loads(report.read_text(encoding="utf-8")) for report in reports]
+    tests = sorted((test for report in found for test in report["tests"]), key=lambda test: str(test["test"]))
+    merged = {"complete": all(report["complete"] for report in found), "tests": tests}
+    REPORT.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
+
+
 def _pytest(chromium: Path, arguments: list[str]) -> int:
-    command = [sys.executable, "-m", "pytest", "tests/browser", *arguments]
+    environment = {**os.environ, CHROMIUM_VARIABLE: str(chromium)}
     return subprocess.run(
-        command, cwd=ROOT, env={**os.environ, CHROMIUM_VARIABLE: str(chromium)}, check=False
+        [sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=environment, check=False
     ).returncode
 
 

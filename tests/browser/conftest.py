@@ -1,4 +1,4 @@
-"""One whole platform and one Chromium for all tests; a context of its own, closed and looked after, for each.
+"""One platform and one Chromium for all tests; each test has browser contexts of its own.
 
 Tests are plain functions: Playwright's calls wait by themselves, and no event loop runs beside theirs.
 """
@@ -22,7 +22,7 @@ from tools import web
 
 SCREENSHOTS = web.BUILD / "screenshots"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-# It looks for nothing outside: what it has to show is here. As root it could not use its sandbox.
+# Chromium calls no other hosts, and cannot use its sandbox as root.
 QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
@@ -41,7 +41,7 @@ DEVICES: dict[str, dict[str, Any]] = {
     "portrait": {"viewport": {"width": 390, "height": 844}, **_PHONE},
     "landscape": {"viewport": {"width": 844, "height": 390}, **_PHONE},
 }
-# The question who is logged in has the answer 401 for nobody, which a browser calls an error.
+# Without a login the operator's site answers 401, which a browser calls an error.
 _NOBODY_LOGGED_IN = re.compile(r"Failed to load resource: .* 401 .*/token$")
 
 _PAGES = pytest.StashKey[list[Page]]()
@@ -49,18 +49,18 @@ _PAGES = pytest.StashKey[list[Page]]()
 
 @dataclass
 class BrowserErrors:
-    """What the browser complains of: at the end of a test there must be nothing that was not expected."""
+    """The errors that the browser reports: at the end of a test none may be unexpected."""
 
     messages: list[str] = field(default_factory=list)
     expected: list[re.Pattern[str]] = field(default_factory=lambda: [_NOBODY_LOGGED_IN])
 
     def expect(self, pattern: str) -> None:
-        """The test provokes it: a part of `<text> <address>`."""
+        """Expects an error that the test provokes: a part of `<text> <address>`."""
         self.expected.append(re.compile(pattern))
 
     @property
     def unexpected(self) -> list[str]:
-        return [said for said in self.messages if not any(one.search(said) for one in self.expected)]
+        return [message for message in self.messages if not any(one.search(message) for one in self.expected)]
 
     def listen(self, page: Page) -> None:
         page.on("console", self._console)
@@ -89,10 +89,15 @@ def _or_fail(act: Callable[[], _T], kind: type[Exception], sentence: str) -> _T:
     pytest.fail(f"{sentence} {problem}", pytrace=False)
 
 
+def build_front_end() -> None:
+    """Builds the front-end if its sources have changed."""
+    _or_fail(web.build, web.CannotBuild, "The front-end could not be built.")
+
+
 @pytest.fixture(scope="session")
 def platform() -> Iterator[Platform]:
-    """As `make run` starts it, with the front-end that the sources make."""
-    _or_fail(web.build, web.CannotBuild, "The front-end could not be built.")
+    """The platform as `make run` starts it, with the front-end built from the sources."""
+    build_front_end()
     with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
         Path(folder).chmod(0o711)
         made = Platform(Path(folder) / "data")
@@ -100,7 +105,7 @@ def platform() -> Iterator[Platform]:
         try:
             yield made
         finally:
-            # Nobody's round is to be finished here, and that is what takes a stop its time.
+            # A stop would wait for open rounds to finish.
             made.kill_all()
             leftovers.stop(made.processes(), made.data, made.data / "postgres" / "data")
 
@@ -127,7 +132,7 @@ def browser_errors() -> BrowserErrors:
 def new_context(
     chromium: Browser, platform: Platform, browser_errors: BrowserErrors, request: pytest.FixtureRequest
 ) -> Iterator[NewContext]:
-    """Contexts of this test, each a browser of somebody else; addresses begin at the gateway."""
+    """Makes contexts of this test, each like a browser of its own; addresses begin at the gateway."""
     made: list[BrowserContext] = []
     pages = request.node.stash.setdefault(_PAGES, [])
 
@@ -165,7 +170,7 @@ def portrait(new_context: NewContext) -> Page:
 
 @pytest.fixture
 def landscape(new_context: NewContext) -> Page:
-    """A page of a phone, lying."""
+    """A page of a phone on its side."""
     return new_context("landscape").new_page()
 
 
@@ -177,7 +182,7 @@ def each_device_page(new_context: NewContext, request: pytest.FixtureRequest) ->
 
 @pytest.fixture
 def log_in(platform: Platform) -> LogIn:
-    """As somebody, at the front desk; the page that is opened next knows him."""
+    """Logs a player in at the operator's site; the page that is opened next has the login."""
 
     def go(context: BrowserContext, name: str) -> None:
         headers = {"Origin": platform.operator_site}
@@ -190,7 +195,7 @@ def log_in(platform: Platform) -> LogIn:
 
 @pytest.fixture
 def screenshot() -> Screenshot:
-    """What a page looks like, as build/screenshots/<name>.png."""
+    """Saves a picture of a page as build/screenshots/<name>.png."""
 
     def take(page: Page, name: str) -> Path:
         return _shot(page, name)
@@ -212,6 +217,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def _shot(page: Page, name: str) -> Path:
     path = SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', name)}.png"
-    # A pixel of the page is one of the picture: a phone's own are four times as many, and no more is seen.
+    # One pixel per CSS pixel: a phone's four times as many show no more.
     page.screenshot(path=path, scale="css")
     return path

@@ -1,1 +1,1 @@
-"""Keyboard, screen reader, contrast, motion and layouts from a phone to an enlarged page."""
+"""Motion, and the layout of an enlarged page."""

@@ -1,4 +1,4 @@
-"""Who wants nothing to move sees nothing move, and is told everything all the same."""
+"""With reduced motion nothing moves, and everything is still shown."""
 
 from __future__ import annotations
 

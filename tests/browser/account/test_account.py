@@ -1,4 +1,4 @@
-"""A player's own account: logging in at the operator's, money, what he played, and logging out."""
+"""A player's own account: logging in at the operator's, money, rounds, and logging out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_log_in_play_for_money_pay_in_and_log_out(desktop: Page, platform: Platf
     expect(page.get_by_test_id("log-in")).to_be_visible()
 
 
-def test_rounds_are_listed_in_pages_and_each_is_told_as_it_was(
+def test_rounds_are_listed_in_pages_with_their_details(
     new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "rita")

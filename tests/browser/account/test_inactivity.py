@@ -1,4 +1,4 @@
-"""Who does not bet is invited to leave, then warned; he can act on both, and neither is lost when he comes back."""
+"""A player who does not bet is invited to leave, then warned; both can be answered, and survive a reload."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import WINDOW_S, BackOffice
 from tests.browser.driver.navigation import new_player_page
 from tests.browser.driver.recording import record_pages, recording_of
-from tests.browser.driver.table_page import ROUND_MS, TablePage
+from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
 # More than three minutes without a bet; then, to the warning and to the end, more than the law wants.
 PATIENT = {"invite": True, "warn_after_seconds": 600, "end_after_seconds": 300}
 IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 601, 301
-UNTIL_ROUND_MS = 3 * ROUND_MS
+# Six without a bet, and the one that the warning is about.
+ENDS_AFTER_ROUNDS = 7
+
+# Whether so many rounds were closed, and the one after them takes bets.
+_NEXT_ROUND_OPENED = """
+(closed) => {
+  const events = window.recording.log.filter((entry) => entry.round_opened || entry.betting_closed);
+  return events.filter((entry) => entry.betting_closed).length >= closed && !events.at(-1)?.betting_closed;
+}
+"""
 
 
 @pytest.mark.rule("804/2015:28.a", "804/2015:29")
-def test_alone_he_is_invited_warned_with_a_countdown_and_told_the_end(
+def test_alone_the_player_is_invited_warned_with_a_countdown_and_shown_the_end(
     new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "gil")
@@ -63,7 +72,7 @@ def test_alone_he_is_invited_warned_with_a_countdown_and_told_the_end(
 
 
 @pytest.mark.rule("807/2015:29", "807/2015:30.a", "807/2015:31")
-def test_alone_he_may_stay_and_a_bet_withdraws_invitation_and_warning(
+def test_alone_the_player_may_stay_and_a_bet_withdraws_invitation_and_warning(
     new_context: NewContext, log_in: LogIn, platform: Platform
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "hugo")
@@ -75,7 +84,7 @@ def test_alone_he_may_stay_and_a_bet_withdraws_invitation_and_warning(
     expect(invitation).to_contain_text("807/2015, regra 30.a")
     invitation.get_by_role("button", name="Continuar a jogar").click()
     expect(invitation).to_have_count(0)
-    # That is no bet: he is warned all the same. Whoever loads the page anew sees it again.
+    # That is no bet: the warning comes all the same, and a reload shows it again.
     office.advance_sessions(UNTIL_WARNED_S)
     expect(warning).to_contain_text("807/2015, regra 31")
     page.reload()
@@ -101,22 +110,23 @@ def test_among_others_rounds_without_a_bet_count(
     record_pages(context)
     page, name = new_player_page(context, log_in, "nuno")
     office = BackOffice(platform)
-    name_of_it = ("Roleta americana de 3 segundos", "American roulette of 3 seconds")
-    listed = office.configure_table(
-        "american-fast", "american", name_of_it, betting_window_ms=3000, result_shown_ms=1000
-    )
-    TablePage(page, listed).open()
+    words = ("Roleta americana de dez minutos", "American roulette of ten minutes")
+    times = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": 1000}
+    listed = office.configure_table("american-counted", "american", words, **times)
+    TablePage(page, listed).open().wait_for_betting()
+    for missed in range(ENDS_AFTER_ROUNDS):
+        page.wait_for_function(_NEXT_ROUND_OPENED, arg=missed)
+        office.advance_tables(WINDOW_S)
     over = page.get_by_test_id("session-over")
-    expect(over).to_contain_text("Não apostou", timeout=UNTIL_ROUND_MS)
+    expect(over).to_contain_text("Não apostou")
     screenshot(page, "inactivity-over-rounds")
     session = office.last_session(name)["session"]
-    # Six without a bet, and the one that the warning was about.
-    assert (session["end_cause"], session["missed_rounds"]) == ("END_CAUSE_INACTIVITY", 7)
+    assert (session["end_cause"], session["missed_rounds"]) == ("END_CAUSE_INACTIVITY", ENDS_AFTER_ROUNDS)
     # The invitation stood between two rounds only, the warning for one round.
-    said = [" ".join(moment["beside"]) for moment in recording_of(page).page_states]
-    invited = _first(said, "Não aposta há mais de 5 jogadas seguidas.", "804/2015, regra 28.b")
-    warned = _first(said, "Tem de apostar nesta jogada.", "segundos para apostar.", "804/2015, regra 29")
-    assert invited < warned < _first(said, "Não apostou")
+    texts = [" ".join(moment["otherTexts"]) for moment in recording_of(page).page_states]
+    invited = _first(texts, "Não aposta há mais de 5 jogadas seguidas.", "804/2015, regra 28.b")
+    warned = _first(texts, "Tem de apostar nesta jogada.", "segundos para apostar.", "804/2015, regra 29")
+    assert invited < warned < _first(texts, "Não apostou")
 
 
 @pytest.mark.parametrize("device", ["portrait", "landscape"])
@@ -150,9 +160,9 @@ def _apart(one: Locator, other: Locator) -> bool:
     return beside or above
 
 
-def _first(said: list[str], *words: str) -> int:
-    """Which look at the page first had all of these words."""
-    return next(at for at, text in enumerate(said) if all(one in text for one in words))
+def _first(texts: list[str], *words: str) -> int:
+    """The index of the first state of the page with all of these words."""
+    return next(at for at, text in enumerate(texts) if all(one in text for one in words))
 
 
 def _legal(at: str) -> str:

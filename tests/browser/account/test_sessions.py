@@ -1,4 +1,4 @@
-"""Sessions: what one came to is told at its end, and when it was at the next one's beginning."""
+"""A session ends with its summary, and the next one begins with the date of the last."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_real_table
+from tests.browser.driver.back_office import WINDOW_S, BackOffice, quick_real_table
 from tests.browser.driver.navigation import end_session, new_player_page, open_leave_dialog
 from tests.browser.driver.rest import Json
 from tests.browser.driver.table_page import ROUND_MS, TablePage, cents_in
 from tests.system.platform import Platform
 
-# Twelve seconds are what it stays for one who only looks.
+# It stays twelve seconds for a player who only looks.
 PLAYS_MS = 8000
 
 
@@ -56,7 +56,7 @@ def test_the_summary_is_what_the_ledger_says_and_the_next_session_tells_of_it(
     previous = page.get_by_test_id("previous-session")
     expect(previous).to_contain_text("A sua última sessão")
     expect(previous).to_contain_text(started)
-    # It goes when he plays, long before its time.
+    # It goes when the player bets, long before its time.
     table.wait_until_playable()
     table.place_chips("red")
     expect(previous).to_have_count(0, timeout=PLAYS_MS)
@@ -72,7 +72,7 @@ def test_the_summary_is_what_the_ledger_says_and_the_next_session_tells_of_it(
 
 
 @pytest.mark.rule("804/2015:27", "807/2015:29")
-def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lies(
+def test_a_player_may_leave_and_come_back_or_end_the_session_with_a_bet_in_play(
     new_context: NewContext, log_in: LogIn, platform: Platform
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "tome")
@@ -81,7 +81,7 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     open_leave_dialog(page)
     page.get_by_test_id("to-tables-open").click()
     running = page.get_by_test_id("running")
-    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há (\d+ min )?\d+ s"))
+    expect(running).to_contain_text(re.compile(r"Roleta francesa breve a jogar há (\d+ h )?(\d+ min)?( ?\d+ s)?"))
     running.get_by_test_id("go-on").click()
     table.wait_until_playable()
     assert len(office.sessions(name)) == 1
@@ -89,29 +89,30 @@ def test_he_may_leave_the_table_and_come_back_or_end_the_session_while_a_bet_lie
     many = office.configure_table(
         "brief",
         "french",
-        ("Roleta francesa de 20 segundos", "French roulette of 20 seconds"),
-        betting_window_ms=20_000,
-        result_shown_ms=4000,
+        ("Roleta francesa de dez minutos", "French roulette of ten minutes"),
+        betting_window_ms=WINDOW_S * 1000,
+        result_shown_ms=0,
     )
     page.goto("/#/")
     table = TablePage(page, many).open()
-    table.wait_for_window(16)
+    table.wait_for_betting()
     table.place_chips("odd")
     table.expect_confirmed_chips({"odd": 100})
     open_leave_dialog(page)
     expect(page.get_by_test_id("leave-sheet")).to_contain_text("As apostas que tem nesta jogada valem")
     page.get_by_test_id("end-session").click()
     expect(page.get_by_test_id("ending")).to_contain_text("A sessão termina com esta jogada.")
+    office.advance_tables(WINDOW_S)
     expect(page.get_by_test_id("session-over")).to_be_visible(timeout=ROUND_MS)
     ended = office.last_session(name)
     assert ended["summary"]["rounds"] == 1
     _agrees(page.get_by_test_id("session-over"), ended)
 
 
-def _agrees(shown: Locator, said: Json) -> None:
-    """Every line of a summary is the platform's."""
+def _agrees(shown: Locator, found: Json) -> None:
+    """Checks every line of a summary against the platform."""
     expect(shown.get_by_test_id("summary")).to_be_visible()
-    session, summary = said["session"], said["summary"]
+    session, summary = found["session"], found["summary"]
     net = int(summary["net_cents"])
     expect(shown.get_by_test_id("summary-net")).to_have_attribute("data-cents", summary["net_cents"])
     assert cents_in(shown.get_by_test_id("summary-net").inner_text()) == [abs(net)]

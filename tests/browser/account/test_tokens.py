@@ -1,4 +1,4 @@
-"""Tokens end, are renewed and are taken back: what a player is told of it, and how he comes in again."""
+"""Tokens end, are renewed and are revoked: the page says so, and the player can log in again."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
 
-def test_a_token_is_renewed_before_it_ends_and_the_line_stays(
+def test_a_token_is_renewed_before_it_ends_and_the_connection_stays(
     new_context: NewContext, log_in: LogIn, platform: Platform
 ) -> None:
     """The operator gives a short one first; the platform says in time that it ends."""
     context = new_context()
     page, name = new_player_page(context, log_in, "joana")
-    # Whoever has less than a minute left is told at once.
+    # A page whose token has less than a minute left is told at once.
     minutes = 0.9
     short = DevelopmentIssuer(DataFolder(platform.data).issuer).token(["player"], name, minutes)
     asked: list[str] = []
@@ -44,14 +44,14 @@ def test_a_token_is_renewed_before_it_ends_and_the_line_stays(
     context.route(f"{platform.operator_site}/token", give)
     record_pages(context)
     page.goto("/")
-    page.wait_for_function("() => window.witness?.log.some(({ method }) => method === 'refresh')")
+    page.wait_for_function("() => window.recording?.log.some(({ method }) => method === 'refresh')")
     assert len(asked) == 2
     # A second call on the same line is answered: the new token holds.
     expect(page.get_by_test_id("player-line").get_by_test_id("balance").first).to_be_visible()
-    assert page.evaluate("() => window.witness.sockets.map((line) => line.readyState)") == [1]
+    assert page.evaluate("() => window.recording.sockets.map((line) => line.readyState)") == [1]
 
 
-def test_whoever_is_shut_out_at_a_table_is_told_and_may_log_in_again(
+def test_a_player_whose_token_is_revoked_at_a_table_may_log_in_again(
     new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "paula")
@@ -71,7 +71,7 @@ def test_whoever_is_shut_out_at_a_table_is_told_and_may_log_in_again(
     assert len(office.sessions(name)) == 1
 
 
-def test_whoever_is_shut_out_in_the_lobby_is_told_until_he_has_read_it(
+def test_a_revoked_token_is_reported_in_the_lobby_until_it_is_read(
     new_context: NewContext, log_in: LogIn, platform: Platform, screenshot: Screenshot
 ) -> None:
     page, name = new_player_page(new_context(), log_in, "pedro")
@@ -86,7 +86,7 @@ def test_whoever_is_shut_out_in_the_lobby_is_told_until_he_has_read_it(
     expect(told).to_have_count(0)
 
 
-def test_a_guest_whose_time_is_over_is_told_and_may_begin_anew(
+def test_a_guest_whose_token_has_ended_may_begin_anew(
     desktop: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
     office = BackOffice(platform)
@@ -94,11 +94,11 @@ def test_a_guest_whose_time_is_over_is_told_and_may_begin_anew(
     before = Player.demo_player_of(platform, desktop)
     desktop.evaluate("(kept) => localStorage.setItem('feltro.guest', kept)", _soon_over(platform, before.name))
     desktop.reload()
-    # At the table, or before he has come so far on a slow machine: he is told the same.
+    # At the table, or before on a slow machine: the page says the same.
     out = desktop.get_by_test_id("out")
     expect(out).to_contain_text("A demonstração terminou")
     expect(out).to_contain_text("Pode começar outra.")
-    # There is no account that he could log in to.
+    # A guest has no account to log in to.
     expect(out.get_by_role("button")).to_have_text("Jogar com créditos")
     screenshot(desktop, "guest-over")
     out.get_by_role("button", name="Jogar com créditos").click()
@@ -107,7 +107,7 @@ def test_a_guest_whose_time_is_over_is_told_and_may_begin_anew(
     assert Player.demo_player_of(platform, desktop).name != before.name
 
 
-def test_a_guest_ends_his_demonstration(desktop: Page, platform: Platform) -> None:
+def test_a_guest_ends_the_demonstration(desktop: Page, platform: Platform) -> None:
     office = BackOffice(platform)
     TablePage(desktop, quick_demo_table(office)).open()
     guest = Player.demo_player_of(platform, desktop)

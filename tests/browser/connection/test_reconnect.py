@@ -1,4 +1,4 @@
-"""Nobody loses his place: not by a broken line, not by a reload, not when the gateway dies under him."""
+"""No player loses the seat: not by a broken connection, a reload or the death of the gateway."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import BrowserErrors, NewContext, Screenshot
 from tests.browser.driver import recording, round_checks
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import RESULT_S, UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.processes.kill import kill
@@ -25,10 +25,10 @@ def _expect_broken_lines(browser_errors: BrowserErrors) -> None:
 
 
 class CutConnection:
-    """The line of a page, which the test cuts at a moment of its choice, and which is whole again the next time."""
+    """The connection of a page, which the test cuts at a moment of its choice; the next one is whole again."""
 
     def __init__(self, page: Page) -> None:
-        # When the page sends this, the platform still hears it, and the page hears nothing any more.
+        # When the page sends this method, the platform still gets it, and the page gets nothing any more.
         self.cut_at = ""
         self.cuts = 0
         page.route_web_socket("**/v1/ws", self._line)
@@ -50,7 +50,7 @@ class CutConnection:
             if not cut:
                 socket.send(text)
             elif "id" in json.loads(text):
-                # It was answered, and the answer is lost.
+                # The platform has answered, and the answer is lost.
                 socket.close(code=4000)
 
         socket.on_message(from_page)
@@ -59,8 +59,8 @@ class CutConnection:
 
 @pytest.mark.guarantee("G3")
 @pytest.mark.parametrize("method", ["PlaceBets", "CancelBets"])
-def test_an_answer_that_is_lost_is_asked_for_again(new_context: NewContext, platform: Platform, method: str) -> None:
-    """The platform has done it; the page says it again under the same name, and it is done once (G3)."""
+def test_a_command_whose_answer_is_lost_is_repeated(new_context: NewContext, platform: Platform, method: str) -> None:
+    """The platform has done it; the page repeats it with the same id, and it is done once (G3)."""
     page = new_context().new_page()
     line = CutConnection(page)
     table = TablePage(page, ALONE).open()
@@ -80,10 +80,10 @@ def test_an_answer_that_is_lost_is_asked_for_again(new_context: NewContext, plat
     assert player.balance("MODE_DEMO")[1] == (200 if method == "PlaceBets" else 0)
 
 
-def test_a_line_that_breaks_at_the_launch_shows_the_round_all_the_same(
+def test_a_connection_that_breaks_at_the_launch_still_shows_the_round(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
-    """What happened meanwhile is told when the line is back, and the ball rolls."""
+    """Once the connection is back the page catches up, and the ball rolls."""
     context = new_context()
     page = context.new_page()
     line = CutConnection(page)
@@ -106,7 +106,7 @@ def test_a_line_that_breaks_at_the_launch_shows_the_round_all_the_same(
     expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
 
 
-def test_chips_put_down_without_a_line_count_once_it_is_back(
+def test_chips_placed_without_a_connection_count_once_it_is_back(
     new_context: NewContext, platform: Platform, screenshot: Screenshot, browser_errors: BrowserErrors
 ) -> None:
     _expect_broken_lines(browser_errors)
@@ -136,7 +136,7 @@ def test_chips_put_down_without_a_line_count_once_it_is_back(
 def test_a_reload_finds_chips_and_steps_as_they_were(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
-    """And one who goes to the lobby instead is told that a round of his is not finished."""
+    """The lobby says that a round is not finished."""
     page = new_context().new_page()
     table = TablePage(page, ALONE).open()
     player = Player.demo_player_of(platform, page)
@@ -170,16 +170,15 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
 ) -> None:
     _expect_broken_lines(browser_errors)
     name = ("Roleta francesa sem rede (demonstração)", "French roulette without a net (demonstration)")
-    # Long enough for a gateway to die and come back while bets are taken and while the ball rolls, on a slow machine.
-    times = {"betting_window_ms": 32_000, "result_shown_ms": 20_000}
-    listed = BackOffice(platform).configure_table("fallen-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("fallen-demo", "french-demo", name, **UNHURRIED)
     context = new_context()
     recording.record_pages(context)
     page = context.new_page()
     table = TablePage(page, listed).open()
     player = Player.demo_player_of(platform, page)
     bets = round_checks.mixed_bets(listed)
-    table.wait_for_window(28)
+    table.wait_for_betting()
     for place, cents in bets.items():
         table.place_chips(place, cents // 100)
     table.expect_confirmed_chips(bets)
@@ -189,6 +188,7 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
     table.expect_confirmed_chips(bets)
     _back_again(page, platform)
     table.expect_confirmed_chips(bets)
+    office.advance_tables(WINDOW_S)
     table.expect_stage("rolling")
     _kill_gateway(platform)
     screenshot(page, "reconnect-gateway-died-rolling")
@@ -202,7 +202,9 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
     assert round_checks.drawn_number(played) in table.last_numbers()
     expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
     # And the table goes on.
-    table.wait_for_window(3)
+    office.advance_tables(RESULT_S)
+    expect(page.locator("[data-own]")).to_have_count(0)
+    table.wait_for_betting()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     player.leave()

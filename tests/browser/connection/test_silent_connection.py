@@ -1,4 +1,4 @@
-"""A line that is dead without a word: the player is told, his chips are not taken for bets, and it heals by itself."""
+"""A silently dead connection: the page says so, chips count as no bets, and it recovers by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
@@ -15,21 +15,21 @@ LOST = "A ligar de novo"
 
 
 class DeadConnection:
-    """The line of a page, on which from a moment on nothing passes either way, and which nobody closes."""
+    """The connection of a page on which nothing passes any more either way, and which nobody closes."""
 
     def __init__(self, page: Page) -> None:
         self._opened = 0
-        # So many were open when it died.
+        # How many were open when it died.
         self._dead = 0
         self._reachable = True
         page.route_web_socket("**/v1/ws", self._line)
 
     def silence(self) -> None:
-        """The one that is open now, and there is no other for the time being."""
+        """Silences the open connection; a new one cannot be made meanwhile."""
         self._dead, self._reachable = self._opened, False
 
     def restore(self) -> None:
-        """The next one is whole."""
+        """Lets the next connection pass."""
         self._reachable = True
 
     def _line(self, socket: WebSocketRoute) -> None:
@@ -66,17 +66,17 @@ def test_bets_that_nobody_answers(
     places = table.chip_positions()
     line.silence()
     table.place_chips("17", 2)
-    # They lie there, and are no stake; nothing has moved under the finger.
+    # They are shown, and are no stake; nothing has moved under the finger.
     assert table.confirmed_and_pending_chips() == ({"red": 100}, {"17": 200})
     expect(table.part("staked")).to_have_attribute("data-cents", "100")
     expect(table.part("waiting")).to_contain_text("2 créditos a caminho")
     assert table.chip_positions() == places
     expect(table.part("line-notice")).to_contain_text(LOST)
-    # What is told of the line lies neither on the clock nor on the game's name and his balance.
+    # The notice of it covers neither the clock nor the game's name nor the balance.
     told = page.locator(".line-notice p")
     for part in (page.locator(".phase-ring"), page.locator(".phase-words"), page.locator(".table-bar"), table.balance):
         assert not _overlap(told, part), part
-    # Of what is on its way is told only where there is room beside stake and unit.
+    # Unconfirmed chips are named only where there is room beside stake and unit.
     waiting = table.part("waiting")
     if device == "desktop":
         expect(waiting).to_be_visible()
@@ -105,18 +105,21 @@ def _overlap(one: Locator, other: Locator) -> bool:
 
 
 def test_a_window_that_nobody_closes(new_context: NewContext, platform: Platform) -> None:
-    """He does nothing but wait: the clock is at 0, and the end does not come."""
+    """The player only waits: the clock is at 0, and the end does not come."""
     name = ("Roleta francesa breve (demonstração)", "Brief French roulette (demonstration)")
-    times = {"betting_window_ms": 9000, "result_shown_ms": 20_000}
-    listed = BackOffice(platform).configure_table("silent-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("silent-demo", "french-demo", name, **UNHURRIED)
     page = new_context().new_page()
+    page.clock.install()
     line = DeadConnection(page)
     table = TablePage(page, listed).open()
-    table.wait_for_window(5)
+    table.wait_for_betting()
     line.silence()
+    page.clock.fast_forward(WINDOW_S * 1000)
     expect(table.part("line-notice")).to_contain_text(LOST)
+    office.advance_tables(WINDOW_S)
     line.restore()
-    # What happened meanwhile is shown as far as it has come.
+    # The page catches up with the round.
     table.expect_stage("rolling", "marked", "collected", "paid")
     table.expect_stage("paid")
     expect(table.part("line-notice")).to_be_empty()

@@ -1,4 +1,4 @@
-"""The operator's hand on the platform, and what the platform says of a player: over REST, past any browser."""
+"""The operator's commands and look-ups over REST, past any browser."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.rest import Json, call
 from tests.system.platform import Platform
 
+# The longest that specific rules allow: a test ends windows and results itself, so no machine is too slow for them.
+WINDOW_S, RESULT_S = 600, 60
+UNHURRIED = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": RESULT_S * 1000}
+
 
 class BackOffice:
-    """One operator, who may do all that operators may."""
+    """An operator."""
 
     def __init__(self, platform: Platform) -> None:
         self._url = platform.url
         self._token = DevelopmentIssuer(DataFolder(platform.data).issuer).token(["operator"], "back-office")
 
-    # -- what an operator does ---------------------------------------------------------------------------------------
+    # -- commands ----------------------------------------------------------------------------------------------------
 
     def configure_table(self, table_id: str, like: str, name: tuple[str, str], **different: object) -> str:
-        """A table of a test's own: as one of the development tables, but for what is named."""
+        """Configures a table like one of the development tables, with what is different; keeps it if it exists."""
         listed = {table["table_id"]: table["configuration"] for table in self.tables()}
         if table_id not in listed:
             words = {"pt": name[0], "en": name[1]}
@@ -38,24 +42,28 @@ class BackOffice:
         self._post(f"/v1/tables/{table_id}/rounds/{round_id}:void", {"reason": reason})
 
     def advance_sessions(self, seconds: int) -> None:
-        """The clock that sessions live by; tables have another."""
+        """Moves the session clock forward; tables have another."""
         self._post("/v1/development/sessionClock:advance", {"by": f"{seconds}s"})
+
+    def advance_tables(self, seconds: int) -> None:
+        """Moves the clock of all tables forward: windows and results that would have ended by then end now."""
+        self._post("/v1/development/tableClock:advance", {"game": "roulette", "by": f"{seconds}s"})
 
     def revoke_tokens(self, name: str) -> None:
         self._post("/v1/operator/revocations", {"subject": name, "reason": "test"})
 
     def deposit(self, name: str, cents: int) -> str:
-        """An account, opened if need be, with so much more on it."""
+        """Pays in, and opens the account if need be; returns its id."""
         opened = self._post("/v1/accounts", {"player_id": name, "mode": "MODE_REAL"})
         account: str = opened["balance"]["account_id"]
         self._post(f"/v1/accounts/{account}/deposits", {"amount_cents": cents})
         return account
 
     def complaint_step(self, reference: str, step: str, text: str) -> None:
-        """`review`, `answer` or `close`."""
+        """Takes a step: `review`, `answer` or `close`."""
         self._post(f"/v1/complaints/{reference}:{step}", {"text": text})
 
-    # -- what he can look up -----------------------------------------------------------------------------------------
+    # -- look-ups ----------------------------------------------------------------------------------------------------
 
     def tables(self) -> list[Json]:
         tables: list[Json] = self._get("/v1/games/roulette/tables")["tables"]
@@ -103,7 +111,7 @@ class BackOffice:
 
 
 def quick_demo_table(office: BackOffice) -> str:
-    """A table for one, for credits, that shows its results shortly."""
+    """A table for one, for credits, that shows its results for a second."""
     name = ("Roleta francesa breve (demonstração)", "Brief French roulette (demonstration)")
     return office.configure_table("brief-solo-demo", "french-solo-demo", name, result_shown_ms=1000)
 
@@ -116,7 +124,7 @@ def quick_real_table(office: BackOffice) -> str:
 
 
 def play_rounds(office: BackOffice, player: Player, rounds: int, bets: Bets) -> str:
-    """So many rounds at a table that shows no results, bet by bet; the player's own table."""
+    """Plays rounds at a table that shows no results; returns the id of the player's own table."""
     name = ("Roleta francesa sem espera", "French roulette without waiting")
     listed = office.configure_table("prompt-solo", "french-solo", name, result_shown_ms=0)
     table = player.enter(listed)["table"]

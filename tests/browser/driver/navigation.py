@@ -1,4 +1,4 @@
-"""What somebody does around a game, on whatever device."""
+"""The steps around a game, on any device."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from tests.browser.conftest import LogIn
 
 
 def new_name(who: str) -> str:
-    """Nobody has played under it."""
+    """Returns a name that nobody has played under."""
     return f"{who}-{uuid.uuid4().hex[:8]}"
 
 
 def new_player_page(context: BrowserContext, log_in: LogIn, who: str) -> tuple[Page, str]:
-    """Somebody new logs in, with 100 €; his page, before it is opened, and his name."""
+    """Logs a new player in, with 100 €; returns a blank page and the player's name."""
     name = new_name(who)
     log_in(context, name)
     return context.new_page(), name
 
 
 def open_panel(page: Page, what: str) -> None:
-    """At a table: `rules`, `last`, `history` or `complaint`, wherever the device has it."""
+    """Opens `rules`, `last`, `history` or `complaint` at a table, wherever the device has it."""
     button = page.get_by_test_id(f"open-{what}")
     if button.is_visible():
         button.click()
@@ -32,7 +32,7 @@ def open_panel(page: Page, what: str) -> None:
 
 
 def open_leave_dialog(page: Page) -> None:
-    """At a table: the dialog that asks how."""
+    """Opens the dialog that asks how to leave a table."""
     button = page.get_by_test_id("leave")
     if button.is_visible():
         button.click()
@@ -42,7 +42,7 @@ def open_leave_dialog(page: Page) -> None:
 
 
 def end_session(page: Page) -> Locator:
-    """At a table; the summary that one is shown."""
+    """Ends the session at a table; returns the summary that is shown."""
     open_leave_dialog(page)
     page.get_by_test_id("end-session").click()
     summary = page.get_by_test_id("session-over")
@@ -51,7 +51,7 @@ def end_session(page: Page) -> Locator:
 
 
 def choose_language(page: Page, language: str) -> None:
-    """`PT` or `EN`, wherever the device has the switch."""
+    """Chooses `PT` or `EN`, wherever the device has the switch."""
     switch = page.locator("header").get_by_test_id("language-switch").get_by_role("button", name=language)
     shown = switch.and_(page.locator(":visible"))
     if shown.count():

@@ -1,4 +1,4 @@
-"""A player as the platform knows him: over REST, with his own token."""
+"""A player over REST, with the player's own token."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stack.issuer import DevelopmentIssuer
 from tests.browser.driver.rest import Json, call
 from tests.system.platform import Platform
 
-# What lies where, in cents.
+# The chips by place, in cents.
 Bets = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Whoever the token says."""
+    """The player named in the token."""
 
     url: str
     name: str
@@ -25,17 +25,17 @@ class Player:
 
     @classmethod
     def with_account(cls, platform: Platform, name: str) -> Player:
-        """One whom the operator's issuer vouches for."""
+        """Returns one with a token of the operator's issuer."""
         token = DevelopmentIssuer(DataFolder(platform.data).issuer).token(["player"], name)
         return cls(platform.url, name, token)
 
     @classmethod
     def demo_player_of(cls, platform: Platform, page: Page) -> Player:
-        """The guest that a page plays as."""
+        """Returns the guest that a page plays as."""
         kept = page.evaluate("() => JSON.parse(localStorage.getItem('feltro.guest'))")
         return cls(platform.url, kept["player_id"], kept["token"])
 
-    # -- what he is told ---------------------------------------------------------------------------------------------
+    # -- what is looked up -------------------------------------------------------------------------------------------
 
     def layout(self, table_id: str) -> Json:
         return self._get(f"/v1/roulette/tables/{table_id}/layout")
@@ -45,39 +45,39 @@ class Player:
         return text
 
     def numbers_of(self, table_id: str, place: str) -> list[str]:
-        """What a place covers."""
+        """The numbers that a place covers."""
         covered: list[str] = next(one for one in self.layout(table_id)["places"] if one["place"] == place)["numbers"]
         return covered
 
     def table(self, table_id: str) -> Json:
-        """The table, and his own seat."""
+        """The table, and the player's own seat."""
         return self._get(f"/v1/tables/{table_id}")
 
     def on_felt(self, table_id: str) -> Bets:
-        """What the platform says lies there of his."""
+        """The player's chips by the platform's account."""
         shown = self.table(table_id)
         own = [bets for bets in shown["table"]["bets"] if bets["seat"] == shown["own_seat"]["seat"]]
         return {bet["place"]: int(bet["amount_cents"]) for bets in own for bet in bets["bets"]["bets"]}
 
     def balance(self, mode: str) -> tuple[int, int]:
-        """Free, and locked on felts."""
+        """The free cents, and those locked on felts."""
         found = self._get(f"/v1/players/{self.name}/accounts/{mode}")["balance"]
         return int(found["free_cents"]), int(found["locked_cents"])
 
     def rounds(self, table_id: str = "") -> list[Json]:
-        """His rounds, newest first."""
+        """The player's rounds, newest first."""
         asked = f"?table_id={table_id}" if table_id else ""
         rounds: list[Json] = self._get(f"/v1/games/roulette/players/{self.name}/rounds{asked}")["rounds"]
         return rounds
 
-    # -- what he does ------------------------------------------------------------------------------------------------
+    # -- what the player does ----------------------------------------------------------------------------------------
 
     def enter(self, table_id: str) -> Json:
-        """Sit down; who sits there already is only told where."""
+        """Sits down; a player who sits there already gets the same seat."""
         return self._post(f"/v1/tables/{table_id}:enter", {})
 
     def own_table(self, listed_id: str) -> str:
-        """The table that is played: at an individual one his own."""
+        """The id of the table that is played: at a table for one the player's own."""
         found: str = self.enter(listed_id)["table"]["table_id"]
         return found
 
@@ -86,7 +86,7 @@ class Player:
         return self._post(f"/v1/roulette/tables/{table_id}/bets", {"round_id": round_id, "bets": placed})
 
     def leave(self) -> None:
-        """End his sessions: a table where nobody sits rests."""
+        """Ends the player's sessions: a table where nobody sits rests."""
         self._post(f"/v1/players/{self.name}/sessions:end", {})
 
     def _get(self, path: str) -> Json:
@@ -97,7 +97,7 @@ class Player:
 
 
 def results_by_place(played: Json) -> dict[str, tuple[int, int, int]]:
-    """By place of a round that he played: staked, paid back, and the prize within."""
+    """By place of a played round: staked, paid back, and the prize within."""
     told: dict[str, tuple[int, int, int]] = {}
     for stake in played["stakes"]:
         for one in stake["results"]["results"]:

@@ -1,7 +1,7 @@
-"""What a page hears from the platform and what it shows, in the one order in which both happen.
+"""Records what a page receives, sends and shows, in the order in which it happens.
 
-It sits in the page before the page's own scripts: it hears every message before the page does, and looks at the page
-each time anything in it has changed, before it is drawn. No moment is missed, and none is timed.
+Its script runs before the page's own: it gets every message before the page does, and reads the page each time that
+anything has changed, before it is drawn. No moment is missed, and none depends on speed.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _SCRIPT = """
 (() => {
   const log = [];
   const sockets = [];
-  window.witness = { log, sockets };
+  window.recording = { log, sockets };
 
-  const Line = window.WebSocket;
-  window.WebSocket = class extends Line {
-    constructor(...address) {
-      super(...address);
+  const PlainWebSocket = window.WebSocket;
+  window.WebSocket = class extends PlainWebSocket {
+    constructor(...parameters) {
+      super(...parameters);
       sockets.push(this);
       this.addEventListener("message", ({ data }) => {
-        const said = JSON.parse(data);
-        if (said.method) log.push({ what: "heard", method: said.method, ...said.params });
+        const message = JSON.parse(data);
+        if (message.method) log.push({ ...message.params, kind: "received", method: message.method });
       });
     }
     send(text) {
       const { method, params } = JSON.parse(text);
-      if (method !== "authenticate") log.push({ what: "sent", method, params, text });
+      if (method !== "authenticate") log.push({ kind: "sent", method, params, text });
       super.send(text);
     }
   };
@@ -40,13 +40,13 @@ _SCRIPT = """
   const one = (id) => document.querySelector(`[data-testid="${id}"]`);
   const all = (selector) => [...document.querySelectorAll(selector)];
   // Every number stands on these, whichever is drawn; clocks count, and people come and go.
-  const UNHEEDED = ["board", "racetrack", "wheel", "played", "phase", "company"];
-  const ALWAYS = UNHEEDED.map((id) => `[data-testid=${id}]`).join(", ");
-  const saidBeside = () => {
+  const CHANGING = ["board", "racetrack", "wheel", "played", "phase", "company"];
+  const LEFT_OUT = CHANGING.map((id) => `[data-testid=${id}]`).join(", ");
+  const otherTexts = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const found = [];
     for (let text = walker.nextNode(); text; text = walker.nextNode()) {
-      if (text.data.trim() && !text.parentElement.closest(ALWAYS)) found.push(text.data.trim());
+      if (text.data.trim() && !text.parentElement.closest(LEFT_OUT)) found.push(text.data.trim());
     }
     return found;
   };
@@ -59,19 +59,19 @@ _SCRIPT = """
       headline: one("phase")?.querySelector("[role=status]")?.textContent,
       seconds: one("seconds-left")?.dataset.seconds ?? null,
       balance: one("balance")?.dataset.cents ?? null,
-      last: all("[data-testid=last-numbers] li").map((number) => number.dataset.number),
-      shut: document.querySelector(".board-drawn")?.classList.contains("shut") ?? true,
+      lastNumbers: all("[data-testid=last-numbers] li").map((number) => number.dataset.number),
+      closed: document.querySelector(".board-drawn")?.classList.contains("shut") ?? true,
       marked: one("marker")?.dataset.number ?? null,
-      onWheel: document.querySelector(".wheel-called")?.textContent ?? null,
+      wheelNumber: document.querySelector(".wheel-called")?.textContent ?? null,
       verdict: one("outcome-called")?.dataset.verdict ?? null,
-      called: one("outcome-called")?.textContent ?? "",
-      own: all("[data-own]").map((pile) => pile.dataset.own),
-      gone: all("[data-own].gone").map((pile) => pile.dataset.own),
+      outcomeText: one("outcome-called")?.textContent ?? "",
+      chips: all("[data-own]").map((pile) => pile.dataset.own),
+      collectedChips: all("[data-own].gone").map((pile) => pile.dataset.own),
       prizes: Object.fromEntries(all("[data-prize]").map((pile) => [pile.dataset.prize, Number(pile.dataset.cents)])),
-      others: all("[data-other]").map((mark) => mark.dataset.other),
-      othersLost: all("[data-other].lost").map((mark) => mark.dataset.other),
-      live: all("[role=status], [role=alert], [aria-live]").map((region) => region.textContent).filter(Boolean),
-      beside: saidBeside(),
+      otherChips: all("[data-other]").map((mark) => mark.dataset.other),
+      otherChipsLost: all("[data-other].lost").map((mark) => mark.dataset.other),
+      announcements: all("[role=status], [role=alert], [aria-live]").map((part) => part.textContent).filter(Boolean),
+      otherTexts: otherTexts(),
       title: document.title,
     };
   };
@@ -81,7 +81,7 @@ _SCRIPT = """
     const text = JSON.stringify(now);
     if (!now || text === before) return;
     before = text;
-    log.push({ what: "seen", ...now });
+    log.push({ kind: "page", ...now });
   };
   new MutationObserver(look).observe(document, {
     subtree: true, childList: true, characterData: true, attributes: true,
@@ -93,33 +93,33 @@ _SCRIPT = """
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that was heard, sent or seen."""
+    """One message received or sent, or one state of the page."""
 
     kind: str
     content: Json
 
     def is_event(self, event: str, round_id: str = "") -> bool:
         """Whether it is a table's event of that kind, of that round."""
-        if self.kind != "heard" or event not in self.content:
+        if self.kind != "received" or event not in self.content:
             return False
         told = self.content[event]
         return round_id in {"", told.get("round_id") or told.get("round", {}).get("round_id")}
 
     def is_stage(self, stage: str) -> bool:
-        """Whether it is a look at the page at that stage of a round's story."""
-        return self.kind == "seen" and self.content["stage"] == stage
+        """Whether it is a state of the page at that stage of the result."""
+        return self.kind == "page" and self.content["stage"] == stage
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Moments in their order."""
+    """Entries in their order."""
 
     entries: Sequence[Entry]
 
     @property
     def page_states(self) -> list[Json]:
-        """What the page looked like, each time that it changed."""
-        return [moment.content for moment in self.entries if moment.kind == "seen"]
+        """The states of the page, one for each change."""
+        return [moment.content for moment in self.entries if moment.kind == "page"]
 
     @property
     def sent_messages(self) -> list[Json]:
@@ -131,23 +131,23 @@ class Recording:
         return [moment.content[event] for moment in self.entries if moment.is_event(event)]
 
     def since_event(self, event: str, round_id: str = "") -> Recording:
-        """From the first event of a kind on, of a round if it is named."""
+        """The entries from the first event of a kind on, of a round if it is named."""
         return Recording(self.entries[self._first(lambda moment: moment.is_event(event, round_id), event) :])
 
     def until_event(self, event: str, round_id: str = "") -> Recording:
-        """What came before the first event of a kind, of a round if it is named."""
+        """The entries before the first event of a kind, of a round if it is named."""
         return Recording(self.entries[: self._first(lambda moment: moment.is_event(event, round_id), event)])
 
     def since_stage(self, stage: str) -> Recording:
-        """From where the page was first at a stage."""
+        """The entries from the first state at a stage on."""
         return Recording(self.entries[self._first(lambda moment: moment.is_stage(stage), stage) :])
 
     def until_stage(self, stage: str) -> Recording:
-        """What came before the page was first at a stage."""
+        """The entries before the first state at a stage."""
         return Recording(self.entries[: self._first(lambda moment: moment.is_stage(stage), stage)])
 
     def stages(self) -> list[str]:
-        """The stages that were seen, one after the other."""
+        """The stages that the page showed, one after the other."""
         return [stage for stage, _ in groupby(str(seen["stage"]) for seen in self.page_states)]
 
     def _first(self, so: Callable[[Entry], bool], name: str) -> int:
@@ -158,11 +158,11 @@ class Recording:
 
 
 def record_pages(context: BrowserContext) -> None:
-    """From the next page of this context on."""
+    """Records the pages that this context opens from now on."""
     context.add_init_script(_SCRIPT)
 
 
 def recording_of(page: Page) -> Recording:
-    """All that the witness has to tell."""
-    log = page.evaluate("() => window.witness.log")
-    return Recording([Entry(entry.pop("what"), entry) for entry in log])
+    """The recording of a page until now."""
+    log = page.evaluate("() => window.recording.log")
+    return Recording([Entry(entry.pop("kind"), entry) for entry in log])

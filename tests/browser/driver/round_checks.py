@@ -1,4 +1,4 @@
-"""What a page has shown of a round, held against what the platform says of it."""
+"""Compares what a page has shown of a round with the platform's record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def drawn_number(played: Json) -> str:
 
 
 def verify_nothing_revealed_early(story: Recording, played: Json) -> None:
-    """From «nada mais» until the ball lies the page knows the number, and nobody who looks at it or hears it does."""
+    """From «nada mais» until the ball rests the page knows the number, and shows or announces nothing of it."""
     number, round_id = drawn_number(played), played["round"]["round_id"]
     before = story.until_event("betting_closed", round_id).page_states[-1]
     rest = story.since_event("betting_closed", round_id)
@@ -37,26 +37,26 @@ def verify_nothing_revealed_early(story: Recording, played: Json) -> None:
     assert "rolling" in {look["stage"] for look in rolling}
     named = re.compile(rf"(?<!\d){number}(?!\d)")
     for look in rolling:
-        for part in ("last", "balance", "title"):
+        for part in ("lastNumbers", "balance", "title"):
             assert look[part] == before[part], part
-        # A table for many may still have said of the round before what it came to.
+        # A table for many may still show the result of the round before.
         assert look["marked"] is None
-        assert look["onWheel"] is None
+        assert look["wheelNumber"] is None
         assert look["verdict"] is None
-        assert look["called"] == ""
-        assert look["gone"] == []
+        assert look["outcomeText"] == ""
+        assert look["collectedChips"] == []
         assert look["prizes"] == {}
-        assert look["othersLost"] == []
-        for part in ("live", "beside"):
+        assert look["otherChipsLost"] == []
+        for part in ("announcements", "otherTexts"):
             told = [words for words in look[part] if words not in before[part] and named.search(words)]
             assert not told, f"{told} while the ball rolls to {number}"
         if look["stage"] == "rolling":
             assert look["headline"] == "Jogo feito, nada mais"
-            assert look["shut"]
+            assert look["closed"]
 
 
 def verify_order(story: Recording, played: Json) -> None:
-    """The ball lies, the number is marked, losing chips go, winners are paid: one after the other, and all of it."""
+    """The ball rests, the number is marked, losing chips go, winners are paid: in this order, and all of it."""
     bets = results_by_place(played)
     lost = {place for place, (_, payout, _) in bets.items() if payout == 0}
     prizes = {place: prize for place, (_, payout, prize) in bets.items() if payout}
@@ -64,41 +64,41 @@ def verify_order(story: Recording, played: Json) -> None:
     assert prizes, "the bets were to win in part"
     round_id = played["round"]["round_id"]
     rest = story.since_event("betting_closed", round_id)
-    # Whatever has to be seen was seen before the next window of a table for many opened.
+    # All of it was shown before the next window of a table for many opened.
     stages = [stage for stage in rest.stages() if stage != "quiet"]
     assert stages[:4] == ["rolling", "marked", "collected", "paid"]
     before = rest.page_states[0]["balance"]
     for look in rest.since_stage("marked").until_stage("collected").page_states:
         assert look["marked"] == drawn_number(played)
-        assert (look["gone"], look["prizes"], look["balance"], look["shut"]) == ([], {}, before, True)
-        assert set(look["own"]) == set(bets)
+        assert (look["collectedChips"], look["prizes"], look["balance"], look["closed"]) == ([], {}, before, True)
+        assert set(look["chips"]) == set(bets)
     for look in rest.since_stage("collected").until_stage("paid").page_states:
-        assert set(look["gone"]) == lost
-        assert (look["prizes"], look["balance"], look["shut"]) == ({}, before, True)
+        assert set(look["collectedChips"]) == lost
+        assert (look["prizes"], look["balance"], look["closed"]) == ({}, before, True)
     paid = [look for look in rest.since_stage("paid").page_states if look["stage"] == "paid"]
     assert paid[0]["marked"] == drawn_number(played)
-    assert (set(paid[0]["gone"]), paid[0]["prizes"]) == (lost, prizes)
+    assert (set(paid[0]["collectedChips"]), paid[0]["prizes"]) == (lost, prizes)
     assert paid[-1]["balance"] == str(_free_after(rest, played))
     for look in rest.since_stage("marked").until_stage("paid").page_states:
-        assert look["last"][0] == look["onWheel"] == drawn_number(played)
+        assert look["lastNumbers"][0] == look["wheelNumber"] == drawn_number(played)
 
 
 def _free_after(rest: Recording, played: Json) -> int:
-    """What the round left him with; nothing else was in play."""
+    """The player's balance after the round; nothing else was in play."""
     after: str = played["balance_after_cents"]
-    assert rest.page_states, "nothing was seen"
+    assert rest.page_states, "the page showed nothing"
     return int(after)
 
 
 def verify_announced_result(story: Recording, played: Json) -> None:
-    """The prize that is shown is the prize that was paid, and a payout below the stake is called no win."""
+    """The prize shown is the prize paid, and a payout below the stake is not called a win."""
     staked, payout = int(played["staked_cents"]), int(played["payout_cents"])
     prize = sum(prize for _, _, prize in results_by_place(played).values())
     rest = story.since_event("betting_closed", played["round"]["round_id"])
     look = next(look for look in rest.since_stage("paid").page_states if look["stage"] == "paid")
-    number, amounts = drawn_number(played), cents_in(look["called"].removeprefix(drawn_number(played)))
-    assert look["called"].startswith(number)
-    assert COLOUR_WORDS[wheel_image.colour_of(number)].lower() in look["called"].lower()
+    number, amounts = drawn_number(played), cents_in(look["outcomeText"].removeprefix(drawn_number(played)))
+    assert look["outcomeText"].startswith(number)
+    assert COLOUR_WORDS[wheel_image.colour_of(number)].lower() in look["outcomeText"].lower()
     back = [payout, prize, staked]
     if payout > staked:
         assert (look["verdict"], amounts) == ("won", [payout - staked, *back])
@@ -106,11 +106,11 @@ def verify_announced_result(story: Recording, played: Json) -> None:
         assert (look["verdict"], amounts) == ("even", back)
     else:
         assert (look["verdict"], amounts) == ("less", [staked - payout, *back])
-        assert "Ganhou" not in look["called"]
+        assert "Ganhou" not in look["outcomeText"]
 
 
 def verify_ball_position(table: TablePage, number: str) -> None:
-    """Where one sees it, and where the display says that it fell, with the colour of the number."""
+    """The ball lies in the pocket of the number, and the display shows the number in its colour."""
     assert wheel_image.number_under_ball(table.wheel) == number
     newest = table.part("last-numbers").locator("li").first
     expect(newest).to_have_attribute("data-number", number)
@@ -121,7 +121,7 @@ def verify_ball_position(table: TablePage, number: str) -> None:
 
 
 def verify_last_round_dialog(table: TablePage, played: Json) -> None:
-    """«Última jogada» tells the result and every bet with what it came to."""
+    """«Última jogada» shows the result, and for every bet what it paid."""
     open_panel(table.page, "last")
     sheet = table.part("last-round")
     expect(sheet.get_by_test_id("round-told")).to_have_attribute("data-number", drawn_number(played))

@@ -1,4 +1,4 @@
-"""A roulette table as a player has it before him: what he sees there, and what he does."""
+"""A roulette table as a player sees and uses it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.driver.player import Bets
 ROUND_MS = 120_000
 SOON_MS = 60_000
 
-_LYING = """
+_CHIPS = """
 (page) => {
   const of = (name) => Object.fromEntries(
     [...page.querySelectorAll(`[data-${name}]`)].map((pile) => [pile.dataset[name], Number(pile.dataset.cents)]));
@@ -49,24 +49,24 @@ class TablePage:
     listed_id: str
 
     def open(self) -> TablePage:
-        """Go there, and sit down."""
+        """Opens the page and sits down."""
         self.page.goto(f"/#/table/{self.listed_id}")
         self.wait_until_playable()
         return self
 
     def wait_until_playable(self) -> None:
-        """Everything is there to play with."""
+        """Waits until bets can be placed."""
         expect(self.spot("red")).to_be_visible(timeout=SOON_MS)
         expect(self.balance).to_be_visible(timeout=SOON_MS)
 
-    # -- what he sees ------------------------------------------------------------------------------------------------
+    # -- what it shows ------------------------------------------------------------------------------------------------
 
     def part(self, test_id: str) -> Locator:
         return self.page.get_by_test_id(test_id)
 
     @property
     def roulette(self) -> Locator:
-        """It says which stage of its story it is at."""
+        """The game; `data-stage` is the stage of the result being shown."""
         return self.part("roulette")
 
     @property
@@ -88,17 +88,17 @@ class TablePage:
         return self.page.locator(f'.board [data-cell="{place}"]')
 
     def chips(self) -> Bets:
-        """His chips, those on their way included."""
+        """The player's chips, those not confirmed yet included."""
         own, pending = self.confirmed_and_pending_chips()
         return {place: own.get(place, 0) + pending.get(place, 0) for place in {*own, *pending}}
 
     def confirmed_and_pending_chips(self) -> tuple[Bets, Bets]:
-        """What counts, and what is on its way."""
-        own, pending = self.part("board").evaluate(_LYING)
+        """The chips that count, and those not confirmed yet."""
+        own, pending = self.part("board").evaluate(_CHIPS)
         return own, pending
 
     def highlight(self) -> tuple[list[str], str]:
-        """Of the place that is pointed at: the numbers and boxes that are lit, and what is said of it."""
+        """Returns the numbers and boxes that are lit for the place under the pointer, and its description."""
         lit, said = self.roulette.evaluate(_POINTED)
         return lit, said
 
@@ -106,15 +106,15 @@ class TablePage:
         items = self.part("last-numbers").locator("li").all()
         return [item.get_attribute("data-number") or "" for item in items]
 
-    # -- what he does ------------------------------------------------------------------------------------------------
+    # -- what the player does ----------------------------------------------------------------------------------------
 
     def place_chips(self, place: str, times: int = 1) -> None:
-        """Chips of the chosen kind, a click each, where chips of the place lie."""
+        """Places chips of the chosen kind, a click each, on the spot of the place."""
         for _ in range(times):
             self.page.mouse.click(*self.chip_positions()[place])
 
     def chip_positions(self) -> dict[str, tuple[float, float]]:
-        """Where chips lie, for every place."""
+        """The spot of every place."""
         spots: dict[str, tuple[float, float]] = self.part("board").evaluate(_SPOTS)
         return spots
 
@@ -122,27 +122,21 @@ class TablePage:
         self.part(f"chip-{cents}").check(force=True)
 
     def press(self, action: str) -> None:
-        """`undo`, `clear`, `repeat`, `double` or `spin`; one that cannot be done now says why."""
+        """Presses `undo`, `clear`, `repeat`, `double` or `spin`; a blocked one explains why."""
         self.part(action).click(force=True)
 
     def spin(self) -> None:
         self.press("spin")
 
-    # -- what he waits for -------------------------------------------------------------------------------------------
+    # -- what a test waits for ---------------------------------------------------------------------------------------
 
     def wait_for_betting(self) -> None:
-        """A round takes bets, and what the one before came to has been told."""
+        """Waits until a round takes bets and the result of the one before has been shown."""
         expect(self.phase).to_have_attribute("data-stage", "bets", timeout=ROUND_MS)
         expect(self.roulette).to_have_attribute("data-stage", re.compile("quiet|paid"), timeout=SOON_MS)
 
-    def wait_for_window(self, least_s: int) -> None:
-        """A table for many takes bets, for so long at the least: there is time to do something."""
-        wanted = re.compile("^(" + "|".join(str(seconds) for seconds in range(least_s, 60)) + ")$")
-        expect(self.part("seconds-left")).to_have_attribute("data-seconds", wanted, timeout=ROUND_MS)
-        self.wait_for_betting()
-
     def expect_confirmed_chips(self, felt: Bets) -> None:
-        """All of them, and nothing but them, are there and count."""
+        """Waits until exactly these chips are there and count."""
         for place, cents in felt.items():
             pile = self.page.locator(f'[data-own="{place}"]')
             expect(pile).to_have_attribute("data-cents", str(cents), timeout=SOON_MS)
@@ -150,7 +144,7 @@ class TablePage:
         expect(self.page.locator("[data-pending]")).to_have_count(0, timeout=SOON_MS)
 
     def record_stages(self) -> None:
-        """From now on, each stage that the page comes to: it may have left it before anybody looks."""
+        """Records each stage from now on: the page may have left it before the test looks."""
         self.roulette.evaluate(_NOTE_STAGES)
 
     def recorded_stages(self) -> list[str]:
@@ -162,6 +156,6 @@ class TablePage:
 
 
 def cents_in(text: str) -> list[int]:
-    """The amounts that a text names, as it writes them in Portuguese: `1 234,50 €`, `12 créditos`."""
+    """Returns the amounts in a text, as Portuguese writes them: `1 234,50 €`, `12 créditos`."""
     found = re.findall(r"(\d[\d\s\u00a0\u202f.]*)(?:,(\d{1,2}))?[\s\u00a0]*(?:€|crédito)", text)
     return [int(re.sub(r"\D", "", whole)) * 100 + int(part.ljust(2, "0") or 0) for whole, part in found]

@@ -1,4 +1,4 @@
-"""Every view and dialog there is, one after the other, for whoever wants to look at all of them."""
+"""Opens every view and dialog, one after the other."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.browser.driver.rest import call
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
-# What people wrote, in no language.
+# Texts that people wrote, in no language.
 ASKED, ANSWERED = "XXI", "XXII"
 
 
 def views(
     context: BrowserContext, log_in: LogIn, platform: Platform, language: str = "PT"
 ) -> Iterator[tuple[str, Page]]:
-    """The name of each, and the page that shows it. First nobody is there, then a player with a past."""
+    """Yields the name of each view and its page: first for a stranger, then for a player who has played."""
     page = context.new_page()
     page.goto("/")
     expect(page.get_by_test_id("table-card").first).to_be_visible()
@@ -66,7 +66,7 @@ def _as_nobody(page: Page) -> Iterator[tuple[str, Page]]:
 
 
 def _past(office: BackOffice, player: Player) -> None:
-    """He has an account, has played, has complained, was answered, and sits at a table."""
+    """Gives the player an account, rounds, an answered complaint and a seat at a table."""
     own = play_rounds(office, player, 21, {"red": 100, "17-20": 100, "dozen-2": 200})
     account = office.balance(player.name, "MODE_REAL")["account_id"]
     round_id = player.rounds(own)[0]["round"]["round_id"]

@@ -1,4 +1,4 @@
-"""Alone at a table: what was paid is the player's, what lies on the felt is the next round's, and buttons know it."""
+"""After the payment at a table for one: the felt is empty for the next round, and the buttons follow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.system.platform import Platform
 
 
 def test_paid_chips_go_to_the_player(each_device_page: Page, platform: Platform, screenshot: Screenshot) -> None:
-    """One of them wins in any case, but for a zero: nothing lies there any more that looks like a bet."""
+    """One of the bets wins, but for a zero; afterwards nothing on the felt looks like a bet."""
     table = TablePage(each_device_page, quick_demo_table(BackOffice(platform))).open()
     for place in ("red", "black", "0"):
         table.place_chips(place)
@@ -26,7 +26,7 @@ def test_paid_chips_go_to_the_player(each_device_page: Page, platform: Platform,
     # The result stays, and no place says that a bet lies on it.
     expect(table.part("outcome-called")).not_to_be_empty()
     if not _is_desktop(each_device_page):
-        # There it lay over the clock or the board: it is told in the line below them, and hides nothing.
+        # On a phone it would lie over the clock or the board: the line below them shows it, and hides nothing.
         expect(table.part("outcome-called")).to_be_hidden()
         expect(table.part("last-result")).to_be_visible()
         expect(table.part("open-list")).to_be_in_viewport()
@@ -94,7 +94,7 @@ _NOTE_GREY = """
 """
 
 
-def test_what_he_cannot_afford_stays_grey_while_the_ball_rolls(
+def test_chips_above_the_balance_stay_grey_while_the_ball_rolls(
     new_context: NewContext, log_in: LogIn, platform: Platform
 ) -> None:
     page, _ = new_player_page(new_context(), log_in, "vera")

@@ -1,4 +1,4 @@
-"""Putting chips down and taking them back: what is shown is what the platform says, after every step."""
+"""Placing chips and taking them back: after every step the page shows what the platform holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playwright.sync_api import WebSocketRoute, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver import recording
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
+from tests.browser.driver.back_office import UNHURRIED, WINDOW_S, BackOffice, quick_demo_table
 from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
@@ -25,42 +25,42 @@ def test_chips_go_down_and_come_back(new_context: NewContext, platform: Platform
     player = Player.demo_player_of(platform, page)
     own_table = player.own_table(listed)
 
-    def lies(expected: Bets) -> None:
+    def verify(expected: Bets) -> None:
         table.expect_confirmed_chips(expected)
         assert player.on_felt(own_table) == expected
         expect(table.part("staked")).to_have_attribute("data-cents", str(sum(expected.values())))
 
-    lies({})
+    verify({})
     # Two quick clicks are two chips.
     page.mouse.dblclick(*table.chip_positions()["red"])
-    lies({"red": 200})
+    verify({"red": 200})
     table.choose_chip(500)
     table.place_chips("17")
-    lies({"red": 200, "17": 500})
+    verify({"red": 200, "17": 500})
     table.press("double")
-    lies({"red": 400, "17": 1000})
+    verify({"red": 400, "17": 1000})
     table.press("undo")
-    lies({"red": 200, "17": 500})
+    verify({"red": 200, "17": 500})
     table.press("undo")
-    lies({"red": 200})
+    verify({"red": 200})
     # The other button takes the last chip of a place back.
     page.mouse.click(*table.chip_positions()["red"], button="right")
-    lies({"red": 100})
+    verify({"red": 100})
     table.place_chips("even")
     table.press("clear")
-    lies({})
+    verify({})
     table.press("undo")
     expect(table.part("message")).to_contain_text("Ainda não tem fichas na mesa")
 
     table.place_chips("odd")
     table.choose_chip(100)
     table.place_chips("low")
-    lies({"odd": 500, "low": 100})
+    verify({"odd": 500, "low": 100})
     table.spin()
     table.expect_stage("paid")
     table.wait_for_betting()
     table.press("repeat")
-    lies({"odd": 500, "low": 100})
+    verify({"odd": 500, "low": 100})
 
 
 @pytest.mark.guarantee("G3")
@@ -79,8 +79,8 @@ def test_a_command_that_is_sent_twice_acts_once(new_context: NewContext, platfor
         for one in recording.recording_of(page).sent_messages
         if one["method"] == "RouletteService.PlaceBets"
     ]
-    page.evaluate("(text) => window.witness.sockets.at(-1).send(text)", sent)
-    # What is put down after it has been dealt with: had the repeat acted, it would show by now.
+    page.evaluate("(text) => window.recording.sockets.at(-1).send(text)", sent)
+    # The next bet is answered after the repeated message: had that acted, it would show by now.
     table.place_chips("black")
     table.expect_confirmed_chips({"red": 100, "black": 100})
     assert player.on_felt(own_table) == {"red": 100, "black": 100}
@@ -91,10 +91,10 @@ def test_a_command_that_is_sent_twice_acts_once(new_context: NewContext, platfor
 def test_a_bet_that_comes_too_late_is_refused_in_words(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
-    """It is held up on its way until betting is closed; then one more is tried."""
+    """The bet is held up on its way until betting is closed; then one more is tried."""
     name = ("Roleta francesa rápida (demonstração)", "Quick French roulette (demonstration)")
-    times = {"betting_window_ms": 12_000, "result_shown_ms": 16_000}
-    listed = BackOffice(platform).configure_table("quick-demo", "french-demo", name, **times)
+    office = BackOffice(platform)
+    listed = office.configure_table("quick-demo", "french-demo", name, **UNHURRIED)
     page = new_context().new_page()
     held: list[str] = []
     late: list[str] = []
@@ -123,9 +123,10 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
     table = TablePage(page, listed).open()
     player = Player.demo_player_of(platform, page)
     had = player.balance("MODE_DEMO")
-    table.wait_for_window(8)
+    table.wait_for_betting()
     table.place_chips("17")
     assert table.chips() == {"17": 100}
+    office.advance_tables(WINDOW_S)
     message = table.part("message")
     expect(message).to_contain_text("Jogo feito: a aposta chegou tarde. Nada lhe foi cobrado.")
     screenshot(page, "bet-too-late")

@@ -1,4 +1,4 @@
-"""Call bets: what a click on the racetrack puts on the board is shown before, and is what the platform takes."""
+"""Call bets: the racetrack shows beforehand what a click will place, and the platform takes exactly that."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_every_call_bet_has_its_button(new_context: NewContext, screenshot: Scre
         )
     assert found == {bet["place"] for bet in layout["call_bets"]}
     table.part("call-final-7").tap()
-    # What lies there is told here too.
+    # The racetrack shows the chips too.
     expect(table.page.locator("[data-covered]")).to_have_count(3)
     rings = table.part("racetrack").locator("[data-covered]").all()
     assert {ring.get_attribute("data-covered") for ring in rings} == {"7", "17", "27"}

@@ -1,4 +1,4 @@
-"""A whole round at a table for one: the player launches the ball, sees where it comes to rest, and what he gets."""
+"""A whole round at a table for one: the player launches the ball, sees where it comes to rest, and is paid."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_round_alone(
     player = Player.demo_player_of(platform, page) if demo else Player.with_account(platform, name)
     own_table = player.own_table(listed_id)
     had = player.balance(mode)[0]
-    _tells_where_he_is(table, had)
+    _verify_page(table, had)
     # There is nothing to launch for yet, and the button says so.
     table.spin()
     expect(table.part("message")).to_contain_text("Ainda não tem fichas na mesa")
@@ -61,7 +61,7 @@ def test_a_round_alone(
     screenshot(page, f"alone-{listed_id}-{device}-2-bets")
 
     table.spin()
-    # The witness has seen all of it, however late anybody looks.
+    # The recording holds all of it, however late the test looks.
     table.expect_stage("rolling", "marked", "collected", "paid")
     screenshot(page, f"alone-{listed_id}-{device}-3-rolling")
     table.expect_stage("paid")
@@ -76,7 +76,7 @@ def test_a_round_alone(
     round_checks.verify_order(story, played)
     round_checks.verify_announced_result(story, played)
     round_checks.verify_last_round_dialog(table, played)
-    # It stays until he goes on, and is gone when he does.
+    # It stays until the next bet.
     table.wait_for_betting()
     expect(table.part("marker")).to_have_attribute("data-number", number)
     expect(table.part("outcome-called")).to_contain_text(number)
@@ -86,8 +86,8 @@ def test_a_round_alone(
     expect(table.part("outcome-called")).to_be_empty()
 
 
-def _tells_where_he_is(table: TablePage, had: int) -> None:
-    """The game's name, its limits, what he has, for how long he has played, and that he may bet."""
+def _verify_page(table: TablePage, had: int) -> None:
+    """Checks the game's name, its limits, the balance, the time played, and that bets are taken."""
     expect(table.balance).to_have_attribute("data-cents", str(had))
     assert cents_in(table.balance.locator("strong").inner_text()) == [had]
     heading = table.page.get_by_role("heading", level=1)

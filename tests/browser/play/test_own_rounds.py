@@ -1,4 +1,4 @@
-"""Beside the wheel the player finds the rounds that he has just played, and each of them told again."""
+"""Beside the wheel the player finds the rounds just played, and the details of each."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def test_rounds_that_were_played_are_one_click_away(desktop: Page, platform: Pla
     table.expect_confirmed_chips({"red": 100})
     table.spin()
     table.expect_stage("paid")
-    # The result is called in its place, until he goes on.
+    # The result is shown in its place, until the next bet.
     expect(table.part("own-rounds")).to_have_count(0)
     table.wait_for_betting()
-    # The result is still on show, and what lies in the next round is nothing.
+    # The result is still on show, and nothing is staked in the next round.
     expect(table.part("staked")).to_have_attribute("data-cents", "0")
     table.place_chips("black")
     table.expect_confirmed_chips({"black": 100})

@@ -1,4 +1,4 @@
-"""What cannot be done is said in words that a player understands, with the amounts he needs to go on."""
+"""Refusals are explained in words that a player understands, with the amounts needed to go on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_demo_table, quick_real_table
+from tests.browser.driver.back_office import RESULT_S, WINDOW_S, BackOffice, quick_demo_table, quick_real_table
 from tests.browser.driver.navigation import new_name, new_player_page, open_panel
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage, cents_in
@@ -48,7 +48,7 @@ def test_credits_that_do_not_suffice_lead_to_no_cashier(desktop: Page, platform:
 
 
 def test_more_than_the_maximum_of_a_place_and_less_than_its_minimum(desktop: Page, platform: Platform) -> None:
-    """No chip is below the minimum: the second is what the platform says to a page that sends one all the same."""
+    """No chip is below the minimum: the second is the platform's answer to a page that sends one all the same."""
 
     def halve(ours: WebSocketRoute) -> None:
         theirs = ours.connect_to_server()
@@ -81,9 +81,12 @@ def test_a_table_that_is_switched_off_during_play_says_so_and_why(
 ) -> None:
     office = BackOffice(platform)
     name = ("Roleta da manutenção (demonstração)", "Maintenance roulette (demonstration)")
-    listed = office.configure_table(new_name("off"), "french-demo", name, betting_window_ms=3000, result_shown_ms=0)
+    listed = office.configure_table(
+        new_name("off"), "french-demo", name, betting_window_ms=WINDOW_S * 1000, result_shown_ms=0
+    )
     table = TablePage(desktop, listed).open()
     office.switch(listed, "manutenção semanal", on=False)
+    office.advance_tables(WINDOW_S)
     expect(table.phase).to_contain_text("Mesa encerrada")
     expect(table.phase).to_contain_text("manutenção semanal")
     screenshot(desktop, "table-switched-off")
@@ -105,7 +108,9 @@ def test_a_void_round_is_announced_and_every_bet_goes_back(
     desktop: Page, platform: Platform, screenshot: Screenshot
 ) -> None:
     office = BackOffice(platform)
-    table = TablePage(desktop, quick_demo_table(office)).open()
+    name = ("Roleta francesa anulada (demonstração)", "Void French roulette (demonstration)")
+    listed = office.configure_table("void-solo-demo", "french-solo-demo", name, result_shown_ms=RESULT_S * 1000)
+    table = TablePage(desktop, listed).open()
     table.place_chips("red")
     table.place_chips("17")
     table.expect_confirmed_chips({"red": 100, "17": 100})
@@ -127,6 +132,7 @@ def test_a_void_round_is_announced_and_every_bet_goes_back(
     expect(story.locator('[data-place="red"]').get_by_role("cell")).to_have_text(["1", "1"])
     screenshot(desktop, "void-round-story")
     desktop.keyboard.press("Escape")
+    office.advance_tables(RESULT_S)
     table.wait_for_betting()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})

@@ -1,4 +1,4 @@
-"""What a round came to stays to be read, into the next window, as long as the rules say and on every device."""
+"""A result stays readable into the next window, as long as the rules say and on every device."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver import round_checks
-from tests.browser.driver.back_office import BackOffice
+from tests.browser.driver.back_office import WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
-# Of the time that a result is read by the rules, ten seconds are in the window after it.
-TIMES = {"betting_window_ms": 24_000, "result_shown_ms": 18_000}
+# How long a result is read by the rules; the test ends it at the table as soon as it is paid.
+READ_S = 18
+TIMES = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": READ_S * 1000}
 DEVICES: dict[str, dict[str, object]] = {
     "desktop": {},
     "portrait": {},
@@ -25,43 +26,48 @@ DEVICES: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.rule("903-B/2015:6.2.3", "804/2015:25", "807/2015:27")
-def test_it_is_there_while_the_next_round_takes_bets(
+def test_a_result_stays_while_the_next_round_takes_bets(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
     name = ("Roleta francesa para ler (demonstração)", "French roulette to read (demonstration)")
-    listed = BackOffice(platform).configure_table("read-demo", "french-demo", name, **TIMES)
+    office = BackOffice(platform)
+    listed = office.configure_table("read-demo", "french-demo", name, **TIMES)
     seats: dict[str, TablePage] = {}
     for device, more in DEVICES.items():
         page = new_context("portrait" if device == "small" else device, **more).new_page()
         seats[device] = TablePage(page, listed).open()
     players = {device: Player.demo_player_of(platform, table.page) for device, table in seats.items()}
     rules = players["desktop"].rules(listed, "pt")
-    assert "pelo menos 18 segundos desde o pagamento" in rules
+    assert f"pelo menos {READ_S} segundos desde o pagamento" in rules
     bets = round_checks.mixed_bets(listed)
-    seats["desktop"].wait_for_window(18)
+    seats["desktop"].wait_for_betting()
     round_id = players["desktop"].table(listed)["table"]["round"]["round_id"]
     for table in seats.values():
         for place, cents in bets.items():
             table.place_chips(place, cents // 100)
         table.expect_confirmed_chips(bets)
+    office.advance_tables(WINDOW_S)
     for table in seats.values():
         table.expect_stage("paid")
+    office.advance_tables(READ_S)
     # The next round takes bets, and nothing of this one is in their way.
-    seats["desktop"].wait_for_window(20)
+    for table in seats.values():
+        table.wait_for_betting()
     for device, table in seats.items():
         (played,) = [one for one in players[device].rounds() if one["round"]["round_id"] == round_id]
         expect(table.page.locator("[data-own]")).to_have_count(0)
         table.page.mouse.move(1, 1)
         _reads(table.page, device, played)
         screenshot(table.page, f"read-{device}")
-    # However soon he bets again, it is not gone before its time; then it is.
+    # A player who bets again keeps it until its time is over, and no longer.
     table = seats["portrait"]
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     assert table.part("outcome-called").get_attribute("data-verdict")
     expect(table.part("outcome-called")).to_be_empty()
     for device in ("desktop", "small", "landscape"):
-        assert seats[device].part("outcome-called").get_attribute("data-verdict"), "he has not bet again yet"
+        assert seats[device].part("outcome-called").get_attribute("data-verdict"), "the player has not bet again yet"
+    office.advance_tables(WINDOW_S)
     seats["desktop"].expect_stage("rolling")
     for device, table in seats.items():
         expect(table.part("last-result")).to_have_count(0)
@@ -69,7 +75,7 @@ def test_it_is_there_while_the_next_round_takes_bets(
 
 
 def _reads(page: Page, device: str, played: dict[str, object]) -> None:
-    """The number, and what he won or lost: in the plaque where that has a place of its own, else below the board."""
+    """Checks the number and the result: in the plaque where it has a place of its own, else below the board."""
     net = int(str(played["payout_cents"])) - int(str(played["staked_cents"]))
     words = "Ganhou" if net > 0 else "Perdeu" if net else "Recuperou"
     shown = page.get_by_test_id("outcome-called" if device == "desktop" else "last-result")

@@ -1,4 +1,4 @@
-"""Somebody who has never been here: three clicks to a result, which he understands, and finds again."""
+"""The first visit: three clicks to a result that is understood, and found again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_three_clicks_to_a_result_that_is_understood_and_found_again(
         expect(called).to_contain_text("Nenhuma aposta premiada")
     size = page.viewport_size
     assert size is not None
-    # Large, where he has just seen the ball come to rest.
+    # Large, where the ball has just come to rest.
     expect(table.wheel.locator(".wheel-called")).to_have_text(number)
     screenshot(page, f"newcomer-result-{size['width']}x{size['height']}")
 
@@ -64,5 +64,5 @@ def _moved(round_: dict[str, str]) -> re.Pattern[str]:
 
 
 def _spaced(whole: int) -> str:
-    """However the language groups digits."""
+    """Matches however the language groups digits."""
     return r"\s?".join(f"{whole:,}".split(","))

@@ -1,4 +1,4 @@
-"""The front-end opens: on a desk and on a phone, for somebody who has logged in and for nobody in particular."""
+"""The front-end opens: on a desktop and on a phone, with and without a login."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_asks_the_operator_s_site_who_is_there(new_context: NewContext, log_i
 
 
 def test_the_operator_site_works_without_scripts_on_a_phone(new_context: NewContext, screenshot: Screenshot) -> None:
-    """It is what people meet first in development."""
+    """Developers meet it first."""
     told = new_context().request.get("/front-end.json").json()
     page = new_context("portrait", java_script_enabled=False).new_page()
     page.goto(told["cashier_url"])

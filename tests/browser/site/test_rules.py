@@ -10,7 +10,6 @@ from playwright.sync_api import Locator, expect
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.navigation import new_name, open_panel
 from tests.browser.driver.player import Player
-from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
 KINDS = {
@@ -77,24 +76,3 @@ def _names_every_prize(sheet: Locator, player: Player) -> None:
         assert prize == ("½ ×" if halves == 1 else f"{halves // 2} ×")
         assert (minimum.split()[0], maximum.split()[0]) == (least, most)
     assert "O maior prémio é de 35 vezes a aposta" in (sheet.text_content() or "")
-
-
-@pytest.mark.rule("903-B/2015:6.1.6")
-def test_every_button_says_what_it_does(anywhere_at_a_table: TablePage) -> None:
-    unnamed = anywhere_at_a_table.page.evaluate(
-        """() => [...document.querySelectorAll("button, a, [role=button], [role=radio], input")]
-          .filter((one) => one.checkVisibility())
-          .filter((one) => !(one.ariaLabel || one.textContent.trim() || one.title || one.labels?.length))
-          .map((one) => one.outerHTML)"""
-    )
-    assert unnamed == []
-    for action in ("undo", "clear", "repeat", "double", "spin"):
-        button = anywhere_at_a_table.part(action)
-        expect(button).to_have_accessible_name(re.compile(r"\w{4,}"))
-        expect(button).to_have_attribute("title", re.compile(r"\w{4,}"))
-
-
-@pytest.fixture(params=["desktop", "portrait", "landscape"])
-def anywhere_at_a_table(new_context: NewContext, request: pytest.FixtureRequest) -> TablePage:
-    """A table for one, on each device in turn."""
-    return TablePage(new_context(request.param).new_page(), "french-solo-demo").open()

@@ -1,4 +1,4 @@
-"""What a player's browser has to fetch before he can play."""
+"""The size of what a browser has to fetch before the player can play."""
 
 from __future__ import annotations
 

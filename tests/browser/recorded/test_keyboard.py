@@ -1,4 +1,4 @@
-"""A keyboard is enough: from the lobby to a result, and into and out of every dialog; one always sees where one is."""
+"""A keyboard is enough from the lobby to a result, and into and out of every dialog; the focus is always visible."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
-from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
-from tests.system.platform import Platform
+from tests.browser.recorded.platform import DRAWN, TABLE
 
 _TABS_LIMIT = 80
-# Where the focus is, and whether it is to be seen: on the element itself, or on what is drawn for it.
+# Where the focus is, and whether it is visible: on the element itself, or on its picture.
 _FOCUS = """
 () => {
   const at = document.activeElement;
@@ -33,9 +31,8 @@ _FOCUS = """
 """
 
 
-def test_a_round_from_the_lobby_to_its_result(desktop: Page, platform: Platform, screenshot: Screenshot) -> None:
+def test_a_round_from_the_lobby_to_its_result(desktop: Page, screenshot: Screenshot) -> None:
     page = desktop
-    quick_demo_table(BackOffice(platform))
     page.goto("/")
     expect(page.get_by_test_id("play-now")).to_be_visible()
     _tab_to(page, "play-now")
@@ -61,15 +58,14 @@ def test_a_round_from_the_lobby_to_its_result(desktop: Page, platform: Platform,
     called = table.part("outcome-called")
     expect(called).to_have_attribute("data-verdict", re.compile("won|lost"))
     expect(called).to_have_role("status")
-    (round_,) = Player.demo_player_of(platform, page).rounds()
-    expect(called).to_contain_text(round_["round"]["outcome"]["number"])
+    expect(called).to_contain_text(DRAWN)
     assert _focus(page) == "spin"
 
 
 @pytest.mark.parametrize("what", ["rules", "last", "history", "complaint", "leave"])
-def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, platform: Platform, what: str) -> None:
+def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, what: str) -> None:
     page = desktop
-    TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    TablePage(page, TABLE).open()
     opener = "leave" if what == "leave" else f"open-{what}"
     page.get_by_test_id(opener).focus()
     page.keyboard.press("Enter")
@@ -87,9 +83,9 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(desktop: Page, platform: Pla
     assert _focus(page) == opener
 
 
-def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platform: Platform) -> None:
+def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page) -> None:
     page = portrait
-    TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    TablePage(page, TABLE).open()
     more = page.get_by_test_id("table-more")
     more.focus()
     page.keyboard.press("Enter")
@@ -113,11 +109,11 @@ def test_a_menu_closes_on_escape_and_gives_the_focus_back(portrait: Page, platfo
 
 @pytest.mark.parametrize("device", ["desktop", "portrait"])
 def test_single_letters_can_be_switched_off_and_stay_off(
-    new_context: NewContext, platform: Platform, screenshot: Screenshot, device: str
+    new_context: NewContext, screenshot: Screenshot, device: str
 ) -> None:
-    """Who speaks to his computer launches no ball by a word (WCAG 2.1.4)."""
+    """A player who dictates launches no ball by a word (WCAG 2.1.4)."""
     page = new_context(device).new_page()
-    table = TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    table = TablePage(page, TABLE).open()
     menu = page.get_by_test_id("account-menu" if device == "desktop" else "table-more")
     menu.click()
     switch = page.get_by_test_id("letter-keys")
@@ -134,7 +130,7 @@ def test_single_letters_can_be_switched_off_and_stay_off(
     table.spot("red").focus()
     for letter in "drl":
         page.keyboard.press(letter)
-    # Other keys are none of them: what this one does is done after whatever letters did.
+    # Enter is no letter; its bet follows all that the letters did.
     page.keyboard.press("Enter")
     table.expect_confirmed_chips({"red": 200})
     expect(table.roulette).to_have_attribute("data-stage", "quiet")
@@ -157,7 +153,7 @@ def test_the_content_can_be_reached_at_once(desktop: Page) -> None:
 
 
 def _focus(page: Page) -> str:
-    """Where it is; it is to be seen."""
+    """Returns where the focus is, which has to be visible."""
     found = page.evaluate(_FOCUS)
     assert found["seen"], found
     on: str = found["on"]
@@ -165,7 +161,7 @@ def _focus(page: Page) -> str:
 
 
 def _tab_to(page: Page, test_id: str, *, backwards: bool = False) -> None:
-    """By the tab key alone; on the way the focus is never lost."""
+    """Moves by the tab key alone; the focus is never lost on the way."""
     for _ in range(_TABS_LIMIT):
         page.keyboard.press("Shift+Tab" if backwards else "Tab")
         if _focus(page).startswith(test_id):
@@ -174,7 +170,7 @@ def _tab_to(page: Page, test_id: str, *, backwards: bool = False) -> None:
 
 
 def _go_to(page: Page, place: str) -> None:
-    """On the board, by the arrows: along, then across."""
+    """Moves on the board by the arrow keys: along, then across."""
     for key in ["ArrowRight"] * 30 + ["ArrowUp"] * 8 + ["ArrowDown"] * 8:
         if _focus(page) == place:
             return

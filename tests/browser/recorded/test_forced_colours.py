@@ -1,20 +1,19 @@
-"""Where somebody reads with colours of his own, the cloth can still be read, and what is chosen is seen to be."""
+"""With the player's own colours (forced colours) the cloth stays readable, and a choice visible."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
 from tests.browser.driver.table_page import TablePage
-from tests.system.platform import Platform
+from tests.browser.recorded.platform import TABLE
 
 
-def test_cloth_and_choices_are_seen(new_context: NewContext, platform: Platform, screenshot: Screenshot) -> None:
+def test_cloth_and_choices_are_visible(new_context: NewContext, screenshot: Screenshot) -> None:
     page = new_context(forced_colors="active").new_page()
-    table = TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    table = TablePage(page, TABLE).open()
     screenshot(page, "forced-colours")
-    # Its lines are drawn for the green that they lie on.
+    # Its lines are drawn for the green behind them.
     assert "gradient" in _style(page.locator(".roulette-felt"), "backgroundImage")
     chosen, other = (table.part(f"neighbours-{count}") for count in (2, 4))
     expect(chosen).to_have_attribute("aria-pressed", "true")

@@ -1,4 +1,4 @@
-"""The notice over the board: it takes every tap on itself, goes by one, and hides places only while it is read."""
+"""The notice over the board takes every tap on itself, closes by a tap, and hides places only while it is read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.table_page import TablePage
+from tests.browser.recorded.platform import TABLE
 
 CHIP = 2500
 SMALL = {"width": 360, "height": 640}
@@ -40,7 +41,7 @@ def test_a_tap_on_it_closes_it_and_bets_nothing(
 ) -> None:
     width, height = size
     page = new_context("portrait", viewport={"width": width, "height": height}).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     _refused(table)
     screenshot(page, f"notice-{width}x{height}")
     box = table.part("message").locator(".notice").bounding_box()
@@ -53,15 +54,15 @@ def test_a_tap_on_it_closes_it_and_bets_nothing(
     table.expect_confirmed_chips({"17": CHIP})
 
 
-def test_where_it_lay_one_bets_again_once_it_is_gone(new_context: NewContext, screenshot: Screenshot) -> None:
+def test_a_place_that_it_hid_takes_a_bet_once_it_is_closed(new_context: NewContext, screenshot: Screenshot) -> None:
     """The chip that was chosen could be paid for where the tap falls: nothing but the notice keeps it from counting."""
     page = new_context("portrait", viewport=SMALL).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     table.choose_chip(10_000)
     table.place_chips("red", 4)
     table.place_chips("even", 4)
-    lying = {"red": 40_000, "even": 40_000}
-    table.expect_confirmed_chips(lying)
+    felt = {"red": 40_000, "even": 40_000}
+    table.expect_confirmed_chips(felt)
     table.choose_chip(CHIP)
     table.part("turn-track").tap()
     table.part("call-voisins").locator("text").tap()
@@ -75,15 +76,15 @@ def test_where_it_lay_one_bets_again_once_it_is_gone(new_context: NewContext, sc
     x, y = _hidden(table)["column-2"]
     page.touchscreen.tap(x, y)
     expect(table.part("message")).to_be_empty()
-    assert table.chips() == lying
+    assert table.chips() == felt
     page.touchscreen.tap(x, y)
-    table.expect_confirmed_chips({**lying, "column-2": CHIP})
+    table.expect_confirmed_chips({**felt, "column-2": CHIP})
 
 
 def test_the_tap_that_brings_it_up_does_not_close_it(new_context: NewContext) -> None:
-    """What is refused is where the notice comes up, beneath the finger."""
+    """The refused place lies where the notice comes up, beneath the finger."""
     page = new_context("portrait", viewport=SMALL).new_page()
-    table = TablePage(page, "french-solo-demo").open()
+    table = TablePage(page, TABLE).open()
     table.choose_chip(50_000)
     table.place_chips("red")
     table.place_chips("black")
@@ -96,8 +97,8 @@ def test_the_tap_that_brings_it_up_does_not_close_it(new_context: NewContext) ->
     assert table.chips() == {"red": 50_000, "black": 50_000}
 
 
-def test_choosing_a_chip_puts_it_behind_one(portrait: Page) -> None:
-    table = TablePage(portrait, "french-solo-demo").open()
+def test_choosing_a_chip_closes_it(portrait: Page) -> None:
+    table = TablePage(portrait, TABLE).open()
     _refused(table)
     table.choose_chip(500)
     expect(table.part("message")).to_be_empty(timeout=1_000)
@@ -105,7 +106,7 @@ def test_choosing_a_chip_puts_it_behind_one(portrait: Page) -> None:
 
 
 def test_by_keyboard_it_is_reached_and_closed_and_leads_back(desktop: Page) -> None:
-    table = TablePage(desktop, "french-solo-demo").open()
+    table = TablePage(desktop, TABLE).open()
     _refused(table)
     table.part("open-list").focus()
     desktop.keyboard.press("Tab")

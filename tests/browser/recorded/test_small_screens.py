@@ -7,17 +7,18 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.table_page import TablePage
+from tests.browser.recorded.platform import TABLE
 
 Size = tuple[int, int]
 # A phone on its side, what a browser's own bars leave of it, and the smallest one that is sold second-hand.
-LYING: list[Size] = [(667, 375), (667, 331), (568, 320)]
+LANDSCAPES: list[Size] = [(667, 375), (667, 331), (568, 320)]
 SMALL: list[Size] = [(360, 640), (667, 375)]
 BOXES = ["red", "black", "even", "odd", "low", "high", "dozen-1", "dozen-2", "dozen-3", "column-1", "column-2"]
 LEAST_LETTER_PX = 8.5
-# What of a box's words its own chip may cover.
+# The share of a box's words that its own chip may cover.
 COVERED_PART = 0.25
 
-# What can be pressed but is not wholly on the screen and within the cloth or the tray, and words that are cut off.
+# Parts that can be pressed but are not wholly on the screen and within the cloth or the tray, and words cut off.
 _CUT = """
 () => {
   const within = (box, frame) => box.left >= frame.left - 1 && box.top >= frame.top - 1
@@ -77,7 +78,7 @@ _COVERED = """
 """
 
 
-def _phone(new_context: NewContext, size: Size, table: str = "french-solo-demo", **more: object) -> TablePage:
+def _phone(new_context: NewContext, size: Size, table: str = TABLE, **more: object) -> TablePage:
     width, height = size
     page = new_context("portrait", viewport={"width": width, "height": height}, **more).new_page()
     return TablePage(page, table).open()
@@ -90,7 +91,7 @@ def _box(part: Locator) -> tuple[float, float, float, float]:
     return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("size", LYING)
+@pytest.mark.parametrize("size", LANDSCAPES)
 def test_the_ball_can_be_launched_on_the_lowest_screens(
     new_context: NewContext, screenshot: Screenshot, size: Size
 ) -> None:
@@ -115,14 +116,14 @@ def test_the_ball_can_be_launched_on_the_lowest_screens(
 
 
 @pytest.mark.rule("903-B/2015:6.2.2")
-@pytest.mark.parametrize("size", [(360, 640), (390, 844), (844, 390), *LYING])
+@pytest.mark.parametrize("size", [(360, 640), (390, 844), (844, 390), *LANDSCAPES])
 def test_nothing_is_cut(new_context: NewContext, screenshot: Screenshot, size: Size) -> None:
     table = _phone(new_context, size)
     width, height = size
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     assert table.page.evaluate(_CUT) == []
-    # What there is most to say of.
+    # The longest description there is.
     table.part("turn-track").tap()
     table.part("call-voisins").locator("text").hover()
     expect(table.part("pointed")).to_contain_text("0, 2, 3, 4, 7, 12, 15, 18, 19, 21, 22, 25, 26, 28, 29, 32, 35")
@@ -182,7 +183,7 @@ def test_neither_the_first_bet_nor_the_first_result_moves_anything(new_context: 
     assert (_box(chips), _box(table.wheel), _box(table.part("board"))) == before
 
 
-def test_the_chosen_chip_is_grey_too_once_it_is_more_than_he_has(desktop: Page) -> None:
+def test_the_chosen_chip_is_grey_too_once_it_exceeds_the_balance(desktop: Page) -> None:
     table = TablePage(desktop, "american-solo-demo").open()
     table.choose_chip(50000)
     face = table.part("chip-50000").locator("xpath=../*[name()='svg']")

@@ -1,4 +1,4 @@
-"""The wheel, its numbers and colours, and the display of the last ones: as the regulations want them drawn."""
+"""The wheel, its numbers and colours, and the display of the last ones: drawn as the regulations demand."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What the screen alone decides, on recorded answers: layout, words, keyboard and colours, without a platform."""

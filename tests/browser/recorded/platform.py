@@ -1,0 +1,431 @@
+"""Serves the built front-end and recorded answers: what a page hears at a demonstration table for one player.
+
+Everything that needs the platform's judgement was recorded from it; what is added here is where chips lie and which
+number is drawn. Each message is read back into its proto message before it is sent, so that none can drift from the
+contracts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import threading
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from aiohttp import WSMsgType, web
+from google.protobuf.message import Message
+
+from feltro.table.v1 import events_pb2, table_pb2, types_pb2
+from feltro.wallet.v1 import events_pb2 as wallet_events
+from gateway.http.front_end import FrontEnd
+from gateway.http.front_end_settings import FrontEndSettings
+from services.kit.settings import Environment
+from stack.servers.ephemeral import free_port
+from tests.browser.driver.player import Bets
+from tests.browser.driver.rest import Json
+from tests.browser.recorded import answers
+from tests.browser.recorded.contracts import verify_answer, verify_message
+from tools import web as front_end
+
+# The number of every round: it has a colour, so that red and black differ, and it lies in every kind of place.
+DRAWN = "8"
+# The table for one that most tests play at.
+TABLE = "french-solo-demo"
+# Shorter than was recorded: no test here reads how long a result is shown.
+RESULT_SHOWN_MS = 1000
+CREDITS_CENTS = 100_000
+BETS_TYPE = "type.googleapis.com/feltro.roulette.v1.Bets"
+RESULTS_TYPE = "type.googleapis.com/feltro.roulette.v1.BetResults"
+OUTCOME_TYPE = "type.googleapis.com/feltro.roulette.v1.Outcome"
+
+
+class NotRecorded(Exception):
+    """A page asks for what no recording answers; the test belongs to those with a platform."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """A guest's own table: what was recorded of it, and the chips that lie there now."""
+
+    listed_id: str
+    recorded: Json
+    number: int = 1
+    seq: int = 100
+    # The placements of the round, oldest first.
+    stakes: list[Bets] = field(default_factory=list)
+    last_stakes: list[Bets] = field(default_factory=list)
+    rounds: list[Json] = field(default_factory=list)
+    past: list[Json] = field(default_factory=list)
+
+    @property
+    def table_id(self) -> str:
+        table_id: str = self.recorded["TableService.EnterTable"]["table"]["table_id"]
+        return table_id
+
+    @property
+    def round_id(self) -> str:
+        return f"{self.table_id}.{self.number}"
+
+    @property
+    def on_felt(self) -> Bets:
+        felt: Bets = {}
+        for stake in self.stakes:
+            for place, cents in stake.items():
+                felt[place] = felt.get(place, 0) + cents
+        return felt
+
+    def snapshot(self) -> Json:
+        table: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["table"])
+        table |= {"seq": str(self.seq), "at": _now(), "past_outcomes": self.past}
+        table["configuration"]["result_shown_ms"] = RESULT_SHOWN_MS
+        table["round"] |= {"round_id": self.round_id}
+        if felt := self.on_felt:
+            table["bets"] = [{"seat": 1, "amount_cents": str(sum(felt.values())), "bets": _any(BETS_TYPE, felt)}]
+        return table
+
+    def own_seat(self) -> Json:
+        seat: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["own_seat"])
+        seat["stakes"] = [
+            {
+                "stake_id": f"{self.round_id}:{number}",
+                "amount_cents": str(sum(stake.values())),
+                "bets": _any(BETS_TYPE, stake),
+            }
+            for number, stake in enumerate(self.stakes)
+        ]
+        return seat
+
+    def payout(self, place: str, cents: int) -> int:
+        """What a bet gets back when `DRAWN` is drawn."""
+        found = next(one for one in self.recorded["RouletteService.GetLayout"]["places"] if one["place"] == place)
+        won: bool = DRAWN in found["numbers"]
+        return cents + cents * int(found["prize_halves"]) // 2 if won else 0
+
+
+@dataclass(slots=True)
+class _Guest:
+    """One guest: the balance and the tables."""
+
+    player_id: str
+    lobby: Json
+    free_cents: int = CREDITS_CENTS
+    locked_cents: int = 0
+    version: int = 1
+    tables: dict[str, _Table] = field(default_factory=dict)
+
+    def move(self, free_cents: int, locked_cents: int) -> None:
+        self.free_cents += free_cents
+        self.locked_cents += locked_cents
+        self.version += 1
+
+    def balance(self) -> Json:
+        recorded: Json = self.lobby["WalletService.FindAccount"]["balance"]
+        changed = {"free_cents": str(self.free_cents), "locked_cents": str(self.locked_cents)}
+        return {**recorded, **changed, "version": str(self.version)}
+
+    def table(self, table_id: str) -> _Table:
+        """A table, by the id under which it is listed or by its own."""
+        for table in self.tables.values():
+            if table_id in {table.listed_id, table.table_id}:
+                return table
+        if table_id not in answers.TABLES:
+            raise NotRecorded(f"the table {table_id}")
+        return self.tables.setdefault(table_id, _Table(table_id, answers.read(table_id)))
+
+
+class RecordedPlatform:
+    """Guests at tables for one, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        # What went wrong in an answer: the test that caused it fails.
+        self.problems: list[str] = []
+        self._lobby = answers.read(answers.LOBBY)
+        self._guests: dict[str, _Guest] = {}
+
+    @property
+    def url(self) -> str:
+        """The address of the front-end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def operator_site(self) -> str:
+        """Where a page asks who is logged in; nobody is."""
+        return f"{self.url}/operator"
+
+    def application(self) -> web.Application:
+        """The front-end as the gateway serves it, the live connection, and an operator who knows nobody."""
+        site = {f"web_{page}_url": f"{self.operator_site}/{page}" for page in ("login", "token", "logout", "cashier")}
+        settings = FrontEndSettings(
+            environment=Environment.DEVELOPMENT,
+            issuer_jwks="http://127.0.0.1/keys",
+            web_folder=front_end.BUILT_WEB,
+            **site,
+        )
+        application = web.Application()
+        FrontEnd(settings).install(application)
+        application.router.add_get("/v1/ws", self._connect)
+        application.router.add_get("/operator/token", _nobody)
+        return application
+
+    # -- what tests look up ------------------------------------------------------------------------------------------
+
+    def on_felt(self, player_id: str, table_id: str) -> Bets:
+        """The guest's chips."""
+        return self._guests[player_id].table(table_id).on_felt
+
+    # -- one connection ----------------------------------------------------------------------------------------------
+
+    async def _connect(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        page = _Page(self._lobby, self._guests, socket)
+        async for message in socket:
+            if message.type is WSMsgType.TEXT:
+                try:
+                    await page.answer(json.loads(message.data))
+                except ConnectionResetError:
+                    break
+                except Exception as failed:  # noqa: BLE001 (whatever it is, the test has to say so)
+                    self.problems.append(f"{type(failed).__name__}: {failed}, asked for by {message.data:.200}")
+        return socket
+
+
+class _Page:
+    """Answers one page, which belongs to a guest once it has authenticated."""
+
+    def __init__(self, lobby: Json, guests: dict[str, _Guest], socket: web.WebSocketResponse) -> None:
+        self._lobby = lobby
+        self._guests = guests
+        self._socket = socket
+        self._guest = _Guest("", lobby)
+        self._methods: dict[str, Callable[[Json], Awaitable[Json]]] = {
+            "GatewayService.EnterDemo": self._enter_demo,
+            "TableService.EnterTable": self._enter_table,
+            "TableService.GetTable": self._get_table,
+            "TableService.ListPlayerRounds": self._list_rounds,
+            "WalletService.FindAccount": self._find_account,
+            "RouletteService.PlaceBets": self._place_bets,
+            "RouletteService.RepeatBets": self._repeat_bets,
+            "RouletteService.CancelBets": self._cancel_bets,
+            "RouletteService.Spin": self._spin,
+            "authenticate": self._authenticate,
+            "subscribe": self._subscribe,
+        }
+
+    async def answer(self, called: Json) -> None:
+        """Answers one call."""
+        method, params = called["method"], called["params"]
+        if method in self._methods:
+            result = await self._methods[method](params)
+        elif method == "TableService.ListTables":
+            result = self._lobby[method]
+        elif method == "TableService.GetRules":
+            result = self._guest.table(params["table_id"]).recorded[f"{method} {params['language']}"]
+        elif method == "RouletteService.GetLayout":
+            result = self._guest.table(params["table_id"]).recorded[method]
+        elif method in {"unsubscribe", "ping"}:
+            result = {"was_subscribed": True} if method == "unsubscribe" else {}
+        else:
+            raise NotRecorded(method)
+        verify_answer(method, result)
+        await self._send({"id": called["id"], "result": result})
+        if method == "RouletteService.Spin":
+            await self._settle(self._guest.table(params["table_id"]))
+
+    async def _send(self, content: Json) -> None:
+        await self._socket.send_str(json.dumps({"jsonrpc": "2.0", **content}))
+
+    async def _notify(self, method: str, message_class: type[Message], content: Json) -> None:
+        verify_message(content, message_class)
+        await self._send({"method": method, "params": content})
+
+    async def _event(self, table: _Table, event: Json) -> None:
+        table.seq += 1
+        content = {"table_id": table.table_id, "seq": str(table.seq), "at": _now(), **event}
+        await self._notify("table", events_pb2.TableEvent, content)
+
+    async def _balance_changed(self) -> None:
+        content = {"at": _now(), "balance_changed": {"transactions": [], "balance": self._guest.balance()}}
+        await self._notify("player", wallet_events.PlayerFact, content)
+
+    # -- the methods -------------------------------------------------------------------------------------------------
+
+    async def _enter_demo(self, _: Json) -> Json:
+        player_id = f"demo-{uuid.uuid4().hex[:20]}"
+        self._guests[player_id] = _Guest(player_id, self._lobby)
+        expires_at = f"{datetime.now(UTC) + timedelta(hours=4):%Y-%m-%dT%H:%M:%SZ}"
+        recorded = self._lobby["GatewayService.EnterDemo"]
+        return {**recorded, "token": player_id, "player_id": player_id, "expires_at": expires_at}
+
+    async def _authenticate(self, params: Json) -> Json:
+        self._guest = self._guests[params["token"]]
+        return {"subject": self._guest.player_id, "scopes": ["demo"], "expires_at": "2099-01-01T00:00:00Z"}
+
+    async def _enter_table(self, params: Json) -> Json:
+        table = self._guest.table(params["table_id"])
+        entered = copy.deepcopy(table.recorded["TableService.EnterTable"])
+        entered["session"] |= {"player_id": self._guest.player_id, "started_at": _now(), "last_activity_at": _now()}
+        return {**entered, "table": table.snapshot(), "own_seat": table.own_seat()}
+
+    async def _get_table(self, params: Json) -> Json:
+        table = self._guest.table(params["table_id"])
+        return {"table": table.snapshot(), "own_seat": table.own_seat()}
+
+    async def _subscribe(self, params: Json) -> Json:
+        table_id = params["table_id"]
+        listed = {table["table_id"]: table for table in self._lobby["TableService.ListTables"]["tables"]}
+        if table_id not in answers.TABLES and table_id in listed:
+            # The lobby looks on: nobody sits there.
+            content = {
+                "table_id": table_id,
+                "seq": "1",
+                "phase": "PHASE_IDLE",
+                "configuration_version": 1,
+                "at": _now(),
+            }
+            found = {**content, "configuration": listed[table_id]["configuration"], "bets": [], "past_outcomes": []}
+            verify_message(found, types_pb2.TableSnapshot)
+            return {"table_id": table_id, "seq": "1", "resumed": False, "own_seat": None, "table": found}
+        table = self._guest.table(table_id)
+        seat, shown = table.own_seat(), table.snapshot()
+        verify_message({"table": shown, "own_seat": seat}, table_pb2.GetTableResponse)
+        return {"table_id": table_id, "seq": str(table.seq), "resumed": False, "own_seat": seat, "table": shown}
+
+    async def _list_rounds(self, params: Json) -> Json:
+        rounds = self._guest.table(params["table_id"]).rounds if params.get("table_id") else []
+        return {"rounds": rounds[: params.get("page_size", 20)], "next_page_token": ""}
+
+    async def _find_account(self, _: Json) -> Json:
+        return {"blocked": False, "balance": self._guest.balance()}
+
+    async def _place_bets(self, params: Json) -> Json:
+        return await self._stake(params, {bet["place"]: int(bet["amount_cents"]) for bet in params["bets"]})
+
+    async def _repeat_bets(self, params: Json) -> Json:
+        table = self._guest.table(params["table_id"])
+        return await self._stake(params, dict(pair for stake in table.last_stakes for pair in stake.items()))
+
+    async def _stake(self, params: Json, bets: Bets) -> Json:
+        table, cents = self._guest.table(params["table_id"]), sum(bets.values())
+        table.stakes.append(bets)
+        self._guest.move(-cents, cents)
+        stake_id = f"{table.round_id}:{len(table.stakes)}"
+        placed = {"round_id": table.round_id, "seat": 1, "amount_cents": str(cents), "stake_id": stake_id}
+        await self._event(table, {"bets_placed": {**placed, "bets": _any(BETS_TYPE, bets)}})
+        await self._balance_changed()
+        recorded = table.recorded["RouletteService.PlaceBets"]["stake"]
+        stake = {**recorded, "stake_id": stake_id, "round_id": table.round_id, "amount_cents": str(cents)}
+        stake |= {"placed_at": _now(), "balance": self._guest.balance(), "bets": _bets(bets)}
+        return {"stake": stake, "on_felt": _bets(table.on_felt)}
+
+    async def _cancel_bets(self, params: Json) -> Json:
+        table = self._guest.table(params["table_id"])
+        bets = {bet["place"]: int(bet["amount_cents"]) for bet in params["bets"]}
+        left = {place: cents - bets.get(place, 0) for place, cents in table.on_felt.items()}
+        table.stakes = [{place: cents for place, cents in left.items() if cents}]
+        cents = sum(bets.values())
+        self._guest.move(cents, -cents)
+        cancelled = {"round_id": table.round_id, "seat": 1, "amount_cents": str(cents), "stake_id": table.round_id}
+        await self._event(table, {"bets_cancelled": {**cancelled, "bets": _any(BETS_TYPE, bets)}})
+        await self._balance_changed()
+        return {"cancelled_cents": str(cents), "on_felt": _bets(table.on_felt), "balance": self._guest.balance()}
+
+    async def _spin(self, params: Json) -> Json:
+        table, felt = self._guest.table(params["table_id"]), self._guest.table(params["table_id"]).on_felt
+        results = [
+            {"place": place, "amount_cents": str(cents), "payout_cents": str(table.payout(place, cents))}
+            | {"prize_cents": str(max(0, table.payout(place, cents) - cents))}
+            for place, cents in felt.items()
+        ]
+        staked, payout = sum(felt.values()), sum(int(one["payout_cents"]) for one in results)
+        outcome = _outcome(table)
+        phrase = {"pt": "Jogo feito, nada mais.", "en": "No more bets."}
+        await self._event(table, {"betting_closed": {"round_id": table.round_id, "phrase": phrase}})
+        drawn = {"round_id": table.round_id, "draw_trigger": "DRAW_TRIGGER_PLAYER"}
+        await self._event(table, {"outcome_drawn": {**drawn, "outcome": {"@type": OUTCOME_TYPE, **outcome}}})
+        before = self._guest.free_cents + self._guest.locked_cents
+        self._guest.move(payout, -staked)
+        await self._balance_changed()
+        table.rounds.insert(0, self._played(table, results, before))
+        table.past.insert(
+            0, {"round_id": table.round_id, "drawn_at": _now(), "outcome": {"@type": OUTCOME_TYPE, **outcome}}
+        )
+        spun = {"round_id": table.round_id, "staked_cents": str(staked), "payout_cents": str(payout), "void_reason": ""}
+        spun |= {"next_round_id": f"{table.table_id}.{table.number + 1}"}
+        return {**spun, "outcome": outcome, "results": {"results": results}, "balance": self._guest.balance()}
+
+    async def _settle(self, table: _Table) -> None:
+        """The end of the round, and the next one after the time for which this table shows results."""
+        played = table.rounds[0]
+        opens_at = f"{datetime.now(UTC) + timedelta(milliseconds=RESULT_SHOWN_MS):%Y-%m-%dT%H:%M:%S.%fZ}"
+        result = {"seat": 1, "staked_cents": played["staked_cents"], "payout_cents": played["payout_cents"]}
+        settled = {"round_id": table.round_id, "results": [result], "next_round_at": opens_at}
+        await self._event(table, {"round_settled": settled})
+        table.last_stakes, table.stakes = table.stakes, []
+        table.number += 1
+        await asyncio.sleep(RESULT_SHOWN_MS / 1000)
+        phrase = {"pt": "Façam as vossas apostas.", "en": "Place your bets."}
+        await self._event(table, {"round_opened": {"round": table.snapshot()["round"], "phrase": phrase}})
+
+    def _played(self, table: _Table, results: list[Json], before_cents: int) -> Json:
+        """A round as the history tells it, by the one that was recorded."""
+        played: Json = copy.deepcopy(table.recorded["TableService.ListPlayerRounds"]["rounds"][0])
+        staked = sum(int(one["amount_cents"]) for one in results)
+        payout = sum(int(one["payout_cents"]) for one in results)
+        stake = {**played["stakes"][0], "amount_cents": str(staked), "payout_cents": str(payout)}
+        stake |= {"bets": _any(BETS_TYPE, table.on_felt), "results": {"@type": RESULTS_TYPE, "results": results}}
+        played |= {"stakes": [stake], "cancelled_stakes": [], "staked_cents": str(staked), "payout_cents": str(payout)}
+        played["round"] |= {"round_id": table.round_id, "outcome": {"@type": OUTCOME_TYPE, **_outcome(table)}}
+        after_cents = before_cents - staked + payout
+        return {**played, "balance_before_cents": str(before_cents), "balance_after_cents": str(after_cents)}
+
+
+def _outcome(table: _Table) -> Json:
+    pockets = table.recorded["RouletteService.GetLayout"]["pockets"]
+    at = next(at for at, pocket in enumerate(pockets) if pocket["number"] == DRAWN)
+    return {"number": DRAWN, "colour": pockets[at]["colour"], "pocket": at}
+
+
+def _bets(bets: Bets) -> Json:
+    return {"bets": [{"place": place, "amount_cents": str(cents)} for place, cents in bets.items()]}
+
+
+def _any(type_name: str, bets: Bets) -> Json:
+    return {"@type": type_name, **_bets(bets)}
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+async def _nobody(_: web.Request) -> web.Response:
+    return web.json_response({}, status=401)
+
+
+@contextmanager
+def recorded_platform() -> Iterator[RecordedPlatform]:
+    """One that answers until the end."""
+    platform = RecordedPlatform()
+    loop = asyncio.new_event_loop()
+    runner = web.AppRunner(platform.application(), shutdown_timeout=0)
+
+    async def start() -> None:
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", platform.port).start()
+
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(start(), loop).result()
+    try:
+        yield platform
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,1 @@
+"""The recorded answers that browser tests run on, held against the contracts by `make test`."""
