@@ -30,7 +30,7 @@ from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import Answer, GatewayProcess, RestClient
 from tests.processes.roulette import RouletteProcess, configuration
 from tests.processes.wallet import WalletProcess
-from tests.service.roulette.platform import INDIVIDUAL, LONG_WINDOW_MS, MULTI_PLAYER
+from tests.service.roulette.platform import INDIVIDUAL, MULTI_PLAYER, WINDOW_MS
 from tests.service.table.stoppable_nats import StoppableNats
 
 WALLET, TABLE, GATEWAY = "wallet.feltro", "table.feltro", "gateway.feltro"
@@ -175,9 +175,9 @@ TABLES = {
     "low maximum": rules(own={"maxima": [{"kind": "KIND_RED", "times_minimum": 2}]}),
     "low total maximum": rules(own={"total_maximum_cents": 500}),
     "no cancelling": rules(cancel_forbidden=True),
-    "shared": rules(MULTI_PLAYER, seats=10, window_ms=LONG_WINDOW_MS),
-    "one seat": rules(MULTI_PLAYER, seats=1, window_ms=LONG_WINDOW_MS),
-    "large": rules(MULTI_PLAYER, seats=1_000, window_ms=LONG_WINDOW_MS, minimum_cents=1),
+    "shared": rules(MULTI_PLAYER, seats=10, window_ms=WINDOW_MS),
+    "one seat": rules(MULTI_PLAYER, seats=1, window_ms=WINDOW_MS),
+    "large": rules(MULTI_PLAYER, seats=1_000, window_ms=WINDOW_MS, minimum_cents=1),
 }
 
 

@@ -12,7 +12,7 @@ import aiohttp
 from tests.gateway.live_gateway import JsonObject, RpcClient
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.roulette import configuration
-from tests.service.roulette.platform import LONG_WINDOW_MS
+from tests.service.roulette.platform import WINDOW_MS
 
 TABLE = "live_table"
 CENTS = 10_000
@@ -23,7 +23,7 @@ ROUND_EVENTS = {"bets_placed", "betting_closed", "outcome_drawn", "round_settled
 async def test_a_round_is_shown_alike_on_a_websocket_and_on_an_event_stream(
     platform: Platform, session: aiohttp.ClientSession
 ) -> None:
-    await platform.open_tables({TABLE: configuration(window_ms=LONG_WINDOW_MS)})
+    await platform.open_tables({TABLE: configuration(window_ms=WINDOW_MS)})
     player_id = f"p{uuid4().hex[:12]}"
     issuer = platform.gateway.issuer
     async with session.ws_connect("/v1/ws", headers=_bearer(issuer.token(["operator"], "back-office"))) as ws:
@@ -43,7 +43,7 @@ async def test_a_round_is_shown_alike_on_a_websocket_and_on_an_event_stream(
         # The first round opens once a player is seated.
         round_id = await player.next_open_round(entered["table"])
         await player.result("RouletteService.PlaceBets", round_id=round_id, **bet)
-        await platform.advance_tables(LONG_WINDOW_MS / 1_000)
+        await platform.advance_tables(WINDOW_MS / 1_000)
         events: list[JsonObject] = []
         facts: list[JsonObject] = []
         while not _shows_a_round(events) or not any("balance_changed" in fact for fact in facts):

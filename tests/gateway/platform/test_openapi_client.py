@@ -17,7 +17,7 @@ from tests.gateway.platform.openapi_client import OpenApiClient
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.roulette import configuration
 from tests.processes.wallet import DEMO, REAL
-from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, LONG_WINDOW_MS, WHEEL_BY_REGULATION
+from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION, WINDOW_MS
 
 MODES = {"MODE_REAL": REAL, "MODE_DEMO": DEMO}
 CROWD_TABLE, CROWD_SIZE, CROWD_CENTS, CROWD_BET_CENTS = "crowd", 50, 10_000, 200
@@ -33,7 +33,7 @@ def open_tables(platform: Platform) -> None:
         for name, mode in MODES.items():
             individual, shared = _tables(regulation, name)
             tables[individual] = configuration(wheel=wheel, play=INDIVIDUAL, mode=mode)
-            tables[shared] = configuration(wheel=wheel, mode=mode, window_ms=LONG_WINDOW_MS)
+            tables[shared] = configuration(wheel=wheel, mode=mode, window_ms=WINDOW_MS)
     asyncio.run(platform.open_tables(tables))
 
 
@@ -168,7 +168,7 @@ async def test_a_documented_client_plays_at_a_multi_player_table(
     await player.find_account()
     before = await player.free_cents()
     round_id = await player.bet_on_black(table_id, 300)
-    await platform.advance_tables(LONG_WINDOW_MS / 1_000)
+    await platform.advance_tables(WINDOW_MS / 1_000)
     await player.wait_until_settled(table_id, round_id)
     history = await client.call(
         "TableService_ListPlayerRounds", player.token, game="roulette", player_id=player.name, table_id=table_id
@@ -193,7 +193,7 @@ async def test_g1_fifty_players_share_a_round_over_websockets_and_the_ledger_bal
     platform: Platform, client: OpenApiClient
 ) -> None:
     # A table of this test alone: its first round stays open until all have bet, however long that takes.
-    await platform.open_tables({CROWD_TABLE: configuration(window_ms=LONG_WINDOW_MS)})
+    await platform.open_tables({CROWD_TABLE: configuration(window_ms=WINDOW_MS)})
     async with client.session.get("/asyncapi.json") as got:
         document = AsyncApiDocument(await got.json())
     async with AsyncExitStack() as stack:
@@ -207,7 +207,7 @@ async def test_g1_fifty_players_share_a_round_over_websockets_and_the_ledger_bal
         await _fund(platform, operator, crowd)
         (round_id,) = {await player.enter(platform) for player in crowd}
         await asyncio.gather(*(player.bet(round_id) for player in crowd))
-        await platform.advance_tables(LONG_WINDOW_MS / 1_000)
+        await platform.advance_tables(WINDOW_MS / 1_000)
         results = await crowd[0].results(round_id)
         assert {result["seat"] for result in results} == {player.seat for player in crowd}
         for player in crowd:
