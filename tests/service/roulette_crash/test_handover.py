@@ -20,7 +20,7 @@ TURNS = 2
 # A replica counts as gone after the time of about four missed heartbeats; claims may fail and be repeated.
 CLAIMED_WITHIN_BEATS = 16
 # How long any wait may take on a busy machine; how quick a takeover was is judged by heartbeats.
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 # A round: its window of three seconds and a little more. Each attempt lasts twice as long as the one before, up to the
 # longest, so that a slow machine gets the time that it needs.
 FIRST_ATTEMPT_S, LONGEST_ATTEMPT_S = 4.0, 32.0
