@@ -47,6 +47,10 @@ class NotRecorded(Exception):
     """A page asks for an answer that is not recorded: the test needs a platform."""
 
 
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
 @dataclass(slots=True)
 class _Table:
     """A guest's own table: the recorded answers, and the chips on the felt."""
@@ -60,6 +64,7 @@ class _Table:
     last_stakes: list[Bets] = field(default_factory=list)
     rounds: list[Json] = field(default_factory=list)
     past: list[Json] = field(default_factory=list)
+    entered_at: str = field(default_factory=_now)
 
     @property
     def table_id(self) -> str:
@@ -72,11 +77,7 @@ class _Table:
 
     @property
     def on_felt(self) -> Bets:
-        felt: Bets = {}
-        for stake in self.stakes:
-            for place, cents in stake.items():
-                felt[place] = felt.get(place, 0) + cents
-        return felt
+        return _total(self.stakes)
 
     def snapshot(self) -> Json:
         table: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["table"])
@@ -210,6 +211,7 @@ class _Page:
             "GatewayService.EnterDemo": self._enter_demo,
             "TableService.EnterTable": self._enter_table,
             "TableService.GetTable": self._get_table,
+            "SessionService.ListSessions": self._list_sessions,
             "TableService.ListPlayerRounds": self._list_rounds,
             "WalletService.FindAccount": self._find_account,
             "RouletteService.PlaceBets": self._place_bets,
@@ -269,9 +271,15 @@ class _Page:
 
     async def _enter_table(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
-        entered = copy.deepcopy(table.recorded["TableService.EnterTable"])
-        entered["session"] |= {"player_id": self._guest.player_id, "started_at": _now(), "last_activity_at": _now()}
-        return {**entered, "table": table.snapshot(), "own_seat": table.own_seat()}
+        entered = table.recorded["TableService.EnterTable"]
+        return {**entered, "session": self._session(table), "table": table.snapshot(), "own_seat": table.own_seat()}
+
+    async def _list_sessions(self, _: Json) -> Json:
+        return {"sessions": [self._session(table) for table in self._guest.tables.values()], "next_page_token": ""}
+
+    def _session(self, table: _Table) -> Json:
+        began = {"started_at": table.entered_at, "last_activity_at": table.entered_at}
+        return {**table.recorded["TableService.EnterTable"]["session"], "player_id": self._guest.player_id, **began}
 
     async def _get_table(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
@@ -298,7 +306,8 @@ class _Page:
         return {"table_id": table_id, "seq": str(table.seq), "resumed": False, "own_seat": seat, "table": shown}
 
     async def _list_rounds(self, params: Json) -> Json:
-        rounds = self._guest.table(params["table_id"]).rounds if params.get("table_id") else []
+        tables = [self._guest.table(params["table_id"])] if params.get("table_id") else self._guest.tables.values()
+        rounds = [played for table in tables for played in table.rounds]
         return {"rounds": rounds[: params.get("page_size", 20)], "next_page_token": ""}
 
     async def _find_account(self, _: Json) -> Json:
@@ -309,7 +318,7 @@ class _Page:
 
     async def _repeat_bets(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
-        return await self._stake(params, dict(pair for stake in table.last_stakes for pair in stake.items()))
+        return await self._stake(params, _total(table.last_stakes))
 
     async def _stake(self, params: Json, bets: Bets) -> Json:
         table, cents = self._guest.table(params["table_id"]), sum(bets.values())
@@ -395,16 +404,20 @@ def _outcome(table: _Table) -> Json:
     return {"number": DRAWN, "colour": pockets[at]["colour"], "pocket": at}
 
 
+def _total(stakes: list[Bets]) -> Bets:
+    total: Bets = {}
+    for stake in stakes:
+        for place, cents in stake.items():
+            total[place] = total.get(place, 0) + cents
+    return total
+
+
 def _bets(bets: Bets) -> Json:
     return {"bets": [{"place": place, "amount_cents": str(cents)} for place, cents in bets.items()]}
 
 
 def _any(type_name: str, bets: Bets) -> Json:
     return {"@type": type_name, **_bets(bets)}
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 async def _nobody(_: web.Request) -> web.Response:
