@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest import mock
 
 import grpc
 import pytest
@@ -31,7 +34,7 @@ from services.kit.table.journal.entries import (
     PlayerResult,
 )
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED
+from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED, command
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from services.kit.table.wallet.service_token import ServiceToken
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -120,8 +123,22 @@ class Dealer:
         return opened.round_id
 
     async def replay(self, *arguments: str, **environment: str) -> tuple[int, str]:
-        """Runs `feltro replay …` and returns its status and output."""
-        return await asyncio.to_thread(_feltro_replay, arguments, {**self.environment, **environment})
+        """Replays in this process and returns status and output."""
+        return await asyncio.to_thread(_replay_here, arguments, {**self.environment, **environment})
+
+    async def feltro_replay(self, *arguments: str) -> tuple[int, str]:
+        """Runs `feltro replay …` as a process and returns its status and output."""
+        return await asyncio.to_thread(_feltro_replay, arguments, self.environment)
+
+
+def _replay_here(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+    output = io.StringIO()
+    with mock.patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
+        try:
+            status = command(list(arguments))
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else NOT_CHECKED
+    return status, output.getvalue()
 
 
 def _feltro_replay(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
@@ -193,7 +210,7 @@ async def test_a_round_is_explained_from_its_entropy_to_the_last_cent(dealer: De
     drawn = await dealer.draw()
     await dealer.settle(drawn)
 
-    status, output = await dealer.replay(drawn.round_id)
+    status, output = await dealer.feltro_replay(drawn.round_id)
 
     assert status == AGREES, output
     for line in (
@@ -347,7 +364,7 @@ async def test_all_rounds_are_replayed_and_counted(dealer: Dealer) -> None:
     await dealer.void()
     await dealer.open()
 
-    status, output = await dealer.replay("--all")
+    status, output = await dealer.feltro_replay("--all")
     assert status == AGREES, output
     assert "3 rounds replayed: 2 settled, 1 void; 3 stakes, 76.50 € paid or given back" in output
     assert "0 differ, 0 could not be checked" in output
