@@ -12,7 +12,7 @@ import json
 import socket
 import threading
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -59,9 +59,10 @@ class _Table:
     recorded: Json
     number: int = 1
     seq: int = 100
-    # The placements of the round, oldest first.
-    stakes: list[Bets] = field(default_factory=list)
-    last_stakes: list[Bets] = field(default_factory=list)
+    # The stakes of the round by their ids, oldest first.
+    stakes: dict[str, Bets] = field(default_factory=dict)
+    last_bets: Bets = field(default_factory=dict)
+    stake_count: int = 0
     rounds: list[Json] = field(default_factory=list)
     past: list[Json] = field(default_factory=list)
     entered_at: str = field(default_factory=_now)
@@ -77,7 +78,7 @@ class _Table:
 
     @property
     def on_felt(self) -> Bets:
-        return _total(self.stakes)
+        return _total(self.stakes.values())
 
     def snapshot(self) -> Json:
         table: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["table"])
@@ -92,11 +93,11 @@ class _Table:
         seat: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["own_seat"])
         seat["stakes"] = [
             {
-                "stake_id": f"{self.round_id}:{number}",
+                "stake_id": stake_id,
                 "amount_cents": str(sum(stake.values())),
                 "bets": _any(BETS_TYPE, stake),
             }
-            for number, stake in enumerate(self.stakes)
+            for stake_id, stake in self.stakes.items()
         ]
         return seat
 
@@ -318,30 +319,40 @@ class _Page:
 
     async def _repeat_bets(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
-        return await self._stake(params, _total(table.last_stakes))
+        return await self._stake(params, table.last_bets)
 
     async def _stake(self, params: Json, bets: Bets) -> Json:
         table, cents = self._guest.table(params["table_id"]), sum(bets.values())
-        table.stakes.append(bets)
         self._guest.move(-cents, cents)
-        stake_id = f"{table.round_id}:{len(table.stakes)}"
-        placed = {"round_id": table.round_id, "seat": 1, "amount_cents": str(cents), "stake_id": stake_id}
-        await self._event(table, {"bets_placed": {**placed, "bets": _any(BETS_TYPE, bets)}})
+        stake_id = await self._place(table, bets)
         await self._balance_changed()
         recorded = table.recorded["RouletteService.PlaceBets"]["stake"]
         stake = {**recorded, "stake_id": stake_id, "round_id": table.round_id, "amount_cents": str(cents)}
         stake |= {"placed_at": _now(), "balance": self._guest.balance(), "bets": _bets(bets)}
         return {"stake": stake, "on_felt": _bets(table.on_felt)}
 
+    async def _place(self, table: _Table, bets: Bets) -> str:
+        """Puts a stake on the felt, and returns its id."""
+        table.stake_count += 1
+        stake_id = f"{table.round_id}:{table.stake_count}"
+        table.stakes[stake_id] = bets
+        await self._event(table, {"bets_placed": _stake_event(table, stake_id, bets)})
+        return stake_id
+
     async def _cancel_bets(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
         bets = {bet["place"]: int(bet["amount_cents"]) for bet in params["bets"]}
-        left = {place: cents - bets.get(place, 0) for place, cents in table.on_felt.items()}
-        table.stakes = [{place: cents for place, cents in left.items() if cents}]
         cents = sum(bets.values())
         self._guest.move(cents, -cents)
-        cancelled = {"round_id": table.round_id, "seat": 1, "amount_cents": str(cents), "stake_id": table.round_id}
-        await self._event(table, {"bets_cancelled": {**cancelled, "bets": _any(BETS_TYPE, bets)}})
+        # As the table runtime does: the newest stakes that hold the bets go, and what is left of them is a new stake.
+        held: Bets = {}
+        while any(held.get(place, 0) < amount for place, amount in bets.items()):
+            stake_id, stake = table.stakes.popitem()
+            held = _total([held, stake])
+            await self._event(table, {"bets_cancelled": _stake_event(table, stake_id, stake)})
+        left = {place: amount - bets.get(place, 0) for place, amount in held.items()}
+        if any(left.values()):
+            await self._place(table, {place: amount for place, amount in left.items() if amount})
         await self._balance_changed()
         return {"cancelled_cents": str(cents), "on_felt": _bets(table.on_felt), "balance": self._guest.balance()}
 
@@ -380,7 +391,7 @@ class _Page:
         # A page that is closed meanwhile needs no more of it.
         with suppress(ConnectionResetError):
             await self._event(table, {"round_settled": settled})
-            table.last_stakes, table.stakes = table.stakes, []
+            table.last_bets, table.stakes = table.on_felt, {}
             table.number += 1
             await asyncio.sleep(RESULT_SHOWN_MS / 1000)
             await self._event(table, {"round_opened": {"round": table.snapshot()["round"], "phrase": phrase}})
@@ -404,7 +415,12 @@ def _outcome(table: _Table) -> Json:
     return {"number": DRAWN, "colour": pockets[at]["colour"], "pocket": at}
 
 
-def _total(stakes: list[Bets]) -> Bets:
+def _stake_event(table: _Table, stake_id: str, bets: Bets) -> Json:
+    event = {"round_id": table.round_id, "seat": 1, "amount_cents": str(sum(bets.values())), "stake_id": stake_id}
+    return {**event, "bets": _any(BETS_TYPE, bets)}
+
+
+def _total(stakes: Iterable[Bets]) -> Bets:
     total: Bets = {}
     for stake in stakes:
         for place, cents in stake.items():
