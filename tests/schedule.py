@@ -49,7 +49,7 @@ FIRST = (
     "tests/service/",
 )
 # Fixtures of a whole run: each worker has its own, once, whichever tests it runs.
-PER_WORKER = {"postgres", "nats_url", "wallet_template", "game_template", "database_copier"}
+PER_WORKER = {"postgres", "nats_url", "wallet_template", "game_template", "database_copier", "seed_database"}
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # its module has no types

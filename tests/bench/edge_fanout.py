@@ -241,10 +241,10 @@ async def rate(load: LoadOptions, *, watch: bool, trigger: Callable[[int], objec
             count.expect(size)
             trigger(sent)
             await asyncio.sleep(0)
-        # Until there is room for another event.
-        room = DeliveryCount(count.received, count.expected - (WINDOW - 1) * size)
+        # Until one of the events under way has arrived everywhere.
+        arrived = count.expected - (WINDOW - 1) * size
         count.reached.clear()
-        while count.received < room.expected:
+        while count.received < arrived:
             await asyncio.sleep(0.0002)
     while count.received < count.expected:
         await asyncio.sleep(0.0002)

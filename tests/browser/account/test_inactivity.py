@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
-from tests.browser.driver.back_office import WINDOW_S, BackOffice
+from tests.browser.driver.back_office import RESULT_S, UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.navigation import new_player_page
 from tests.browser.driver.recording import record_pages, recording_of
 from tests.browser.driver.table_page import TablePage
@@ -22,6 +22,10 @@ IDLE_S, UNTIL_WARNED_S, LAST_S = 181, 601, 301
 # Six without a bet, and the one that the warning is about.
 ENDS_AFTER_ROUNDS = 7
 
+# Whether so many rounds were settled.
+_SETTLED = """
+(settled) => window.recording.log.filter((entry) => entry.round_settled || entry.round_void).length >= settled
+"""
 # Whether so many rounds were closed, and the one after them takes bets.
 _NEXT_ROUND_OPENED = """
 (closed) => {
@@ -111,12 +115,17 @@ def test_among_others_rounds_without_a_bet_count(
     page, name = new_player_page(context, log_in, "nuno")
     office = BackOffice(platform)
     words = ("Roleta americana de dez minutos", "American roulette of ten minutes")
-    times = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": 1000}
-    listed = office.configure_table("american-counted", "american", words, **times)
+    listed = office.configure_table("american-counted", "american", words, **UNHURRIED)
     TablePage(page, listed).open().wait_for_betting()
     for missed in range(ENDS_AFTER_ROUNDS):
         page.wait_for_function(_NEXT_ROUND_OPENED, arg=missed)
+        if missed == ENDS_AFTER_ROUNDS - 1:
+            expect(page.get_by_test_id("warning")).to_be_visible()
         office.advance_tables(WINDOW_S)
+        page.wait_for_function(_SETTLED, arg=missed + 1)
+        if missed == ENDS_AFTER_ROUNDS - 2:
+            expect(page.get_by_test_id("invitation")).to_be_visible()
+        office.advance_tables(RESULT_S)
     over = page.get_by_test_id("session-over")
     expect(over).to_contain_text("Não apostou")
     screenshot(page, "inactivity-over-rounds")

@@ -1,1 +1,1 @@
-"""What the screen alone decides, on recorded answers: layout, words, keyboard and colours, without a platform."""
+"""Tests of what the screen alone decides, on recorded answers: layout, words, keyboard and colours."""

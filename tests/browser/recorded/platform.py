@@ -1,8 +1,7 @@
-"""Serves the built front-end and recorded answers: what a page hears at a demonstration table for one player.
+"""Serves the built front-end and recorded answers: all that a page needs at a demonstration table for one.
 
-Everything that needs the platform's judgement was recorded from it; what is added here is where chips lie and which
-number is drawn. Each message is read back into its proto message before it is sent, so that none can drift from the
-contracts.
+Layouts, rules and tables were recorded from the platform; the chips on the felt and the round are added here. Each
+message is read back into its proto message before it is sent, so that none can drift from the contracts.
 """
 
 from __future__ import annotations
@@ -10,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import socket
 import threading
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -25,7 +25,6 @@ from feltro.wallet.v1 import events_pb2 as wallet_events
 from gateway.http.front_end import FrontEnd
 from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.settings import Environment
-from stack.servers.ephemeral import free_port
 from tests.browser.driver.player import Bets
 from tests.browser.driver.rest import Json
 from tests.browser.recorded import answers
@@ -45,12 +44,16 @@ OUTCOME_TYPE = "type.googleapis.com/feltro.roulette.v1.Outcome"
 
 
 class NotRecorded(Exception):
-    """A page asks for what no recording answers; the test belongs to those with a platform."""
+    """A page asks for an answer that is not recorded: the test needs a platform."""
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 @dataclass(slots=True)
 class _Table:
-    """A guest's own table: what was recorded of it, and the chips that lie there now."""
+    """A guest's own table: the recorded answers, and the chips on the felt."""
 
     listed_id: str
     recorded: Json
@@ -61,6 +64,7 @@ class _Table:
     last_stakes: list[Bets] = field(default_factory=list)
     rounds: list[Json] = field(default_factory=list)
     past: list[Json] = field(default_factory=list)
+    entered_at: str = field(default_factory=_now)
 
     @property
     def table_id(self) -> str:
@@ -73,11 +77,7 @@ class _Table:
 
     @property
     def on_felt(self) -> Bets:
-        felt: Bets = {}
-        for stake in self.stakes:
-            for place, cents in stake.items():
-                felt[place] = felt.get(place, 0) + cents
-        return felt
+        return _total(self.stakes)
 
     def snapshot(self) -> Json:
         table: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["table"])
@@ -101,7 +101,7 @@ class _Table:
         return seat
 
     def payout(self, place: str, cents: int) -> int:
-        """What a bet gets back when `DRAWN` is drawn."""
+        """Returns the payout of a bet when `DRAWN` is drawn."""
         found = next(one for one in self.recorded["RouletteService.GetLayout"]["places"] if one["place"] == place)
         won: bool = DRAWN in found["numbers"]
         return cents + cents * int(found["prize_halves"]) // 2 if won else 0
@@ -109,7 +109,7 @@ class _Table:
 
 @dataclass(slots=True)
 class _Guest:
-    """One guest: the balance and the tables."""
+    """A guest: the balance and the tables."""
 
     player_id: str
     lobby: Json
@@ -129,7 +129,7 @@ class _Guest:
         return {**recorded, **changed, "version": str(self.version)}
 
     def table(self, table_id: str) -> _Table:
-        """A table, by the id under which it is listed or by its own."""
+        """Returns a table by the id under which it is listed, or by its own."""
         for table in self.tables.values():
             if table_id in {table.listed_id, table.table_id}:
                 return table
@@ -139,11 +139,12 @@ class _Guest:
 
 
 class RecordedPlatform:
-    """Guests at tables for one, in a thread of its own."""
+    """Guests at tables for one."""
 
     def __init__(self) -> None:
-        self.port = free_port()
-        # What went wrong in an answer: the test that caused it fails.
+        # Bound at once: a port that is only chosen may be taken by another process.
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        # Answers that failed: the test that caused one fails.
         self.problems: list[str] = []
         self._lobby = answers.read(answers.LOBBY)
         self._guests: dict[str, _Guest] = {}
@@ -151,11 +152,11 @@ class RecordedPlatform:
     @property
     def url(self) -> str:
         """The address of the front-end."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.socket.getsockname()[1]}"
 
     @property
     def operator_site(self) -> str:
-        """Where a page asks who is logged in; nobody is."""
+        """The operator's site, where nobody is logged in."""
         return f"{self.url}/operator"
 
     def application(self) -> web.Application:
@@ -173,41 +174,44 @@ class RecordedPlatform:
         application.router.add_get("/operator/token", _nobody)
         return application
 
-    # -- what tests look up ------------------------------------------------------------------------------------------
-
-    def on_felt(self, player_id: str, table_id: str) -> Bets:
-        """The guest's chips."""
-        return self._guests[player_id].table(table_id).on_felt
-
     # -- one connection ----------------------------------------------------------------------------------------------
 
     async def _connect(self, request: web.Request) -> web.WebSocketResponse:
-        socket = web.WebSocketResponse()
-        await socket.prepare(request)
-        page = _Page(self._lobby, self._guests, socket)
-        async for message in socket:
-            if message.type is WSMsgType.TEXT:
-                try:
-                    await page.answer(json.loads(message.data))
-                except ConnectionResetError:
-                    break
-                except Exception as failed:  # noqa: BLE001 (whatever it is, the test has to say so)
-                    self.problems.append(f"{type(failed).__name__}: {failed}, asked for by {message.data:.200}")
-        return socket
+        connection = web.WebSocketResponse()
+        await connection.prepare(request)
+        page = _Page(self._lobby, self._guests, connection)
+        async with asyncio.TaskGroup() as rounds:
+            async for message in connection:
+                if message.type is WSMsgType.TEXT:
+                    await self._answer(page, json.loads(message.data), rounds)
+        return connection
+
+    async def _answer(self, page: _Page, called: Json, rounds: asyncio.TaskGroup) -> None:
+        """Answers one call; the round that a launch ends goes on beside the next calls."""
+        try:
+            await page.answer(called)
+        except ConnectionResetError:
+            return
+        except Exception as failed:  # noqa: BLE001 (the test reports any failure)
+            self.problems.append(f"{type(failed).__name__}: {failed}, in answer to {called}")
+            return
+        if called["method"] == "RouletteService.Spin":
+            rounds.create_task(page.end_round(called["params"]["table_id"]))
 
 
 class _Page:
     """Answers one page, which belongs to a guest once it has authenticated."""
 
-    def __init__(self, lobby: Json, guests: dict[str, _Guest], socket: web.WebSocketResponse) -> None:
+    def __init__(self, lobby: Json, guests: dict[str, _Guest], connection: web.WebSocketResponse) -> None:
         self._lobby = lobby
         self._guests = guests
-        self._socket = socket
+        self._connection = connection
         self._guest = _Guest("", lobby)
         self._methods: dict[str, Callable[[Json], Awaitable[Json]]] = {
             "GatewayService.EnterDemo": self._enter_demo,
             "TableService.EnterTable": self._enter_table,
             "TableService.GetTable": self._get_table,
+            "SessionService.ListSessions": self._list_sessions,
             "TableService.ListPlayerRounds": self._list_rounds,
             "WalletService.FindAccount": self._find_account,
             "RouletteService.PlaceBets": self._place_bets,
@@ -235,11 +239,9 @@ class _Page:
             raise NotRecorded(method)
         verify_answer(method, result)
         await self._send({"id": called["id"], "result": result})
-        if method == "RouletteService.Spin":
-            await self._settle(self._guest.table(params["table_id"]))
 
     async def _send(self, content: Json) -> None:
-        await self._socket.send_str(json.dumps({"jsonrpc": "2.0", **content}))
+        await self._connection.send_str(json.dumps({"jsonrpc": "2.0", **content}))
 
     async def _notify(self, method: str, message_class: type[Message], content: Json) -> None:
         verify_message(content, message_class)
@@ -269,9 +271,15 @@ class _Page:
 
     async def _enter_table(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
-        entered = copy.deepcopy(table.recorded["TableService.EnterTable"])
-        entered["session"] |= {"player_id": self._guest.player_id, "started_at": _now(), "last_activity_at": _now()}
-        return {**entered, "table": table.snapshot(), "own_seat": table.own_seat()}
+        entered = table.recorded["TableService.EnterTable"]
+        return {**entered, "session": self._session(table), "table": table.snapshot(), "own_seat": table.own_seat()}
+
+    async def _list_sessions(self, _: Json) -> Json:
+        return {"sessions": [self._session(table) for table in self._guest.tables.values()], "next_page_token": ""}
+
+    def _session(self, table: _Table) -> Json:
+        began = {"started_at": table.entered_at, "last_activity_at": table.entered_at}
+        return {**table.recorded["TableService.EnterTable"]["session"], "player_id": self._guest.player_id, **began}
 
     async def _get_table(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
@@ -281,7 +289,7 @@ class _Page:
         table_id = params["table_id"]
         listed = {table["table_id"]: table for table in self._lobby["TableService.ListTables"]["tables"]}
         if table_id not in answers.TABLES and table_id in listed:
-            # The lobby looks on: nobody sits there.
+            # The lobby watches tables at which nobody sits.
             content = {
                 "table_id": table_id,
                 "seq": "1",
@@ -298,7 +306,8 @@ class _Page:
         return {"table_id": table_id, "seq": str(table.seq), "resumed": False, "own_seat": seat, "table": shown}
 
     async def _list_rounds(self, params: Json) -> Json:
-        rounds = self._guest.table(params["table_id"]).rounds if params.get("table_id") else []
+        tables = [self._guest.table(params["table_id"])] if params.get("table_id") else self._guest.tables.values()
+        rounds = [played for table in tables for played in table.rounds]
         return {"rounds": rounds[: params.get("page_size", 20)], "next_page_token": ""}
 
     async def _find_account(self, _: Json) -> Json:
@@ -309,7 +318,7 @@ class _Page:
 
     async def _repeat_bets(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
-        return await self._stake(params, dict(pair for stake in table.last_stakes for pair in stake.items()))
+        return await self._stake(params, _total(table.last_stakes))
 
     async def _stake(self, params: Json, bets: Bets) -> Json:
         table, cents = self._guest.table(params["table_id"]), sum(bets.values())
@@ -360,21 +369,24 @@ class _Page:
         spun |= {"next_round_id": f"{table.table_id}.{table.number + 1}"}
         return {**spun, "outcome": outcome, "results": {"results": results}, "balance": self._guest.balance()}
 
-    async def _settle(self, table: _Table) -> None:
-        """The end of the round, and the next one after the time for which this table shows results."""
+    async def end_round(self, table_id: str) -> None:
+        """Settles the round, and opens the next one after the result has been shown."""
+        table = self._guest.table(table_id)
         played = table.rounds[0]
         opens_at = f"{datetime.now(UTC) + timedelta(milliseconds=RESULT_SHOWN_MS):%Y-%m-%dT%H:%M:%S.%fZ}"
         result = {"seat": 1, "staked_cents": played["staked_cents"], "payout_cents": played["payout_cents"]}
         settled = {"round_id": table.round_id, "results": [result], "next_round_at": opens_at}
-        await self._event(table, {"round_settled": settled})
-        table.last_stakes, table.stakes = table.stakes, []
-        table.number += 1
-        await asyncio.sleep(RESULT_SHOWN_MS / 1000)
         phrase = {"pt": "Façam as vossas apostas.", "en": "Place your bets."}
-        await self._event(table, {"round_opened": {"round": table.snapshot()["round"], "phrase": phrase}})
+        # A page that is closed meanwhile needs no more of it.
+        with suppress(ConnectionResetError):
+            await self._event(table, {"round_settled": settled})
+            table.last_stakes, table.stakes = table.stakes, []
+            table.number += 1
+            await asyncio.sleep(RESULT_SHOWN_MS / 1000)
+            await self._event(table, {"round_opened": {"round": table.snapshot()["round"], "phrase": phrase}})
 
     def _played(self, table: _Table, results: list[Json], before_cents: int) -> Json:
-        """A round as the history tells it, by the one that was recorded."""
+        """Returns the round for the history, made from the recorded one."""
         played: Json = copy.deepcopy(table.recorded["TableService.ListPlayerRounds"]["rounds"][0])
         staked = sum(int(one["amount_cents"]) for one in results)
         payout = sum(int(one["payout_cents"]) for one in results)
@@ -392,6 +404,14 @@ def _outcome(table: _Table) -> Json:
     return {"number": DRAWN, "colour": pockets[at]["colour"], "pocket": at}
 
 
+def _total(stakes: list[Bets]) -> Bets:
+    total: Bets = {}
+    for stake in stakes:
+        for place, cents in stake.items():
+            total[place] = total.get(place, 0) + cents
+    return total
+
+
 def _bets(bets: Bets) -> Json:
     return {"bets": [{"place": place, "amount_cents": str(cents)} for place, cents in bets.items()]}
 
@@ -400,24 +420,20 @@ def _any(type_name: str, bets: Bets) -> Json:
     return {"@type": type_name, **_bets(bets)}
 
 
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-
-
 async def _nobody(_: web.Request) -> web.Response:
     return web.json_response({}, status=401)
 
 
 @contextmanager
 def recorded_platform() -> Iterator[RecordedPlatform]:
-    """One that answers until the end."""
+    """Serves in a thread of its own until the end."""
     platform = RecordedPlatform()
     loop = asyncio.new_event_loop()
     runner = web.AppRunner(platform.application(), shutdown_timeout=0)
 
     async def start() -> None:
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", platform.port).start()
+        await web.SockSite(runner, platform.socket).start()
 
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

@@ -29,7 +29,8 @@ _TEXTS = """
   const found = [document.title];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (node.parentElement.closest("noscript")) continue;
+    // The English rules name each bet in Portuguese too, in italics.
+    if (node.parentElement.closest("noscript, .markdown td em")) continue;
     if (node.nodeType === Node.TEXT_NODE) found.push(node.data);
     else for (const name of ["aria-label", "aria-description", "title", "placeholder", "alt"]) {
       found.push(node.getAttribute(name) ?? "");

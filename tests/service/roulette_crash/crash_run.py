@@ -26,7 +26,7 @@ STARTING_CENTS = 10**9
 DISCONNECTING_PLAYER = "solo-player-0"
 DISCONNECTED_BET_COUNTS_WITHIN_S = 120.0
 # After a kill: new leases, the rest of a round, a bet in the next one.
-ALL_BET_WITHIN_S = 60.0
+ALL_BET_WITHIN_S = 120.0
 _WHEELS = (roulette_pb2.WHEEL_FRENCH, roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38)
 _KINDS = (
     # name, tables, players at each, play, mode

@@ -11,7 +11,7 @@ from tests.service.roulette_crash.crash_run import CrashRun
 MIN_BETS_BETWEEN_KILLS, MAX_BETS_BETWEEN_KILLS = 1, 80
 LONGEST_DOWN_S = 1.5
 # No kill may stop all bets for longer.
-BETS_RESUME_WITHIN_S = 60.0
+BETS_RESUME_WITHIN_S = 120.0
 
 
 class RandomKills:

@@ -1,4 +1,4 @@
-"""The demonstration: the same wheel and rules as for money, open to everybody, for credits that are worth nothing."""
+"""The demonstration: the same wheel and rules as for money, open to anybody, for credits that are worth nothing."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ async def test_a_guest_without_an_account_plays_for_credits(driver: RouletteDriv
 
 
 @pytest.mark.rule("804/2015:30", "807/2015:32", "903-B/2015:6.1.3")
-async def test_the_demonstration_has_the_board_and_the_rules_of_the_real_table(
+async def test_the_demonstration_has_the_layout_and_the_rules_of_the_real_table(
     driver: RouletteDriver, regulation: str, guest: SeatedPlayer
 ) -> None:
     real = await driver.seat_new_player(
         await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL, minimum_cents=1_000)
     )
-    boards = [
+    layouts = [
         await driver.roulette.roulette.GetLayout(
             roulette_pb2.GetLayoutRequest(table_id=seated_player.table_id), metadata=driver.metadata_of(seated_player)
         )
@@ -70,7 +70,7 @@ async def test_the_demonstration_has_the_board_and_the_rules_of_the_real_table(
         for seated_player in (real, guest)
     ]
 
-    assert boards[0] == boards[1]
+    assert layouts[0] == layouts[1]
     assert refused[0] == refused[1]
 
 

@@ -45,7 +45,7 @@ async def start_witness(driver: RouletteDriver) -> Facts:
     """A player who is invited three minutes from now; their facts.
 
     The invitation proves that the wallet has checked the sessions since the clock was moved over that moment. Without
-    it, a test that nothing happens to somebody else could look too early.
+    it, a test that nothing happens to other players could look too early.
     """
     return await driver.private_facts(await driver.seat_new_player(INDIVIDUAL_TABLES["807"]))
 
@@ -129,7 +129,7 @@ async def test_a10_a_bet_before_the_end_withdraws_the_warning(
         await advance(driver, seconds)
         assert {(await next_notice(facts)).session_notice.kind for facts in all_facts} == {kind}
         for seated_player in players.values():
-            # To look at the table is not to bet, and who is warned still sits there.
+            # Looking at the table is no bet, and a warned player is still seated.
             assert (await driver.get_table(seated_player)).own_seat.session_id == seated_player.session_id
     await advance(driver, 10)
 

@@ -1,19 +1,19 @@
 // The player's own bets in a round: placing, what the platform has accepted, taking back.
 //
 // A click shows at once as pending. One command is under way at a time; clicks meanwhile go with the next one. The platform
-// says what is accepted: first the `on_felt` of its answers, and in the end the events of the player's seat, which include
-// bets placed from another page of the same player.
+// says what is accepted: its answers, and the events of the player's seat, which include bets placed from another page of
+// the same player.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Balance, MethodName, Params, Result } from "../../../api/messages";
 import { CallAbandoned, Refusal } from "../../../api/refusal";
 import { type Cents, cents } from "../../../words/money";
 import type { CallBet, Layout, Place } from "../layout/messages";
+import { AcceptedStakes, type StakeOnFelt, wholeStake } from "./accepted_stakes";
 import {
   addBets,
   betsFromMessage,
   betsMessage,
   callBetComponents,
-  containsBets,
   equalBets,
   NO_BETS,
   type PlacedBets,
@@ -31,18 +31,20 @@ export interface BetSlipPorts {
   freeBalance(): { cents: Cents; version: string } | null;
   /** Tells the player that something was refused. */
   refused(refusal: Refusal): void;
-  after(ms: number, then: () => void): () => void;
 }
 
 /** Why an action is not possible now; null if it is. */
 export type Blocked = "closed" | "nothing" | "forbidden" | "limit" | "funds" | "no_earlier_bets" | null;
 
-// How long the events of answered commands may take before the events alone decide what is accepted.
-const EVENTS_WITHIN_MS = 1500;
+/** A stake as the platform names it; an empty id stands for all bets of the player. */
+export interface IdentifiedBets {
+  stake_id: string;
+  bets: PlacedBets;
+}
 
 export class BetSlip {
   /** Bets that the platform has accepted. */
-  readonly accepted = signal<PlacedBets>(NO_BETS);
+  readonly accepted: ReadonlySignal<PlacedBets>;
   /** The round that takes bets. */
   readonly round = signal<string | null>(null);
   readonly pending: ReadonlySignal<PlacedBets>;
@@ -53,8 +55,9 @@ export class BetSlip {
 
   private readonly queued = signal<readonly PlacedBets[]>([]);
   private readonly inFlight = signal<readonly PlacedBets[]>([]);
-  /** Accepted placements in their order, for undo. */
-  private readonly placements = signal<readonly PlacedBets[]>([]);
+  /** The events have shown the placement in flight as accepted before its answer. */
+  private readonly inFlightSeen = signal(false);
+  private readonly stakes = new AcceptedStakes();
   private readonly takeBackForbidden = signal(false);
   /** The player has no earlier round here whose bets could be repeated. */
   private readonly nothingToRepeat = signal(false);
@@ -63,11 +66,8 @@ export class BetSlip {
   private readonly callBets: ReadonlyMap<string, CallBet>;
   private readonly totalMaximum: Cents;
 
-  private eventBets: PlacedBets = NO_BETS;
-  private commandsUnderWay = 0;
   private sentAtVersion = "";
   private commandChain: Promise<void> = Promise.resolve();
-  private cancelReconcile: () => void = () => undefined;
 
   constructor(
     private readonly tableId: string,
@@ -77,7 +77,11 @@ export class BetSlip {
     this.places = new Map(layout.places.map((place) => [place.place, place]));
     this.callBets = new Map(layout.call_bets.map((bet) => [bet.place, bet]));
     this.totalMaximum = cents(layout.total_maximum_cents);
-    this.pending = computed(() => sumBets([...this.inFlight.value, ...this.queued.value].flatMap((step) => [...step])));
+    this.accepted = this.stakes.bets;
+    this.pending = computed(() => {
+      const inFlight = this.inFlightSeen.value ? [] : this.inFlight.value;
+      return sumSteps([...inFlight, ...this.queued.value]);
+    });
     this.allBets = computed(() => addBets(this.accepted.value, this.pending.value));
     this.undoBlocked = computed(() => {
       if (!this.round.value) return "closed";
@@ -99,37 +103,38 @@ export class BetSlip {
 
   // -- what the table says ---------------------------------------------------------------------------------------
 
-  /** Starts from a snapshot. `stakes` are the player's placements, oldest first. */
-  restore(round: string | null, onFelt: PlacedBets, stakes: readonly PlacedBets[], takeBackForbidden: boolean): void {
-    if (round !== this.round.value) this.dropQueued();
-    this.eventBets = onFelt;
+  /** Starts from a snapshot. `stakes` are all that the player has on the felt, oldest first. */
+  restore(round: string | null, stakes: readonly IdentifiedBets[], takeBackForbidden: boolean): void {
     // A round never shows the chips of the one before.
     batch(() => {
+      if (round !== this.round.value) {
+        this.dropQueued();
+        this.stakes.clear();
+      }
       this.takeBackForbidden.value = takeBackForbidden;
       this.round.value = round;
-      this.setAccepted(onFelt, stakes);
+      this.stakes.restore(stakes.map((stake) => this.stakeOnFelt(stake)));
     });
   }
 
   roundOpened(round: string, takeBackForbidden: boolean): void {
-    this.restore(round, NO_BETS, [], takeBackForbidden);
+    this.restore(round, [], takeBackForbidden);
   }
 
   /** Betting has closed; the events of all accepted bets have arrived before. */
   bettingClosed(): void {
     this.round.value = null;
-    if (this.eventBets.size > 0) {
+    this.stakes.settleAll();
+    if (this.accepted.value.size > 0) {
       this.hasPlayed = true;
       this.nothingToRepeat.value = false;
     }
     this.dropQueued();
-    this.setAccepted(this.eventBets, []);
   }
 
   /** The round is void: every bet was returned. */
   roundVoided(): void {
-    this.eventBets = NO_BETS;
-    this.setAccepted(NO_BETS, []);
+    this.stakes.clear();
   }
 
   /** The player has never taken part in a round here; a round played meanwhile counts. */
@@ -137,12 +142,13 @@ export class BetSlip {
     this.nothingToRepeat.value = !this.hasPlayed;
   }
 
-  betsPlaced(bets: PlacedBets): void {
-    this.eventReceived(addBets(this.eventBets, bets));
+  /** With an empty id the bets are all that the player has on the felt. */
+  betsPlaced(stake_id: string, bets: PlacedBets): void {
+    batch(() => this.stakes.placed(this.stakeOnFelt({ stake_id, bets })));
   }
 
-  betsTakenBack(bets: PlacedBets): void {
-    this.eventReceived(subtractBets(this.eventBets, bets));
+  betsTakenBack(stake_id: string, bets: PlacedBets): void {
+    this.stakes.cancelled(stake_id, bets);
   }
 
   // -- what the player does --------------------------------------------------------------------------------------
@@ -198,7 +204,9 @@ export class BetSlip {
       });
       if (stake?.balance) this.ports.updateBalance(stake.balance);
       this.nothingToRepeat.value = false;
-      this.answered(round_id, betsFromMessage(on_felt), [...this.placements.value, betsFromMessage(stake?.bets)]);
+      // The events have settled a round that is over.
+      if (!stake || this.round.value !== round_id) return;
+      this.stakes.placementAnswered(wholeStake(stake.stake_id, betsFromMessage(stake.bets)), betsFromMessage(on_felt));
     });
   }
 
@@ -209,7 +217,7 @@ export class BetSlip {
       this.queued.value = queued.slice(0, -1);
       return;
     }
-    this.takeBack(() => this.placements.value.at(-1));
+    this.takeBack(() => this.stakes.steps().at(-1));
   }
 
   /** Takes back the last chip of a place. */
@@ -222,7 +230,7 @@ export class BetSlip {
       return;
     }
     this.takeBack(() => {
-      const step = this.placements.value.findLast((one) => one.has(place));
+      const step = this.stakes.steps().findLast((one) => one.has(place));
       return step && betsOn(step, place);
     });
   }
@@ -260,21 +268,32 @@ export class BetSlip {
   private async sendQueued(round_id: string, request_id: string): Promise<void> {
     const steps = this.queued.value;
     if (steps.length === 0) return;
-    this.inFlight.value = steps;
-    this.queued.value = [];
+    const bets = sumSteps(steps);
+    batch(() => {
+      this.inFlight.value = steps;
+      this.queued.value = [];
+    });
     this.sentAtVersion = this.ports.freeBalance()?.version ?? "";
+    const landed = () => {
+      this.inFlight.value = [];
+      this.inFlightSeen.value = false;
+    };
     try {
       const { stake, on_felt } = await this.ports.call("RouletteService.PlaceBets", {
         table_id: this.tableId,
         round_id,
         request_id,
-        bets: betsMessage(sumBets(steps.flatMap((step) => [...step]))),
+        bets: betsMessage(bets),
       });
-      this.inFlight.value = [];
-      if (stake?.balance) this.ports.updateBalance(stake.balance);
-      this.answered(round_id, betsFromMessage(on_felt), [...this.placements.value, ...steps]);
+      batch(() => {
+        landed();
+        if (stake?.balance) this.ports.updateBalance(stake.balance);
+        // The events have settled a round that is over.
+        if (!stake || this.round.value !== round_id) return;
+        this.stakes.placementAnswered({ stake_id: stake.stake_id, bets, steps }, betsFromMessage(on_felt));
+      });
     } finally {
-      this.inFlight.value = [];
+      batch(landed);
     }
   }
 
@@ -284,28 +303,30 @@ export class BetSlip {
     this.enqueue(round_id, async (request_id) => {
       const bets = chosen();
       if (!bets?.size) return;
-      const { on_felt, balance } = await this.ports.call("RouletteService.CancelBets", {
-        table_id: this.tableId,
-        round_id,
-        request_id,
-        bets: betsMessage(bets),
-      });
-      if (balance) this.ports.updateBalance(balance);
-      this.answered(round_id, betsFromMessage(on_felt), withoutBets(this.placements.value, bets));
+      const takeBack = this.stakes.takeBackSent(bets);
+      try {
+        const { on_felt, balance } = await this.ports.call("RouletteService.CancelBets", {
+          table_id: this.tableId,
+          round_id,
+          request_id,
+          bets: betsMessage(bets),
+        });
+        if (balance) this.ports.updateBalance(balance);
+        this.stakes.takeBackAnswered(takeBack, betsFromMessage(on_felt));
+      } catch (error) {
+        this.stakes.takeBackFailed(takeBack);
+        throw error;
+      }
     });
   }
 
   /** Runs one command after the other. */
   private enqueue(round_id: string, command: (request_id: string) => Promise<void>): Promise<void> {
-    this.commandsUnderWay += 1;
     this.commandChain = this.commandChain.then(async () => {
       try {
         if (this.round.value === round_id) await command(this.ports.requestId());
       } catch (error) {
         this.failed(error);
-      } finally {
-        this.commandsUnderWay -= 1;
-        this.reconcileLater();
       }
     });
     return this.commandChain;
@@ -318,32 +339,13 @@ export class BetSlip {
     this.ports.refused(refusal);
   }
 
-  private answered(round_id: string, onFelt: PlacedBets, steps: readonly PlacedBets[]): void {
-    // The events have settled a round that is over.
-    if (this.round.value !== round_id) return;
-    this.setAccepted(onFelt, steps);
-  }
-
-  private eventReceived(seen: PlacedBets): void {
-    const wasKnown = equalBets(this.eventBets, this.accepted.value);
-    this.eventBets = seen;
-    // With no command of this page's under way, the bets came from elsewhere.
-    if (this.commandsUnderWay === 0 && wasKnown) this.setAccepted(seen, this.placements.value);
-    else this.reconcileLater();
-  }
-
-  private reconcileLater(): void {
-    this.cancelReconcile();
-    if (this.commandsUnderWay > 0 || equalBets(this.eventBets, this.accepted.value)) return;
-    this.cancelReconcile = this.ports.after(EVENTS_WITHIN_MS, () => {
-      if (this.commandsUnderWay === 0) this.setAccepted(this.eventBets, this.placements.value);
-    });
-  }
-
-  private setAccepted(onFelt: PlacedBets, steps: readonly PlacedBets[]): void {
-    if (!equalBets(onFelt, this.accepted.value)) this.accepted.value = onFelt;
-    const all = sumBets(steps.flatMap((step) => [...step]));
-    this.placements.value = equalBets(all, onFelt) ? steps : [...onFelt].map((bet) => sumBets([bet]));
+  /** An unknown stake that equals the placement in flight is taken to be it, so that its chips are not shown twice. */
+  private stakeOnFelt({ stake_id, bets }: IdentifiedBets): StakeOnFelt {
+    const steps = this.inFlight.value;
+    const isNew = stake_id !== "" && !this.stakes.knows(stake_id);
+    if (!isNew || !equalBets(bets, sumSteps(steps))) return wholeStake(stake_id, bets);
+    this.inFlightSeen.value = true;
+    return { stake_id, bets, steps };
   }
 
   /** Drops clicks that were not sent before betting closed. */
@@ -368,16 +370,6 @@ function betsOn(step: PlacedBets | undefined, place: string): PlacedBets {
   return value ? sumBets([[place, value]]) : NO_BETS;
 }
 
-/** The placements that remain when bets are taken back, the newest first. */
-function withoutBets(steps: readonly PlacedBets[], bets: PlacedBets): readonly PlacedBets[] {
-  const last = steps.at(-1);
-  if (last && equalBets(last, bets)) return steps.slice(0, -1);
-  let gone = bets;
-  const left: PlacedBets[] = [];
-  for (const step of [...steps].reverse()) {
-    const rest = subtractBets(step, gone);
-    gone = subtractBets(gone, containsBets(gone, step) ? step : subtractBets(step, rest));
-    if (rest.size) left.unshift(rest);
-  }
-  return left;
+function sumSteps(steps: readonly PlacedBets[]): PlacedBets {
+  return sumBets(steps.flatMap((step) => [...step]));
 }

@@ -33,6 +33,11 @@ export class OtherPlayersBets {
     for (const [place, value] of bets) this.change(seat, place, -value);
   }
 
+  clearSeat(seat: number): void {
+    for (const [place, seats] of this.places) if (seats.delete(seat)) this.changed.add(place);
+    this.scheduleDrawing();
+  }
+
   clear(): void {
     for (const place of this.places.keys()) this.changed.add(place);
     this.places = new Map();

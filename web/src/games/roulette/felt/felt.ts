@@ -9,8 +9,8 @@ import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
 import { type Cents, cents } from "../../../words/money";
 import { refusalText } from "../../../words/refusals";
-import { BetSlip } from "../bets/bet_slip";
-import { betsFromMessage, callBetComponents, NO_BETS, type PlacedBets, sumBets } from "../bets/bets";
+import { BetSlip, type IdentifiedBets } from "../bets/bet_slip";
+import { betsFromMessage, callBetComponents, equalBets, NO_BETS, type PlacedBets, sumBets } from "../bets/bets";
 import { OtherPlayersBets } from "../bets/other_players_bets";
 import { chipPlacedSound, chipsCollectedSound } from "../chips/chip_sounds";
 import { type Chip, chipSet } from "../chips/chips";
@@ -77,7 +77,6 @@ export class Felt {
         return balance ? { cents: cents(balance.free_cents), version: balance.version } : null;
       },
       refused: (refusal) => this.refused(refusal),
-      after,
     });
     this.sequence = new OutcomeSequence(layout, {
       now: () => performance.now(),
@@ -116,7 +115,8 @@ export class Felt {
   /** Follows the table until the returned function is called. */
   start(): () => void {
     const snapshot = this.table.snapshot.value;
-    if (snapshot) this.takeSnapshot(snapshot, this.table.ownSeat.value);
+    const seat = this.table.ownSeat.value;
+    if (snapshot) this.takeSnapshot(snapshot, seat, stakesInRound(snapshot, seat));
     const ends = [
       this.table.onSnapshot((table, own) => this.takeSnapshot(table, own)),
       this.table.onEvent((event, table) => this.takeEvent(event, table)),
@@ -229,21 +229,22 @@ export class Felt {
 
   private trackOtherBets({ bets_placed, bets_cancelled, round_opened }: TableEvent): void {
     const seat = this.table.ownSeat.value?.seat;
-    if (bets_placed && bets_placed.seat !== seat)
+    if (bets_placed && bets_placed.seat !== seat) {
+      // Without a stake id the event holds all bets of the seat.
+      if (!bets_placed.stake_id) this.otherBets.clearSeat(bets_placed.seat);
       this.otherBets.placed(bets_placed.seat, betsFromMessage(bets_placed.bets));
-    else if (bets_cancelled && bets_cancelled.seat !== seat) {
+    } else if (bets_cancelled && bets_cancelled.seat !== seat) {
       this.otherBets.takenBack(bets_cancelled.seat, betsFromMessage(bets_cancelled.bets));
     } else if (round_opened) this.otherBets.clear();
   }
 
-  private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
-    const ownBets = betsFromMessage(table.bets.find(({ seat }) => seat === own?.seat)?.bets);
-    const stakes = (own?.stakes ?? []).map(({ bets }) => betsFromMessage(bets));
+  private takeSnapshot(table: TableSnapshot, own: OwnSeat | null, stakes = stakesOf(own)): void {
+    const ownBets = sumBets(stakes.flatMap(({ bets }) => [...bets]));
     this.otherBets.reset(table.bets, own?.seat);
     const unreadRound = this.sequence.takeSnapshot(table, ownBets);
     if (unreadRound) this.readResult(unreadRound);
     this.closed.value = table.phase === "PHASE_CLOSED" || table.phase === "PHASE_DRAWN";
-    this.slip.restore(openRound(table), ownBets, stakes, takeBackForbidden(table));
+    this.slip.restore(openRound(table), stakes, takeBackForbidden(table));
   }
 
   /** Reads the result of a round whose end was received here. */
@@ -258,9 +259,10 @@ export class Felt {
     const seat = this.table.ownSeat.value?.seat;
     const { bets_placed, bets_cancelled, betting_closed, round_opened, round_void, table_idle } = event;
     this.trackOtherBets(event);
-    if (bets_placed && bets_placed.seat === seat) this.slip.betsPlaced(betsFromMessage(bets_placed.bets));
+    if (bets_placed && bets_placed.seat === seat)
+      this.slip.betsPlaced(bets_placed.stake_id, betsFromMessage(bets_placed.bets));
     else if (bets_cancelled && bets_cancelled.seat === seat)
-      this.slip.betsTakenBack(betsFromMessage(bets_cancelled.bets));
+      this.slip.betsTakenBack(bets_cancelled.stake_id, betsFromMessage(bets_cancelled.bets));
     else if (betting_closed) {
       this.slip.bettingClosed();
       this.closed.value = true;
@@ -278,6 +280,18 @@ export class Felt {
 
 function openRound(table: TableSnapshot): string | null {
   return table.phase === "PHASE_BETTING" ? (table.round?.round_id ?? null) : null;
+}
+
+function stakesOf(own: OwnSeat | null): readonly IdentifiedBets[] {
+  return (own?.stakes ?? []).map(({ stake_id, bets }) => ({ stake_id, bets: betsFromMessage(bets) }));
+}
+
+/** The stakes of a seat that may have been read in an earlier round than the snapshot's, which says what lies on the felt. */
+function stakesInRound(table: TableSnapshot, own: OwnSeat | null): readonly IdentifiedBets[] {
+  const stakes = stakesOf(own);
+  const bets = betsFromMessage(table.bets.find(({ seat }) => seat === own?.seat)?.bets);
+  if (equalBets(bets, sumBets(stakes.flatMap((stake) => [...stake.bets])))) return stakes;
+  return bets.size ? [{ stake_id: "", bets }] : [];
 }
 
 function takeBackForbidden(table: TableSnapshot): boolean {

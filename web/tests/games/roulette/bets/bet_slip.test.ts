@@ -1,6 +1,6 @@
 // Placing, accepting and taking back bets, against a platform whose answers the test gives.
 import "../../../page";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Balance } from "../../../../src/api/messages";
 import { Refusal } from "../../../../src/api/refusal";
 import { BetSlip, type BetSlipPorts } from "../../../../src/games/roulette/bets/bet_slip";
@@ -21,7 +21,6 @@ class Platform {
   refusals: Refusal[] = [];
   free: { cents: number; version: string } | null = { cents: 100_000, version: "1" };
   balances: Balance[] = [];
-  private timers: (() => void)[] = [];
   private names = 0;
 
   readonly ports = {
@@ -44,22 +43,12 @@ class Platform {
     updateBalance: (balance: Balance) => this.balances.push(balance),
     freeBalance: () => this.free,
     refused: (refusal: Refusal) => this.refusals.push(refusal),
-    after: (_: number, then: () => void) => {
-      this.timers.push(then);
-      return () => {
-        this.timers = this.timers.filter((timer) => timer !== then);
-      };
-    },
   } as unknown as BetSlipPorts;
 
   get last(): Asked {
     const last = this.asked.at(-1);
     if (!last) throw new Error("nothing was asked");
     return last;
-  }
-
-  timePasses(): void {
-    for (const timer of this.timers.splice(0)) timer();
   }
 }
 
@@ -76,9 +65,11 @@ function message(laid: Record<string, number>) {
 }
 
 /** The platform's answer to a placement. */
-function placed(stake: Record<string, number>, onFelt = stake) {
-  return { stake: { stake_id: "s", bets: message(stake) }, on_felt: message(onFelt) };
+function placed(stake: Record<string, number>, onFelt = stake, stake_id = `stake-${++stakesMade}`) {
+  return { stake: { stake_id, bets: message(stake) }, on_felt: message(onFelt) };
 }
+
+let stakesMade = 0;
 
 let platform: Platform;
 let slip: BetSlip;
@@ -281,7 +272,7 @@ describe("taking back", () => {
 });
 
 test("nothing is taken back where the table forbids it", async () => {
-  slip.restore(ROUND, bets({ 17: 100 }), [], true);
+  slip.restore(ROUND, [{ stake_id: "a", bets: bets({ 17: 100 }) }], true);
   expect(slip.undoBlocked.value).toBe("forbidden");
   slip.undo();
   slip.clear();
@@ -317,15 +308,15 @@ describe("repeat and double", () => {
     slip.noEarlierRounds();
     slip.placeChip("17", 100);
     await settled();
-    await platform.last.answer(placed({ 17: 100 }));
-    slip.betsPlaced(sumBets([["17", 100]]));
+    await platform.last.answer(placed({ 17: 100 }, { 17: 100 }, "a"));
+    slip.betsPlaced("a", bets({ 17: 100 }));
     expect(slip.repeatBlocked.value).toBe("no_earlier_bets");
     slip.clear();
     await settled();
-    await platform.last.answer(placed({}));
-    slip.betsTakenBack(sumBets([["17", 100]]));
+    await platform.last.answer({ on_felt: message({}) });
+    slip.betsTakenBack("a", bets({ 17: 100 }));
     expect(slip.repeatBlocked.value).toBe("no_earlier_bets");
-    slip.betsPlaced(sumBets([["17", 100]]));
+    slip.betsPlaced("b", bets({ 17: 100 }));
     slip.bettingClosed();
     slip.roundOpened("french.8", false);
     // The answer to an earlier question is outdated.
@@ -358,63 +349,310 @@ describe("repeat and double", () => {
 });
 
 describe("what the platform has accepted", () => {
-  test("the events of own commands change nothing, before or after the answer", async () => {
-    slip.placeChip("17", 100);
-    await settled();
-    slip.betsPlaced(bets({ 17: 100 }));
-    expect(accepted()).toEqual({});
-    await platform.last.answer(placed({ 17: 100 }));
-    expect(accepted()).toEqual({ 17: 100 });
+  /** Every state that was shown since: accepted and pending bets together. */
+  function watchShown(): Record<string, number>[] {
+    const shown: Record<string, number>[] = [];
+    onTestFinished(slip.allBets.subscribe((all) => shown.push(Object.fromEntries(all))));
+    return shown;
+  }
 
-    slip.placeChip("red", 100);
+  async function place(stake_id: string, laid: Record<string, number>, onFelt = laid): Promise<void> {
+    for (const [at, value] of Object.entries(laid)) slip.placeChip(at, value);
     await settled();
-    await platform.last.answer(placed({ red: 100 }, { 17: 100, red: 100 }));
-    slip.betsPlaced(bets({ red: 100 }));
-    platform.timePasses();
-    expect(accepted()).toEqual({ 17: 100, red: 100 });
-  });
+    slip.betsPlaced(stake_id, bets(laid));
+    await platform.last.answer(placed(laid, onFelt, stake_id));
+  }
 
-  test("an undo that replaces whole stakes shows only its final state", async () => {
+  test("an event before its answer: the bet is shown once, as accepted, and each click has its own undo", async () => {
     slip.placeChip("17", 100);
     slip.placeChip("red", 500);
     await settled();
-    slip.betsPlaced(bets({ 17: 100, red: 500 }));
-    await platform.last.answer(placed({ 17: 100, red: 500 }));
+    const shown = watchShown();
+    slip.betsPlaced("a", bets({ 17: 100, red: 500 }));
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
+    await platform.last.answer(placed({ 17: 100, red: 500 }, { 17: 100, red: 500 }, "a"));
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
+    for (const state of shown) expect(state).toEqual({ 17: 100, red: 500 });
     slip.undo();
     await settled();
-    slip.betsTakenBack(bets({ 17: 100, red: 500 }));
-    slip.betsPlaced(bets({ 17: 100 }));
-    await platform.last.answer({ on_felt: message({ 17: 100 }) });
-    platform.timePasses();
-    expect(accepted()).toEqual({ 17: 100 });
+    expect(platform.last.params.bets).toEqual([{ place: "red", amount_cents: "500" }]);
+    await platform.last.refuse("");
+    slip.placeChip("17", 100);
+    await settled();
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, { 17: 100 }]);
   });
 
-  test("bets from another page of the same player are shown, and can be undone", async () => {
-    slip.betsPlaced(bets({ 5: 300 }));
+  test("an event after its answer changes nothing", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    const shown = watchShown();
+    await platform.last.answer(placed({ 17: 100 }, { 17: 100 }, "a"));
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    expect([accepted(), pending()]).toEqual([{ 17: 100 }, {}]);
+    for (const state of shown) expect(state).toEqual({ 17: 100 });
+  });
+
+  test("the same bets under another id are another stake", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    slip.betsPlaced("other-page", bets({ 17: 100 }));
+    await platform.last.answer(placed({ 17: 100 }, { 17: 200 }, "a"));
+    expect([accepted(), pending()]).toEqual([{ 17: 200 }, {}]);
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    expect(accepted()).toEqual({ 17: 200 });
+  });
+
+  test("chips that the events have shown count against the balance until it is known anew", async () => {
+    platform.free = { cents: 300, version: "1" };
+    slip.placeChip("red", 200);
+    await settled();
+    slip.betsPlaced("a", bets({ red: 200 }));
+    expect(slip.placeChip("black", 200)).toBe(false);
+    platform.free = { cents: 100, version: "2" };
+    expect(slip.placeChip("black", 100)).toBe(true);
+  });
+
+  test("bets from another page of the same player are shown at once, and can be undone", async () => {
+    slip.betsPlaced("other-page", bets({ 5: 300 }));
     expect(accepted()).toEqual({ 5: 300 });
     slip.undo();
     await settled();
     expect(platform.last.params.bets).toEqual([{ place: "5", amount_cents: "300" }]);
   });
 
+  test("two pages of one player: each shows the other's bets, also during and after its own commands", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    slip.betsPlaced("other-1", bets({ red: 500 }));
+    expect([accepted(), pending()]).toEqual([{ red: 500 }, { 17: 100 }]);
+    await platform.last.answer(placed({ 17: 100 }, { 17: 100, red: 500 }, "a"));
+    expect(accepted()).toEqual({ 17: 100, red: 500 });
+    // An answer may know more than the events so far, and the next one come between an answer and its event.
+    slip.placeChip("even", 100);
+    await settled();
+    await platform.last.answer(placed({ even: 100 }, { 17: 100, red: 500, even: 100, black: 200 }, "b"));
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    expect(accepted()).toEqual({ 17: 100, red: 500, even: 100 });
+    slip.betsPlaced("other-2", bets({ black: 200 }));
+    expect(accepted()).toEqual({ 17: 100, red: 500, even: 100, black: 200 });
+    slip.betsTakenBack("other-1", bets({ red: 500 }));
+    expect(accepted()).toEqual({ 17: 100, even: 100, black: 200 });
+    slip.betsPlaced("b", bets({ even: 100 }));
+    expect(accepted()).toEqual({ 17: 100, even: 100, black: 200 });
+  });
+
+  test("what another page has taken back already stays away when the answer comes", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    slip.betsTakenBack("a", bets({ 17: 100 }));
+    slip.betsPlaced("other-page", bets({ 17: 200 }));
+    await platform.last.answer(placed({ 17: 100 }, { 17: 200 }, "a"));
+    expect([accepted(), pending()]).toEqual([{ 17: 200 }, {}]);
+    slip.restore(ROUND, [{ stake_id: "a", bets: bets({ 17: 100 }) }], false);
+    expect(accepted()).toEqual({});
+  });
+
   test("without an answer the events decide", async () => {
     slip.placeChip("17", 100);
     await settled();
-    slip.betsPlaced(bets({ 17: 100 }));
     await platform.last.refuse("");
-    expect(accepted()).toEqual({});
-    platform.timePasses();
-    expect(accepted()).toEqual({ 17: 100 });
+    expect([accepted(), pending()]).toEqual([{}, {}]);
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    expect([accepted(), pending()]).toEqual([{ 17: 100 }, {}]);
+  });
+
+  describe("a partial take-back, whose stake is replaced by a new one", () => {
+    beforeEach(async () => {
+      await place("a", { 5: 300, 17: 100, red: 500 });
+      slip.undo();
+      await settled();
+    });
+
+    /** The next undo takes back the click before. */
+    async function expectNextUndo(at: string, value: number): Promise<void> {
+      slip.undo();
+      await settled();
+      expect(platform.last.params.bets).toEqual([{ place: at, amount_cents: String(value) }]);
+    }
+
+    test("events before the answer: only the final state is shown", async () => {
+      const shown = watchShown();
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      expect(shown).toEqual([
+        { 5: 300, 17: 100, red: 500 },
+        { 5: 300, 17: 100 },
+      ]);
+      await expectNextUndo("17", 100);
+    });
+
+    test("the answer before the events: only the final state is shown", async () => {
+      const shown = watchShown();
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      expect(shown).toEqual([
+        { 5: 300, 17: 100, red: 500 },
+        { 5: 300, 17: 100 },
+      ]);
+      await expectNextUndo("17", 100);
+    });
+
+    test("the answer between the events", async () => {
+      const shown = watchShown();
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      expect(shown).toEqual([
+        { 5: 300, 17: 100, red: 500 },
+        { 5: 300, 17: 100 },
+      ]);
+    });
+
+    test("two take-backs and a click, all answered before the first event", async () => {
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      await expectNextUndo("17", 100);
+      await platform.last.answer({ on_felt: message({ 5: 300 }) });
+      slip.placeChip("black", 200);
+      await settled();
+      await platform.last.answer(placed({ black: 200 }, { 5: 300, black: 200 }, "d"));
+      const shown = watchShown();
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      slip.betsTakenBack("b", bets({ 5: 300, 17: 100 }));
+      slip.betsPlaced("c", bets({ 5: 300 }));
+      slip.betsPlaced("d", bets({ black: 200 }));
+      expect(shown).toEqual([{ 5: 300, black: 200 }]);
+      await expectNextUndo("black", 200);
+      await platform.last.answer({ on_felt: message({ 5: 300 }) });
+      slip.betsTakenBack("d", bets({ black: 200 }));
+      await expectNextUndo("5", 300);
+    });
+
+    test("bets of another page appear meanwhile", async () => {
+      slip.betsPlaced("other-1", bets({ black: 200 }));
+      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 500, black: 200 });
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, black: 200 }) });
+      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200 });
+      slip.betsPlaced("other-2", bets({ even: 100 }));
+      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200, even: 100 });
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200, even: 100 });
+    });
+
+    test.each(["before", "after"])(
+      "another page takes something back too; the answer comes %s the events",
+      async (when) => {
+        const answer = () => platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+        slip.betsPlaced("other", bets({ black: 200 }));
+        if (when === "before") await answer();
+        slip.betsTakenBack("other", bets({ black: 200 }));
+        slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+        slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+        if (when === "after") await answer();
+        expect(accepted()).toEqual({ 5: 300, 17: 100 });
+        slip.betsPlaced("c", bets({ even: 100 }));
+        expect(accepted()).toEqual({ 5: 300, 17: 100, even: 100 });
+      },
+    );
+
+    test.each(["before", "after"])("what was to stay is refused; the answer comes %s the event", async (when) => {
+      if (when === "before") await platform.last.answer({ on_felt: message({}) });
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      if (when === "after") await platform.last.answer({ on_felt: message({}) });
+      expect(accepted()).toEqual({});
+    });
+
+    test("a refused take-back leaves what the events say", async () => {
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      await platform.last.refuse("NOT_ON_FELT");
+      expect(accepted()).toEqual({});
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+    });
+
+    test("a snapshot that includes it already: the answer takes nothing back again", async () => {
+      slip.restore(ROUND, [{ stake_id: "b", bets: bets({ 5: 300, 17: 100, red: 200 }) }], false);
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, red: 200 }) });
+      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 200 });
+    });
+
+    test("an event with all bets includes it already: the answer takes nothing back again", async () => {
+      slip.betsPlaced("", bets({ 5: 300, 17: 100, red: 200 }));
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, red: 200 }) });
+      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 200 });
+    });
+
+    test("betting closes meanwhile: the events decide", async () => {
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      slip.bettingClosed();
+      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+    });
+
+    test("betting closes when what was to stay was refused", () => {
+      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+      slip.bettingClosed();
+      expect(accepted()).toEqual({});
+    });
+
+    test("betting closes before the take-back reaches the platform: the bets lie there again", async () => {
+      slip.bettingClosed();
+      await platform.last.refuse("BETTING_CLOSED");
+      expect([accepted(), reasons()]).toEqual([{ 5: 300, 17: 100, red: 500 }, ["BETTING_CLOSED"]]);
+    });
+  });
+
+  test.each(["before", "after"])(
+    "a whole stake is taken back, and then another; the answer comes %s the event",
+    async (when) => {
+      await place("a", { 17: 100 });
+      await place("b", { red: 500 }, { 17: 100, red: 500 });
+      slip.undo();
+      await settled();
+      if (when === "before") await platform.last.answer({ on_felt: message({ 17: 100 }) });
+      slip.betsTakenBack("b", bets({ red: 500 }));
+      expect(accepted()).toEqual({ 17: 100 });
+      slip.betsTakenBack("a", bets({ 17: 100 }));
+      expect(accepted()).toEqual({});
+      if (when === "after") await platform.last.answer({ on_felt: message({ 17: 100 }) });
+      expect(accepted()).toEqual({});
+    },
+  );
+
+  test("taking back an older chip keeps the newer ones on the felt, each with its own undo", async () => {
+    await place("a", { 17: 100 });
+    await place("b", { red: 500, even: 100 }, { 17: 100, red: 500, even: 100 });
+    const shown = watchShown();
+    slip.takeBackFrom("17");
+    await settled();
+    slip.betsTakenBack("b", bets({ red: 500, even: 100 }));
+    slip.betsTakenBack("a", bets({ 17: 100 }));
+    slip.betsPlaced("c", bets({ red: 500, even: 100 }));
+    await platform.last.answer({ on_felt: message({ red: 500, even: 100 }) });
+    expect(shown).toEqual([
+      { 17: 100, red: 500, even: 100 },
+      { red: 500, even: 100 },
+    ]);
+    slip.undo();
+    await settled();
+    expect(platform.last.params.bets).toEqual([{ place: "even", amount_cents: "100" }]);
   });
 
   test("when betting closes the events decide, and unsent clicks are dropped", async () => {
     slip.placeChip("17", 100);
     await settled();
     slip.placeChip("red", 100);
-    slip.betsPlaced(bets({ 17: 100 }));
+    slip.betsPlaced("a", bets({ 17: 100 }));
     slip.bettingClosed();
-    expect([accepted(), reasons()]).toEqual([{ 17: 100 }, ["BETTING_CLOSED"]]);
-    await platform.last.answer(placed({ 17: 100 }));
+    expect([accepted(), pending(), reasons()]).toEqual([{ 17: 100 }, {}, ["BETTING_CLOSED"]]);
+    await platform.last.answer(placed({ 17: 100 }, { 17: 100 }, "a"));
     expect([accepted(), pending()]).toEqual([{ 17: 100 }, {}]);
     expect(platform.asked).toHaveLength(1);
   });
@@ -429,7 +667,11 @@ describe("what the platform has accepted", () => {
   });
 
   test("a reload finds the stakes again, each with its own undo", async () => {
-    slip.restore(ROUND, bets({ 17: 300, red: 100 }), [bets({ 17: 100, red: 100 }), bets({ 17: 200 })], false);
+    const stakes = [
+      { stake_id: "a", bets: bets({ 17: 100, red: 100 }) },
+      { stake_id: "b", bets: bets({ 17: 200 }) },
+    ];
+    slip.restore(ROUND, stakes, false);
     expect(accepted()).toEqual({ 17: 300, red: 100 });
     slip.undo();
     await settled();
@@ -437,10 +679,110 @@ describe("what the platform has accepted", () => {
   });
 
   test("a void round returns everything", () => {
-    slip.betsPlaced(bets({ 17: 100 }));
+    slip.betsPlaced("a", bets({ 17: 100 }));
     slip.bettingClosed();
     slip.roundVoided();
     expect(accepted()).toEqual({});
+  });
+});
+
+describe("a snapshot after lost events", () => {
+  const stake = (stake_id: string, laid: Record<string, number>) => ({ stake_id, bets: bets(laid) });
+
+  test("holds all stakes: what it does not name was taken back, and what it names is not counted again", async () => {
+    slip.betsPlaced("gone", bets({ red: 500 }));
+    slip.restore(ROUND, [stake("a", { 17: 100 })], false);
+    expect(accepted()).toEqual({ 17: 100 });
+    slip.betsPlaced("a", bets({ 17: 100 }));
+    expect(accepted()).toEqual({ 17: 100 });
+  });
+
+  test("includes a placement whose answer is yet to come: its chips are shown once", async () => {
+    slip.placeChip("17", 100);
+    slip.placeChip("red", 500);
+    await settled();
+    slip.restore(ROUND, [stake("a", { 17: 100, red: 500 })], false);
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
+    await platform.last.answer(placed({ 17: 100, red: 500 }, { 17: 100, red: 500 }, "a"));
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
+  });
+
+  test("is older than a placement: its answer adds it", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    slip.restore(ROUND, [stake("a", { red: 500 })], false);
+    await platform.last.answer(placed({ 17: 100 }, { 17: 100, red: 500 }, "b"));
+    expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
+  });
+
+  test("lacks a placement that another page has taken back: its late answer does not bring it back", async () => {
+    slip.placeChip("17", 100);
+    await settled();
+    slip.restore(ROUND, [stake("a", { red: 500 })], false);
+    await platform.last.answer(placed({ 17: 100 }, { red: 500 }, "b"));
+    expect([accepted(), pending()]).toEqual([{ red: 500 }, {}]);
+  });
+
+  test("keeps the undo of each click", async () => {
+    slip.placeChip("17", 100);
+    slip.placeChip("red", 500);
+    await settled();
+    await platform.last.answer(placed({ 17: 100, red: 500 }, { 17: 100, red: 500 }, "a"));
+    slip.restore(ROUND, [stake("a", { 17: 100, red: 500 })], false);
+    slip.undo();
+    await settled();
+    expect(platform.last.params.bets).toEqual([{ place: "red", amount_cents: "500" }]);
+  });
+
+  describe("that was too large: an event without a stake id holds all bets", () => {
+    test("it replaces what was known, and does not add to it", () => {
+      slip.betsPlaced("a", bets({ 17: 100 }));
+      slip.betsPlaced("", bets({ 17: 100, red: 500 }));
+      expect(accepted()).toEqual({ 17: 100, red: 500 });
+      slip.betsPlaced("", bets({ 17: 100 }));
+      expect(accepted()).toEqual({ 17: 100 });
+    });
+
+    test("it keeps the ids if it says what is known", async () => {
+      slip.restore(ROUND, [stake("a", { 17: 100, red: 500 })], false);
+      slip.betsPlaced("", bets({ 17: 100, red: 500 }));
+      slip.undo();
+      await settled();
+      expect(platform.last.params.bets).toHaveLength(2);
+    });
+
+    test("stakes of it are cancelled, and others placed, by their ids", () => {
+      slip.betsPlaced("", bets({ 17: 300, red: 500 }));
+      slip.betsTakenBack("a", bets({ 17: 100, red: 500 }));
+      expect(accepted()).toEqual({ 17: 200 });
+      slip.betsPlaced("b", bets({ black: 100 }));
+      expect(accepted()).toEqual({ 17: 200, black: 100 });
+    });
+
+    test.each([
+      [
+        { 17: 100, red: 500 },
+        { 17: 100, red: 500 },
+      ],
+      [{ red: 500 }, { 17: 100, red: 500 }],
+    ])("whether %o includes a placement under way, its answer says", async (whole, onFelt) => {
+      slip.placeChip("17", 100);
+      await settled();
+      slip.betsPlaced("", bets(whole));
+      await platform.last.answer(placed({ 17: 100 }, onFelt, "a"));
+      expect([accepted(), pending()]).toEqual([onFelt, {}]);
+    });
+
+    test("each place has its own undo", async () => {
+      slip.betsPlaced("", bets({ 17: 300, red: 500 }));
+      slip.undo();
+      await settled();
+      expect(platform.last.params.bets).toEqual([{ place: "red", amount_cents: "500" }]);
+      await platform.last.answer({ on_felt: message({ 17: 300 }) });
+      slip.betsTakenBack("a", bets({ 17: 300, red: 500 }));
+      slip.betsPlaced("b", bets({ 17: 300 }));
+      expect(accepted()).toEqual({ 17: 300 });
+    });
   });
 });
 

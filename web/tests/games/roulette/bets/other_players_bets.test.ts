@@ -65,6 +65,21 @@ test("keeps the object of an unchanged mark", () => {
   expect(others.marks.value.get("17")).toBe(before);
 });
 
+test("one player's bets can be replaced", () => {
+  others.placed(1, sumBets([["17", 100]]));
+  others.placed(2, sumBets([["17", 500]]));
+  frame();
+  others.clearSeat(1);
+  others.placed(1, sumBets([["red", 100]]));
+  frame();
+  expect(others.marks.value).toEqual(
+    new Map([
+      ["17", { players: 1, cents: 500 }],
+      ["red", { players: 1, cents: 100 }],
+    ]),
+  );
+});
+
 test("a snapshot replaces everything, without the player's own seat", () => {
   others.placed(1, sumBets([["17", 100]]));
   others.reset(

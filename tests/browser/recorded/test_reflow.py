@@ -8,19 +8,18 @@ import pytest
 from playwright.sync_api import FloatRect, Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
-from tests.browser.driver.back_office import BackOffice, quick_demo_table
 from tests.browser.driver.table_page import TablePage
-from tests.system.platform import Platform
+from tests.browser.recorded.platform import TABLE
 
 PARTS = ("phase", "wheel", "board", "turn-track", "open-list", "pointed", "staked", "undo", "repeat", "spin")
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 225), (320, 256), (480, 270)])
 def test_a_round_on_an_enlarged_screen(
-    new_context: NewContext, platform: Platform, screenshot: Screenshot, width: int, height: int
+    new_context: NewContext, screenshot: Screenshot, width: int, height: int
 ) -> None:
     page = new_context(viewport={"width": width, "height": height}).new_page()
-    table = TablePage(page, quick_demo_table(BackOffice(platform))).open()
+    table = TablePage(page, TABLE).open()
     _scrolls_one_way(page, width)
     _parts_stand_apart(page)
     # A chip is put where the finger is: all of the board is large enough for it, once it is in view.

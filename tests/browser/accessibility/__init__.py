@@ -1,1 +1,0 @@
-"""Motion, and the layout of an enlarged page."""
