@@ -28,7 +28,7 @@ def test_name_balance_unit_stake_and_time_are_always_there(
     called = (TABLES[FOR_MANY], "American roulette, one zero")
     BackOffice(platform).configure_table(FOR_MANY, "american", called, betting_window_ms=600_000)
     context = new_context(device, reduced_motion="reduce")
-    page, name = new_player_page(context, log_in, "zita")
+    page, _ = new_player_page(context, log_in, "zita")
     page.clock.install()
     table = TablePage(page, listed_id).open()
     table.wait_for_betting()
