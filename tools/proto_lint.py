@@ -110,7 +110,7 @@ def _git(*arguments: str) -> str:
 
 
 def _run_git(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
-    # Safe whoever owns the clone: it is only read, and its code runs already.
+    # The owner of the clone does not matter: git only reads it here, and its code runs already.
     command = ["git", "-c", f"safe.directory={ROOT}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=check)
 

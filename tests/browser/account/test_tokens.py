@@ -26,7 +26,7 @@ def test_a_token_is_renewed_before_it_ends_and_the_connection_stays(
     """The operator gives a short one first; the platform says in time that it ends."""
     context = new_context()
     page, name = new_player_page(context, log_in, "joana")
-    # A page whose token has less than a minute left is told at once.
+    # The gateway warns a page at once if its token has less than a minute left.
     minutes = 0.9
     short = DevelopmentIssuer(DataFolder(platform.data).issuer).token(["player"], name, minutes)
     asked: list[str] = []

@@ -46,7 +46,7 @@ def _configuration(minimum_cents: int = 200) -> types_pb2.TableConfiguration:
 
 
 class Operator:
-    """An operator with a name of its own, so that its commands are told from those of other tests."""
+    """An operator whose own name tells its commands from those of other tests."""
 
     def __init__(self, client: RestClient, spare_tables: Iterator[str]) -> None:
         self.client = client
