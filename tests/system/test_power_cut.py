@@ -25,7 +25,7 @@ DEPOSIT_CENTS, BET_CENTS = 1_000_000, 100
 # A multi-player table whose window outlasts the test, and an individual one, whose rounds follow at once.
 MANY = {"play": "PLAY_MULTI_PLAYER", "betting_window_ms": 600_000, "seats": 10}
 SOLO = {"play": "PLAY_INDIVIDUAL"}
-# At the table for many a crowd bets repeatedly; at the individual one a player leaves a bet, and another spins repeatedly.
+# Among many a crowd bets repeatedly; alone, one player leaves a bet and another spins repeatedly.
 CROWD, WAITING, SPINNING = ("crowd-1", "crowd-2", "crowd-3"), "waiting", "spinning"
 PLAYERS = (*CROWD, WAITING, SPINNING)
 PAID, RETURNED = "ROUND_STATE_SETTLED", "ROUND_STATE_VOID"
