@@ -24,6 +24,7 @@ import { Refusal } from "../../api/refusal";
 import { observeServerTime } from "../../api/server_clock";
 import { applyEvent } from "./apply_event";
 import { checkOverdueClosing } from "./closing_check";
+import { OwnSeatReader } from "./own_seat_reader";
 
 export type TableState = "entering" | "playing" | "left" | "refused";
 
@@ -57,6 +58,16 @@ export class LiveTable {
   private unwatch: () => void = () => undefined;
   private enterRequestId = requestId();
   private closed = false;
+  /** The number of the last event that the own seat's answer includes; events up to it are still to arrive. */
+  private includedSeq = 0;
+  private readonly seatReader = new OwnSeatReader({
+    read: () => call("TableService.GetTable", { table_id: this.tableId.value }),
+    whole: (table, own) => {
+      this.takeSnapshot(table, own);
+      this.includedSeq = Number(table.seq);
+    },
+    event: (event) => this.deliver(event),
+  });
 
   constructor(
     readonly listedId: string,
@@ -135,6 +146,7 @@ export class LiveTable {
   /** Stops following the table; the session goes on. */
   close(): void {
     this.closed = true;
+    this.seatReader.cancel();
     this.unwatch();
     for (const end of this.unsubscribers.splice(0)) end();
   }
@@ -145,32 +157,26 @@ export class LiveTable {
   }
 
   private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
+    this.includedSeq = 0;
     this.snapshot.value = table;
-    if (own) this.takeSeat(table, own);
-    else void this.readOwnSeat();
-  }
-
-  private takeSeat(table: TableSnapshot, own: OwnSeat): void {
+    if (!own) {
+      this.seatReader.start(Number(table.seq));
+      return;
+    }
+    this.seatReader.cancel();
     this.ownSeat.value = own;
     for (const listener of this.snapshotListeners) listener(table, own);
   }
 
-  /** Reads the player's own seat after a snapshot that holds only what is public. */
-  private async readOwnSeat(): Promise<void> {
-    const answer = await call("TableService.GetTable", { table_id: this.tableId.value }).catch(() => null);
-    const table = this.snapshot.value;
-    // The answer is void if another round has begun meanwhile.
-    if (answer?.own_seat && table && answer.table?.round?.round_id === table.round?.round_id)
-      this.takeSeat(table, answer.own_seat);
+  private takeEvent(event: TableEvent): void {
+    const published = event.snapshot_published?.snapshot;
+    if (published) this.takeSnapshot({ ...published, seq: event.seq }, null);
+    else if (!this.seatReader.hold(event)) this.deliver(event);
   }
 
-  private takeEvent(event: TableEvent): void {
+  private deliver(event: TableEvent): void {
     const before = this.snapshot.value;
-    if (!before) return;
-    if (event.snapshot_published?.snapshot) {
-      this.takeSnapshot(event.snapshot_published.snapshot, null);
-      return;
-    }
+    if (!before || Number(event.seq) <= this.includedSeq) return;
     const now = applyEvent(before, event);
     this.snapshot.value = now;
     for (const listener of this.eventListeners) listener(event, now);
