@@ -41,8 +41,6 @@ DEVICES: dict[str, dict[str, Any]] = {
     "portrait": {"viewport": {"width": 390, "height": 844}, **_PHONE},
     "landscape": {"viewport": {"width": 844, "height": 390}, **_PHONE},
 }
-# Without a login the operator's site answers 401, which a browser calls an error.
-_NOBODY_LOGGED_IN = re.compile(r"Failed to load resource: .* 401 .*/token$")
 
 _PAGES = pytest.StashKey[list[Page]]()
 
@@ -52,7 +50,7 @@ class BrowserErrors:
     """The errors that the browser reports: at the end of a test none may be unexpected."""
 
     messages: list[str] = field(default_factory=list)
-    expected: list[re.Pattern[str]] = field(default_factory=lambda: [_NOBODY_LOGGED_IN])
+    expected: list[re.Pattern[str]] = field(default_factory=list)
 
     def expect(self, pattern: str) -> None:
         """Expects an error that the test provokes: a part of `<text> <address>`."""

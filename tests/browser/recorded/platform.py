@@ -437,7 +437,7 @@ def _any(type_name: str, bets: Bets) -> Json:
 
 
 async def _nobody(_: web.Request) -> web.Response:
-    return web.json_response({}, status=401)
+    return web.Response(status=204)
 
 
 @contextmanager

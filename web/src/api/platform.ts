@@ -156,7 +156,8 @@ async function fetchLogin(): Promise<boolean> {
   if (!operator.value.token_url) return false;
   try {
     const answer = await fetch(operator.value.token_url, { credentials: "include" });
-    if (!answer.ok) return false;
+    // No content: nobody is logged in.
+    if (!answer.ok || answer.status === 204) return false;
     login = await answer.json();
     return true;
   } catch {
