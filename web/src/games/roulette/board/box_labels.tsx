@@ -1,12 +1,13 @@
 // The words in the boxes of the cloth: level, except in the columns' boxes of a wide board, as large as possible, and clear
 // of the chips.
 import type { ComponentChildren } from "preact";
+import { textWidth } from "../../../browser/text_width";
 import { rouletteWords } from "../words/table_words";
 import type { Cell } from "./board_geometry";
 import type { Measure } from "./measure";
 
-// The average width of a letter, as a fraction of its height.
-const LETTER = 0.58;
+// As board.css has it.
+const LETTERS = { typeface: "--serif", weight: 600, spacing: 0.02 };
 const LARGEST = 22;
 const LARGEST_OF_COLUMN = 16;
 
@@ -32,14 +33,14 @@ export function BoxLabel({ cell, measure }: { cell: Cell; measure: Measure }) {
         cell={cell}
         lines={lines}
         upright
-        standing={{ length: 1.1, line: 0.42, x: 0, y: -0.24 }}
+        standing={{ length: 0.88, line: 0.34, x: 0, y: -0.18 }}
         largest={LARGEST_OF_COLUMN}
       />
     ) : (
       <Lines
         cell={cell}
         lines={lines}
-        standing={{ length: 0.6, line: 0.62, x: 0.165, y: 0 }}
+        standing={{ length: 0.5, line: 0.62, x: 0.165, y: 0 }}
         largest={LARGEST_OF_COLUMN}
       />
     );
@@ -47,9 +48,9 @@ export function BoxLabel({ cell, measure }: { cell: Cell; measure: Measure }) {
   if (place.startsWith("dozen")) {
     const name = rouletteWords().dozens[Number(place.slice(-1)) - 1] ?? "";
     return wide ? (
-      <Lines cell={cell} lines={[name]} standing={{ length: 0.6, line: 0.42, x: 0, y: 0 }} />
+      <Lines cell={cell} lines={[name]} standing={{ length: 0.5, line: 0.42, x: 0, y: 0 }} />
     ) : (
-      <Lines cell={cell} lines={name.split(" ")} standing={{ length: 0.9, line: 0.2, x: 0, y: -0.1 }} />
+      <Lines cell={cell} lines={name.split(" ")} standing={{ length: 0.8, line: 0.2, x: 0, y: -0.1 }} />
     );
   }
   if (place === "low" || place === "high") {
@@ -78,8 +79,7 @@ interface LinesProps {
 
 function Lines({ cell, lines, standing, upright = false, largest = LARGEST }: LinesProps) {
   const [length, breadth] = upright ? [cell.height, cell.width] : [cell.width, cell.height];
-  const longest = Math.max(...lines.map((line) => line.length));
-  const size = Math.min(breadth * standing.line, (length * standing.length) / (longest * LETTER), largest);
+  const size = Math.min(breadth * standing.line, (length * standing.length) / widthOf(lines), largest);
   return (
     <Turned cell={cell} upright={upright}>
       <text class="cell-words" font-size={size} transform={`translate(${length * standing.x} ${breadth * standing.y})`}>
@@ -94,13 +94,17 @@ function Lines({ cell, lines, standing, upright = false, largest = LARGEST }: Li
   );
 }
 
+/** The width of the widest line, in multiples of the letters' size. */
+function widthOf(lines: readonly string[]): number {
+  return Math.max(...lines.map((line) => textWidth(line, LETTERS)));
+}
+
 /** Encarnado and preto: the name, and beneath it a lozenge, as on the cloth. */
 function Coloured({ cell, colour }: { cell: Cell; colour: "red" | "black" }) {
   const { width, height } = cell;
   const name = colour === "red" ? rouletteWords().red : rouletteWords().black;
-  // Both names as large as the longer of them.
-  const longest = Math.max(rouletteWords().red.length, rouletteWords().black.length);
-  const size = Math.min(height * 0.32, (width * 0.96) / (longest * LETTER), 16);
+  // Both names are as large as the wider of them can be.
+  const size = Math.min(height * 0.32, (width * 0.88) / widthOf([rouletteWords().red, rouletteWords().black]), 16);
   const room = height - size * 1.14;
   const ry = room * 0.42;
   const rx = Math.min(width * 0.26, ry * 1.9);

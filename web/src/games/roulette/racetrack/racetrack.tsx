@@ -3,10 +3,12 @@
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { useElementSize } from "../../../browser/element_size";
+import { textWidth } from "../../../browser/text_width";
 import { callBetLabel } from "../felt/bet_description";
 import type { Felt } from "../felt/felt";
 import { colourOf } from "../layout/pockets";
 import { rouletteWords } from "../words/table_words";
+import { fittingSize, type Line } from "./label_size";
 import { racetrackGeometry, type TrackArea, type TrackPocket } from "./racetrack_geometry";
 import "./racetrack.css";
 
@@ -73,6 +75,12 @@ interface OvalProps {
 }
 
 const MARGIN = 2;
+// As racetrack.css has it.
+const LETTERS = { typeface: "--serif", weight: 600 };
+const LARGEST = 17;
+// From the baseline of one line to that of the next, and from the middle of a line to its baseline.
+const LINE_HEIGHT = 1.1;
+const HALF_LETTER = 0.35;
 // Places that cover more than a line are clearer on the board, and not marked here.
 const COVERS_MOST = 6;
 
@@ -81,10 +89,13 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
   // Upright, or almost as high as it is wide, its areas are too narrow for their names.
   const broken = height > width || width < 2.4 * breadth;
   const band = Math.min(breadth * 0.27, 44);
-  const { pockets, areas } = useMemo(
-    () => racetrackGeometry(felt.layout, width - 2 * MARGIN, height - 2 * MARGIN, band),
-    [felt, width, height, band],
-  );
+  const { pockets, areas, numberSize } = useMemo(() => {
+    const { pockets, areas } = racetrackGeometry(felt.layout, width - 2 * MARGIN, height - 2 * MARGIN, band);
+    const most = Math.min(band * 0.46, LARGEST);
+    // All numbers are as large as the one with the least room can be.
+    const sizes = pockets.map((pocket) => fittingSize(pocket.outline, pocket, linesOf([pocket.number]), most));
+    return { pockets, areas, numberSize: Math.min(...sizes) };
+  }, [felt, width, height, band]);
   const covered = useComputed(() => coveredNumbers(felt));
   const svg = useRef<SVGSVGElement>(null);
   const tabbed = useSignal(pockets[0]?.number ?? "0");
@@ -113,7 +124,7 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
       }}
     >
       {areas.map((area) => (
-        <Area key={area.place} felt={felt} area={area} broken={broken} size={Math.min(breadth * 0.105, 17)} />
+        <Area key={area.place} felt={felt} area={area} broken={broken} most={Math.min(breadth * 0.105, LARGEST)} />
       ))}
       {pockets.map((pocket) => (
         <Pocket
@@ -126,17 +137,17 @@ function Oval({ felt, width, height, neighbours }: OvalProps) {
             tabbed.value = pocket.number;
           }}
           covered={covered}
-          size={Math.min(band * 0.46, 17)}
+          size={numberSize}
         />
       ))}
     </svg>
   );
 }
 
-function Area({ felt, area, broken, size }: { felt: Felt; area: TrackArea; broken: boolean; size: number }) {
+function Area({ felt, area, broken, most }: { felt: Felt; area: TrackArea; broken: boolean; most: number }) {
   const words = rouletteWords();
   const name = area.place === "voisins" ? words.voisins : area.place === "tiers" ? words.tiers : words.orphelins;
-  const lines = broken || area.place === "voisins" ? name.split(/ (?=do|of|5)/) : [name];
+  const lines = linesOf(broken || area.place === "voisins" ? name.split(/ (?=do|of|5)/) : [name]);
   const lit = useComputed(() => felt.pointedPlace.value === area.place);
   return (
     // biome-ignore lint/a11y/useSemanticElements: HTML buttons cannot be drawn within a picture
@@ -148,15 +159,27 @@ function Area({ felt, area, broken, size }: { felt: Felt; area: TrackArea; broke
       onClick={() => felt.placeChip(area.place)}
     >
       <path d={area.path} />
-      <text font-size={size} transform={`translate(${area.x} ${area.y})`}>
-        {lines.map((line, index) => (
-          <tspan key={line} x="0" dy={index === 0 ? `${0.35 - (lines.length - 1) * 0.55}em` : "1.1em"}>
-            {index < lines.length - 1 ? `${line} ` : line}
+      <text font-size={fittingSize(area.outline, area, lines, most)} transform={`translate(${area.x} ${area.y})`}>
+        {lines.map(({ text, baseline }, index) => (
+          <tspan key={text} x="0" dy={`${index === 0 ? baseline : LINE_HEIGHT}em`}>
+            {text}
+            {/* Between the words where they are read; it takes no room, which would move the line aside. */}
+            {index < lines.length - 1 && <tspan font-size="0"> </tspan>}
           </tspan>
         ))}
       </text>
     </g>
   );
+}
+
+/** Lines below each other, with their middle at the centre. */
+function linesOf(texts: readonly string[]): readonly Line[] {
+  const first = HALF_LETTER - ((texts.length - 1) * LINE_HEIGHT) / 2;
+  return texts.map((text, index) => ({
+    text,
+    width: textWidth(text, LETTERS),
+    baseline: first + index * LINE_HEIGHT,
+  }));
 }
 
 interface PocketProps {

@@ -1,19 +1,23 @@
 // The geometry of the racetrack: the wheel's numbers in an oval ring, and within it the areas of the series.
 import type { CallBet, Layout } from "../layout/messages";
 
-interface Point {
+export interface Point {
   x: number;
   y: number;
 }
 
-export interface TrackPocket extends Point {
-  number: string;
+/** A place: where its text stands, and its outline. */
+interface Shape extends Point {
+  outline: readonly Point[];
   path: string;
 }
 
-export interface TrackArea extends Point {
+export interface TrackPocket extends Shape {
+  number: string;
+}
+
+export interface TrackArea extends Shape {
   place: string;
-  path: string;
 }
 
 export interface RacetrackGeometry {
@@ -38,7 +42,8 @@ export function racetrackGeometry(
   const pockets = layout.pockets.map(({ number }, index): TrackPocket => {
     const outer = oval.arc(start(index), start(index + 1), band / 2, PIECES);
     const inner = oval.arc(start(index), start(index + 1), -band / 2, PIECES);
-    return { number, path: closed([...outer, ...inner.reverse()]), ...oval.at(index * step, 0) };
+    const outline = [...outer, ...inner.reverse()];
+    return { number, outline, path: closed(outline), ...oval.at(index * step, 0) };
   });
   const areas = layout.call_bets
     .filter(({ place }) => SERIES.has(place))
@@ -48,7 +53,7 @@ export function racetrackGeometry(
       const outline = runs.flatMap(([from, until]) =>
         oval.arc(start(from), start(until), -band / 2, PIECES * (until - from)),
       );
-      return { place: bet.place, path: closed(outline), ...centre(outline) };
+      return { place: bet.place, outline, path: closed(outline), ...centre(outline) };
     });
   return { pockets, areas };
 }
