@@ -213,6 +213,7 @@ class _Page:
             "TableService.EnterTable": self._enter_table,
             "TableService.GetTable": self._get_table,
             "SessionService.ListSessions": self._list_sessions,
+            "SessionService.GetSession": self._get_session,
             "TableService.ListPlayerRounds": self._list_rounds,
             "WalletService.FindAccount": self._find_account,
             "RouletteService.PlaceBets": self._place_bets,
@@ -277,6 +278,13 @@ class _Page:
 
     async def _list_sessions(self, _: Json) -> Json:
         return {"sessions": [self._session(table) for table in self._guest.tables.values()], "next_page_token": ""}
+
+    async def _get_session(self, params: Json) -> Json:
+        table = next(
+            one for one in self._guest.tables.values() if self._session(one)["session_id"] == params["session_id"]
+        )
+        played = datetime.now(UTC) - datetime.fromisoformat(table.entered_at)
+        return {"session": self._session(table), "summary": {"duration": f"{played.total_seconds():.6f}s"}}
 
     def _session(self, table: _Table) -> Json:
         began = {"started_at": table.entered_at, "last_activity_at": table.entered_at}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import DEVICES, LogIn, NewContext
 from tests.browser.driver.back_office import BackOffice
@@ -16,6 +18,7 @@ from tests.system.platform import Platform
 _WHOLE = "(text) => text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight + 1"
 # At the one for many bets are taken for as long as anybody looks.
 FOR_MANY = "american-patient"
+TABLES_AHEAD_S = 3 * 3600
 TABLES = {"american-00-solo": "Roleta americana individual, 0 e 00", FOR_MANY: "Roleta americana, um zero"}
 
 
@@ -26,9 +29,12 @@ def test_name_balance_unit_stake_and_time_are_always_there(
     new_context: NewContext, log_in: LogIn, platform: Platform, device: str, listed_id: str
 ) -> None:
     called = (TABLES[FOR_MANY], "American roulette, one zero")
-    BackOffice(platform).configure_table(FOR_MANY, "american", called, betting_window_ms=600_000)
+    office = BackOffice(platform)
+    office.configure_table(FOR_MANY, "american", called, betting_window_ms=600_000)
+    # The time played is the session clock's, wherever the tables' clock is.
+    office.advance_tables(TABLES_AHEAD_S)
     context = new_context(device, reduced_motion="reduce")
-    page, _ = new_player_page(context, log_in, "zita")
+    page, name = new_player_page(context, log_in, "zita")
     page.clock.install()
     table = TablePage(page, listed_id).open()
     table.wait_for_betting()
@@ -46,12 +52,7 @@ def test_name_balance_unit_stake_and_time_are_always_there(
     expect(table.balance).to_have_attribute("data-cents", "9000")
     played = table.part("played")
     expect(played).to_be_in_viewport(ratio=1)
-    before = _seconds(played.inner_text())
-    page.clock.fast_forward("01:00:00")
-    expect(played).to_contain_text(re.compile(r"\d:\d\d:\d\d"))
-    # Other tests have moved the tables' clock ahead, and the page may have followed it for a moment.
-    assert _seconds(played.inner_text()) >= 3600
-    assert _seconds(played.inner_text()) != before
+    _rises_by_an_hour_in_an_hour(played, office, name)
     expect(table.balance).to_be_in_viewport(ratio=1)
     more = table.part("table-more")
     if more.is_visible():
@@ -59,6 +60,24 @@ def test_name_balance_unit_stake_and_time_are_always_there(
         more.click()
         expect(table.part("menu-in-play")).to_have_text("+ 10,00 € em jogo", use_inner_text=True)
         expect(table.part("menu-company")).to_have_count(1 if listed_id == FOR_MANY else 0)
+    # A page that is opened while the session runs.
+    page.reload()
+    table.wait_until_playable()
+    _rises_by_an_hour_in_an_hour(played, office, name)
+
+
+def _rises_by_an_hour_in_an_hour(played: Locator, office: BackOffice, name: str) -> None:
+    # Less than an hour, as soon as the page has heard from the session clock.
+    expect(played).to_have_text(re.compile(r"^\D*\d{1,2}:\d\d$"), use_inner_text=True)
+    began = time.monotonic()
+    before = _seconds(played.inner_text())
+    age_s = float(office.last_session(name)["summary"]["duration"].removesuffix("s"))
+    assert before <= age_s
+    played.page.clock.fast_forward("01:00:00")
+    expect(played).to_have_text(re.compile(r"^\D*1:\d\d:\d\d$"), use_inner_text=True)
+    rose = _seconds(played.inner_text()) - before
+    # The page's clock goes on meanwhile; what is shown is whole seconds.
+    assert 3600 <= rose <= 3601 + math.ceil(time.monotonic() - began)
 
 
 def _seconds(shown: str) -> int:

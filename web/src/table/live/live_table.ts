@@ -21,7 +21,8 @@ import {
   watch,
 } from "../../api/platform";
 import { Refusal } from "../../api/refusal";
-import { observeServerTime } from "../../api/server_clock";
+import { observeServerTime, observeSessionTime } from "../../api/server_clock";
+import { secondsOf } from "../../words/times";
 import { applyEvent } from "./apply_event";
 import { checkOverdueClosing } from "./closing_check";
 import { OwnSeatReader } from "./own_seat_reader";
@@ -128,6 +129,8 @@ export class LiveTable {
         refused: (refusal) => this.state.value === "playing" && this.refuse(refusal),
       });
       void readBalance(this.mode.value).catch(() => undefined);
+      // A session that was running already: only its summary says what its clock shows now.
+      void this.readSession();
     } catch (error) {
       this.refuse(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
     }
@@ -210,6 +213,11 @@ export class LiveTable {
     if (!session) return;
     this.session.value = session;
     this.notice.value = null;
+    // The duration of a session that has not ended reaches until now.
+    if (summary && session.started_at && !session.ended_at) {
+      const now_ms = Date.parse(session.started_at) + secondsOf(summary.duration) * 1000;
+      observeSessionTime(new Date(now_ms).toISOString());
+    }
     if (session.state === "SESSION_STATE_ENDED") this.sessionEnded(session, summary);
   }
 }

@@ -1,13 +1,20 @@
 // A table that is shown stays what the platform says, whatever arrives between a public snapshot and the own seat's answer.
+import "../../page";
 import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TableListener } from "../../../src/api/connection";
 import type { OwnSeat, TableEvent, TableSnapshot } from "../../../src/api/messages";
+import { observeServerTime, sessionNow } from "../../../src/api/server_clock";
 import { LiveTable } from "../../../src/table/live/live_table";
 import { HELD_MS, READS_LIMIT } from "../../../src/table/live/own_seat_reader";
 import { settled } from "../../api/socket";
 
-const platform = vi.hoisted(() => ({ calls: [] as Call[], listener: null as unknown }));
+const platform = vi.hoisted(() => ({
+  calls: [] as Call[],
+  listener: null as unknown,
+  session: { session_id: "french-ana", state: "SESSION_STATE_ACTIVE", started_at: "2026-01-05T20:00:00Z" },
+  summary: { duration: "61.5s" },
+}));
 
 interface Call {
   method: string;
@@ -18,7 +25,8 @@ interface Call {
 vi.mock("../../../src/api/platform", () => ({
   call: (method: string) =>
     new Promise((resolve, reject) => {
-      platform.calls.push({ method, resolve, reject });
+      if (method !== "SessionService.GetSession") platform.calls.push({ method, resolve, reject });
+      else resolve({ session: platform.session, summary: platform.summary });
     }),
   watch: (_: string, listener: unknown) => {
     platform.listener = listener;
@@ -72,7 +80,6 @@ beforeEach(async () => {
 afterEach(() => {
   table.close();
   vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 const snapshot = (seq: number, round: string, others: string[]) =>
@@ -88,7 +95,11 @@ const snapshot = (seq: number, round: string, others: string[]) =>
 
 function whole(seq: number, own: string[] = [], others: string[] = [], round = "french.1") {
   const own_seat = { seat: ME, stakes: own.map((stake_id) => ({ stake_id, amount_cents: "100" })) };
-  return { table: snapshot(seq, round, others), own_seat: own_seat as unknown as OwnSeat };
+  return {
+    table: snapshot(seq, round, others),
+    own_seat: own_seat as unknown as OwnSeat,
+    session: platform.session,
+  };
 }
 
 function answer(method: string, result: object): void {
@@ -227,4 +238,9 @@ test("a table that was left asks for nothing more", async () => {
   table.close();
   await vi.advanceTimersByTimeAsync(HELD_MS * READS_LIMIT);
   expect(platform.calls).toHaveLength(1);
+});
+
+test("how long the player has played goes by the session clock, wherever the tables' clock is", () => {
+  observeServerTime("2026-01-06T20:00:00Z");
+  expect(sessionNow() - Date.parse("2026-01-05T20:00:00Z")).toBe(61_500);
 });
