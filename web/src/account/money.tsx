@@ -79,7 +79,7 @@ function Transactions({ accountId, mode }: { accountId: string; mode: Mode }) {
               <th scope="col" class="money-what">
                 {words.what}
               </th>
-              <th scope="col">{words.pocket}</th>
+              <th scope="col">{words.balancePart}</th>
               <th scope="col" class="number">
                 {words.before}
               </th>

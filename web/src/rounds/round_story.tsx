@@ -7,7 +7,7 @@ import { inLanguage } from "../words/language";
 import { amount, cents } from "../words/money";
 import { reasonText, voidText } from "../words/reasons";
 import { dateTime, timeOfDay } from "../words/times";
-import { platformLaunchText } from "./platform_launch";
+import { drawTriggerText } from "./draw_trigger";
 import { roundNet, roundNetText } from "./round_net";
 import { roundWords } from "./words";
 import "./round_story.css";
@@ -26,7 +26,7 @@ export function RoundStory({ game: id, round, onComplain }: Props) {
   const game = loadedGame(id);
   const net = roundNet(round);
   const status = round.round?.state;
-  const launchText = platformLaunchText(round, entry?.texts());
+  const triggerText = drawTriggerText(round, entry?.texts());
   const facts: [string, string][] = [];
   if (round.balance_before_cents !== undefined && round.balance_after_cents !== undefined) {
     const [before, after] = [cents(round.balance_before_cents), cents(round.balance_after_cents)];
@@ -49,10 +49,10 @@ export function RoundStory({ game: id, round, onComplain }: Props) {
           <span>{voidHintText(round.round?.void_reason ?? "", entry?.emptiedRound)}</span>
         </p>
       )}
-      {launchText && (
-        <p class="round-hint" data-testid="platform-launched">
+      {triggerText && (
+        <p class="round-hint" data-testid="draw-trigger">
           <Pictogram path={entry?.startIcon ?? ""} />
-          <span>{launchText}</span>
+          <span>{triggerText}</span>
         </p>
       )}
       {status === "ROUND_STATE_IN_PROGRESS" && (

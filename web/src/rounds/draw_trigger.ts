@@ -3,7 +3,7 @@ import type { PlayerRound } from "../api/messages";
 import type { GameTexts } from "../game_interface/game";
 
 /** Null where the player started it, or the table's clock. */
-export function platformLaunchText(round: PlayerRound, texts: GameTexts | undefined): string | null {
+export function drawTriggerText(round: PlayerRound, texts: GameTexts | undefined): string | null {
   switch (round.round?.draw_trigger) {
     case "DRAW_TRIGGER_SESSION_ENDED":
       return texts?.startedAfterSession ?? null;
