@@ -1,8 +1,9 @@
-"""Every text of a place on the roulette table lies within its place, on any phone, in both languages and in any typeface."""
+"""Every text of a place on the roulette table lies within its place, on any phone, in any language and typeface."""
 
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver.navigation import choose_language
@@ -10,6 +11,7 @@ from tests.browser.driver.table_page import TablePage
 
 PHONES = [(320, 568), (360, 640), (390, 844), (414, 896)]
 # Boards with one zero and with two; the first has a racetrack too.
+POCKETS = 37
 TABLES = ("french-solo-demo", "american-00-solo-demo")
 LANDSCAPES = [(568, 320), (667, 375), (844, 390)]
 # Between a text and the line around its place.
@@ -81,6 +83,7 @@ def test_every_text_lies_within_its_place(
             outside += [(name, *found) for found in table.part("board").evaluate(_OUTSIDE_BOXES, LEAST_GAP_PX)]
             if table_id == TABLES[0]:
                 table.part("turn-track").tap()
+                expect(page.locator(".track-pocket")).to_have_count(POCKETS)
                 screenshot(page, f"labels-track-{name}")
                 outside += [(name, *found) for found in table.part("racetrack").evaluate(_OUTSIDE_TRACK)]
                 table.part("turn-track").tap()
