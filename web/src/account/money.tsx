@@ -4,7 +4,7 @@ import type { Mode, Transaction } from "../api/messages";
 import { balances, call, goToCashier, identity, operator, readBalance } from "../api/platform";
 import { Icon } from "../design/icon";
 import { PagedList } from "../paging/paged_list";
-import { usePages } from "../paging/pages";
+import { pageRequest, usePages } from "../paging/pages";
 import { bareAmount, cents, signedAmount } from "../words/money";
 import { dateTime } from "../words/times";
 import { BalanceView } from "./balance";
@@ -30,7 +30,7 @@ export function Money() {
     <div class="stack">
       <div class="row apart money-balance">
         {player && (
-          <fieldset class="mode-switch">
+          <fieldset class="pills">
             <legend class="unseen">{words.modes}</legend>
             {(["MODE_REAL", "MODE_DEMO"] as const).map((name) => (
               <button key={name} type="button" aria-pressed={mode === name} onClick={() => setMode(name)}>
@@ -58,11 +58,10 @@ export function Money() {
 
 function Transactions({ accountId, mode }: { accountId: string; mode: Mode }) {
   const words = accountWords();
-  const pages = usePages<Transaction>(accountId, async (page_token) => {
+  const pages = usePages<Transaction>(accountId, async (token) => {
     const found = await call("WalletService.ListTransactions", {
       account_id: accountId,
-      page_size: PAGE,
-      ...(page_token ? { page_token } : {}),
+      ...pageRequest(PAGE, token),
     });
     return { items: found.transactions, next: found.next_page_token };
   });

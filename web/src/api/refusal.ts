@@ -12,6 +12,11 @@ export class Refusal extends Error {
   }
 }
 
+/** Any failure as a refusal: one without a reason means that it is unknown whether anything was done. */
+export function asRefusal(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal("", {}, "", String(error));
+}
+
 /** The page itself closed the connection; nothing waits for this answer any more. */
 export class CallAbandoned extends Error {}
 

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Complaint } from "../api/messages";
 import { balances, call, identity, onFact, readBalance, requestId } from "../api/platform";
-import { Refusal } from "../api/refusal";
+import { asRefusal, Refusal } from "../api/refusal";
 import { Icon } from "../design/icon";
 import { notify } from "../design/overlays/toast";
 import { PagedList } from "../paging/paged_list";
@@ -152,7 +152,7 @@ function AddToComplaint({ reference, onAdded }: { reference: string; onAdded: ()
       // The answer holds the new step only: the complaint is read again.
       onAdded();
     } catch (error) {
-      notify(refusalText(error instanceof Refusal ? error : new Refusal("", {}, "", ""), "MODE_REAL"), "bad");
+      notify(refusalText(asRefusal(error), "MODE_REAL"), "bad");
     } finally {
       setSending(false);
     }

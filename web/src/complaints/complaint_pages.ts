@@ -1,7 +1,7 @@
 // Reads the complaints of all the player's accounts as one list: account by account, newest first.
 import type { Complaint } from "../api/messages";
 import { call } from "../api/platform";
-import type { PageOf } from "../paging/pages";
+import { type PageOf, pageRequest } from "../paging/pages";
 
 const PAGE = 20;
 
@@ -14,8 +14,7 @@ export async function readComplaints(accounts: readonly string[], token: string)
   const page_token = rest.join("|");
   const found = await call("ComplaintService.ListComplaints", {
     account_id,
-    page_size: PAGE,
-    ...(page_token ? { page_token } : {}),
+    ...pageRequest(PAGE, page_token),
   });
   if (found.next_page_token) return { items: found.complaints, next: `${index}|${found.next_page_token}` };
   if (index + 1 >= accounts.length) return { items: found.complaints, next: "" };

@@ -2,7 +2,7 @@
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import type { Complaint, Mode } from "../api/messages";
 import { balances, call, readBalance, requestId } from "../api/platform";
-import { Refusal } from "../api/refusal";
+import { asRefusal, type Refusal } from "../api/refusal";
 import { addressOf } from "../browser/routes";
 import { Icon } from "../design/icon";
 import { Sheet } from "../design/overlays/sheet";
@@ -96,7 +96,7 @@ export function ComplaintSheet({ mode, accountId, subjects, onClose }: Props) {
       });
       setFiled(complaint ?? null);
     } catch (error) {
-      setRefused(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
+      setRefused(asRefusal(error));
     } finally {
       setSending(false);
     }

@@ -142,7 +142,7 @@ function ModeSwitch({ mode, choose }: { mode: Mode; choose: (mode: Mode) => void
     ["MODE_REAL", words.money],
   ] as const;
   return (
-    <fieldset class="mode-switch">
+    <fieldset class="pills">
       <legend class="unseen">{words.modes}</legend>
       {modes.map(([name, label]) => (
         <button

@@ -1,6 +1,6 @@
 // Reads a list from the platform page by page, newest first.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { CallAbandoned, Refusal } from "../api/refusal";
+import { asRefusal, CallAbandoned, type Refusal } from "../api/refusal";
 
 export interface PageOf<T> {
   items: readonly T[];
@@ -18,6 +18,11 @@ export interface Paged<T> {
   readMore: () => void;
   /** Reads again from the first page. */
   restart: () => void;
+}
+
+/** The fields of a request that ask for a page; without a token for the first one. */
+export function pageRequest(page_size: number, token: string): { page_size: number; page_token?: string } {
+  return token ? { page_size, page_token: token } : { page_size };
 }
 
 /** `about` identifies the list: when it changes, reading starts over. */
@@ -44,7 +49,7 @@ export function usePages<T>(about: string, read: (token: string) => Promise<Page
       (error) => {
         if (thisRequest !== latestRequest.current || error instanceof CallAbandoned) return;
         setReading(false);
-        setRefusal(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
+        setRefusal(asRefusal(error));
       },
     );
   }, []);

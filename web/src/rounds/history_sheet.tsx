@@ -7,7 +7,7 @@ import { Sheet } from "../design/overlays/sheet";
 import { Tabs } from "../design/tabs";
 import { loadedGame } from "../game_interface/registered_games";
 import { PagedList } from "../paging/paged_list";
-import { usePages } from "../paging/pages";
+import { pageRequest, usePages } from "../paging/pages";
 import { refusalText } from "../words/refusals";
 import { dateTime } from "../words/times";
 import { readLastRound } from "./last_round";
@@ -50,11 +50,10 @@ const PAGE = 50;
 function RoundsOfTable({ game, tableId, pending }: Pick<Props, "game" | "tableId" | "pending">) {
   const words = roundWords();
   const loaded = loadedGame(game);
-  const pages = usePages<TableRound>(tableId, async (page_token) => {
+  const pages = usePages<TableRound>(tableId, async (token) => {
     const found = await call("TableService.ListTableRounds", {
       table_id: tableId,
-      page_size: PAGE,
-      ...(page_token ? { page_token } : {}),
+      ...pageRequest(PAGE, token),
     });
     return { items: found.rounds, next: found.next_page_token };
   });

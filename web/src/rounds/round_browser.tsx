@@ -5,7 +5,7 @@ import { call, identity } from "../api/platform";
 import { Icon } from "../design/icon";
 import { loadedGame } from "../game_interface/registered_games";
 import { PagedList } from "../paging/paged_list";
-import { usePages } from "../paging/pages";
+import { pageRequest, usePages } from "../paging/pages";
 import { listedTable } from "../tables/tables";
 import { inLanguage } from "../words/language";
 import { amount, cents } from "../words/money";
@@ -29,13 +29,12 @@ const PAGE = 20;
 export function RoundBrowser({ game, tableId, pending = [], onComplain }: Props) {
   const words = roundWords();
   const playerId = identity.value.kind === "nobody" ? "" : identity.value.playerId;
-  const pages = usePages<PlayerRound>(`${game}/${playerId}/${tableId ?? ""}`, async (page_token) => {
+  const pages = usePages<PlayerRound>(`${game}/${playerId}/${tableId ?? ""}`, async (token) => {
     const found = await call("TableService.ListPlayerRounds", {
       game,
       player_id: playerId,
-      page_size: PAGE,
+      ...pageRequest(PAGE, token),
       ...(tableId ? { table_id: tableId } : {}),
-      ...(page_token ? { page_token } : {}),
     });
     return { items: found.rounds, next: found.next_page_token };
   });

@@ -8,7 +8,7 @@ import { ComplaintSheet } from "../complaints/complaint_sheet";
 import { Sheet } from "../design/overlays/sheet";
 import { notify } from "../design/overlays/toast";
 import { PagedList } from "../paging/paged_list";
-import { usePages } from "../paging/pages";
+import { pageRequest, usePages } from "../paging/pages";
 import { listedId, listedTable } from "../tables/tables";
 import { dictionary, inLanguage } from "../words/language";
 import { refusalText } from "../words/refusals";
@@ -47,11 +47,10 @@ export function SessionList() {
   const playerId = identity.value.kind === "nobody" ? "" : identity.value.playerId;
   const [opened, setOpened] = useState<{ session: Session; summary: SessionSummary | undefined } | null>(null);
   const [complaintSession, setComplaintSession] = useState<Session | null>(null);
-  const pages = usePages<Session>(playerId, async (page_token) => {
+  const pages = usePages<Session>(playerId, async (token) => {
     const found = await call("SessionService.ListSessions", {
       player_id: playerId,
-      page_size: PAGE,
-      ...(page_token ? { page_token } : {}),
+      ...pageRequest(PAGE, token),
     });
     return { items: found.sessions, next: found.next_page_token };
   });

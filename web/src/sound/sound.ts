@@ -20,6 +20,12 @@ export function activeSpeaker(): Speaker | null {
   return muted.value ? null : speaker;
 }
 
+/** Plays a sound that begins now, unless nothing may be heard. */
+export function playSound(play: (speaker: Speaker, at: number) => void): void {
+  const active = activeSpeaker();
+  if (active) play(active, active.context.currentTime);
+}
+
 /** Starts the output, after the player's first gesture. */
 function wake(): void {
   if (typeof AudioContext === "undefined") return;

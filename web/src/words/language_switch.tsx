@@ -19,7 +19,7 @@ export function LanguageSwitch({ chosen = language.value, choose }: Props) {
     else language.value = code;
   };
   return (
-    <fieldset class="language-switch" data-testid="language-switch">
+    <fieldset class="pills language-switch" data-testid="language-switch">
       <legend class="unseen">Língua · Language</legend>
       {LANGUAGES.map(({ code, name }) => (
         <button

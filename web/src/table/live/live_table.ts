@@ -20,7 +20,7 @@ import {
   updateBalance,
   watch,
 } from "../../api/platform";
-import { Refusal } from "../../api/refusal";
+import { asRefusal, type Refusal } from "../../api/refusal";
 import { observeServerTime, observeSessionTime } from "../../api/server_clock";
 import { secondsOf } from "../../words/times";
 import { applyEvent } from "./apply_event";
@@ -132,7 +132,7 @@ export class LiveTable {
       // A session that was running already: only its summary says what its clock shows now.
       void this.readSession();
     } catch (error) {
-      this.refuse(error instanceof Refusal ? error : new Refusal("", {}, "", String(error)));
+      this.refuse(asRefusal(error));
     }
   }
 

@@ -102,16 +102,34 @@ function Invitation({ inactivity, configuration, onStay, onEnd }: InvitationProp
           {words.wish} <span class="quiet">{words.onlyBets}</span>
         </p>
       </div>
+      <Choice first={words.stay} onFirst={onStay} onEnd={onEnd} rule={inactivity.rule} />
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  /** What the player does who goes on. */
+  first: string;
+  onFirst: () => void;
+  onEnd: () => void;
+  rule: string | undefined;
+}
+
+/** The player goes on or ends the session; below, the rule that the notice follows. */
+function Choice({ first, onFirst, onEnd, rule }: ChoiceProps) {
+  const words = inactivityNoticeWords();
+  return (
+    <>
       <div class="row">
-        <button type="button" class="button first" onClick={onStay}>
-          {words.stay}
+        <button type="button" class="button first" onClick={onFirst}>
+          {first}
         </button>
         <button type="button" class="button" onClick={onEnd}>
           {words.end}
         </button>
       </div>
-      {inactivity.rule && <small>{words.rule(inactivity.rule)}</small>}
-    </section>
+      {rule && <small>{words.rule(rule)}</small>}
+    </>
   );
 }
 
@@ -162,15 +180,7 @@ function Warning({ inactivity, closesAt, onEnd }: WarningProps) {
           )}
         </div>
       </div>
-      <div class="row">
-        <button type="button" class="button first" onClick={() => setSmall(true)}>
-          {words.willBet}
-        </button>
-        <button type="button" class="button" onClick={onEnd}>
-          {words.end}
-        </button>
-      </div>
-      {inactivity.rule && <small>{words.rule(inactivity.rule)}</small>}
+      <Choice first={words.willBet} onFirst={() => setSmall(true)} onEnd={onEnd} rule={inactivity.rule} />
     </section>
   );
 }

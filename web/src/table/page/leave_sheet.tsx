@@ -1,7 +1,7 @@
 // Leaving a table: ending the session, or returning to the lobby while it goes on. The player decides (804/2015:27).
 import { useState } from "preact/hooks";
 import { balances } from "../../api/platform";
-import { Refusal } from "../../api/refusal";
+import { asRefusal } from "../../api/refusal";
 import { addressOf } from "../../browser/routes";
 import { Sheet } from "../../design/overlays/sheet";
 import { notify } from "../../design/overlays/toast";
@@ -19,7 +19,7 @@ export async function endSession(table: LiveTable): Promise<void> {
   try {
     await table.leave();
   } catch (error) {
-    notify(refusalText(error instanceof Refusal ? error : new Refusal("", {}, "", ""), table.mode.value), "bad");
+    notify(refusalText(asRefusal(error), table.mode.value), "bad");
   }
 }
 
