@@ -91,9 +91,7 @@ def test_a_connection_that_breaks_at_the_launch_still_shows_the_round(
     player = Player.demo_player_of(platform, page)
     own_table = player.own_table(ALONE)
     bets = round_checks.mixed_bets(ALONE)
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     line.cut_at = "RouletteService.Spin"
     table.record_stages()
     table.spin()
@@ -179,9 +177,7 @@ def test_the_gateway_dies_while_bets_are_taken_and_while_the_ball_rolls(
     player = Player.demo_player_of(platform, page)
     bets = round_checks.mixed_bets(listed)
     table.wait_for_betting()
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     round_id = player.table(listed)["table"]["round"]["round_id"]
 
     _kill_gateway(platform)

@@ -113,6 +113,12 @@ class TablePage:
         for _ in range(times):
             self.page.mouse.click(*self.chip_positions()[place])
 
+    def place_bets(self, bets: Bets) -> None:
+        """Places bets in chips of 100 cents, and waits until they count."""
+        for place, cents in bets.items():
+            self.place_chips(place, cents // 100)
+        self.expect_confirmed_chips(bets)
+
     def chip_positions(self) -> dict[str, tuple[float, float]]:
         """The spot of every place."""
         spots: dict[str, tuple[float, float]] = self.part("board").evaluate(_SPOTS)

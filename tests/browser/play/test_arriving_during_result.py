@@ -37,9 +37,7 @@ def test_a_reload_continues_the_result(
     player = Player.demo_player_of(platform, page)
     own_table = player.own_table(listed)
     bets = round_checks.mixed_bets(listed)
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     table.spin()
     table.expect_stage(when)
     page.reload()
@@ -77,9 +75,7 @@ def test_a_player_back_from_the_lobby_and_a_newcomer_see_the_result(
     player = Player.demo_player_of(platform, page)
     bets = round_checks.mixed_bets(listed)
     table.wait_for_betting()
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     round_id = player.table(listed)["table"]["round"]["round_id"]
     office.advance_tables(WINDOW_S)
     table.expect_stage("rolling")

@@ -49,9 +49,7 @@ def test_a_round_alone(
     screenshot(page, f"alone-{listed_id}-{device}-1-empty")
 
     bets = round_checks.mixed_bets(listed_id)
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     staked = sum(bets.values())
     assert player.on_felt(own_table) == bets
     expect(table.balance).to_have_attribute("data-cents", str(had - staked))

@@ -82,9 +82,7 @@ def _bets(table: TablePage, player: Player) -> Sitting:
     had = player.balance("MODE_REAL")[0]
     bets = round_checks.mixed_bets(table.listed_id)
     table.wait_for_betting()
-    for place, cents in bets.items():
-        table.place_chips(place, cents // 100)
-    table.expect_confirmed_chips(bets)
+    table.place_bets(bets)
     assert player.on_felt(table.listed_id) == bets
     expect(table.balance).to_have_attribute("data-cents", str(had - sum(bets.values())))
     return Sitting(table, player, had, bets, player.table(table.listed_id)["table"]["round"]["round_id"])

@@ -43,9 +43,7 @@ def test_a_result_stays_while_the_next_round_takes_bets(
     seats["desktop"].wait_for_betting()
     round_id = players["desktop"].table(listed)["table"]["round"]["round_id"]
     for table in seats.values():
-        for place, cents in bets.items():
-            table.place_chips(place, cents // 100)
-        table.expect_confirmed_chips(bets)
+        table.place_bets(bets)
     office.advance_tables(WINDOW_S)
     for table in seats.values():
         table.expect_stage("paid")
