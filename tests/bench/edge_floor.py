@@ -12,6 +12,7 @@ import grpc
 import uvloop
 
 from stack.servers.ephemeral import free_port
+from tests.processes.databases import connect_asyncpg
 
 SERVICE, METHOD = "bench.Echo", "Echo"
 # About as much as a bet.
@@ -72,7 +73,7 @@ class Floor:
 
 @asynccontextmanager
 async def floor(address: str, owner_url: str) -> AsyncIterator[Floor]:
-    connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(owner_url)
     try:
         async with grpc.aio.insecure_channel(address) as channel:
             measured = Floor(channel, connection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncpg
+from tests.processes.databases import connect_asyncpg
 
 # Four entries a stake: placed and returned, with two balance parts each.
 ENTRIES_PER_STAKE = 4
@@ -68,7 +68,7 @@ UPDATE accounts SET version = version + 2 * turns FROM turns WHERE accounts.acco
 
 async def fill(owner_url: str, entries: int) -> None:
     """Adds about so many entries at the first table, shared among its players."""
-    connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(owner_url)
     try:
         left = max(0, entries) // ENTRIES_PER_STAKE
         while left > 0:
@@ -88,7 +88,7 @@ async def fill(owner_url: str, entries: int) -> None:
 
 async def count(owner_url: str) -> int:
     """The number of entries in the ledger."""
-    connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(owner_url)
     try:
         entries: int = await connection.fetchval("SELECT count(*) FROM entries")
         return entries

@@ -18,7 +18,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import asyncpg
 import psutil
 import uvloop
 from grpc_health.v1 import health_pb2
@@ -28,6 +27,7 @@ from services.kit.round_limits import STAKES_LIMIT
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import ledger_history
+from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import Seat, WalletClient, WalletProcess
 
 DATABASE, OWNER, USER = "feltro_wallet", "feltro_owner", "feltro_wallet"
@@ -140,7 +140,7 @@ def pgbench(postgres: EmbeddedPostgres, seconds: int) -> Measured:
 
 async def plain_commits(url: str, seconds: float) -> Measured:
     """Measures one row and one commit at a time, the floor of a lone stake."""
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(url)
     try:
         await connection.execute(
             "CREATE TABLE IF NOT EXISTS plain_commit (no bigint GENERATED ALWAYS AS IDENTITY, at text)"
@@ -225,7 +225,7 @@ class Tables:
 async def wait_until_outbox_empty(owner_url: str) -> float:
     """Waits until every fact has left the outbox; returns the seconds."""
     started = time.perf_counter()
-    connection = await asyncpg.connect(owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(owner_url)
     try:
         while await connection.fetchval("SELECT EXISTS (SELECT 1 FROM outbox)"):
             await asyncio.sleep(0.05)

@@ -75,6 +75,11 @@ class MigrationFailed(RuntimeError):
     """`feltro migrate` failed; the message is what it printed."""
 
 
+async def connect_asyncpg(url: str) -> Connection:
+    """Connects past SQLAlchemy, with one of its addresses."""
+    return await asyncpg.connect(url.replace("+asyncpg", ""))
+
+
 def migrate(service: str, owner_url: str) -> subprocess.CompletedProcess[str]:
     """`feltro migrate <service>`."""
     return subprocess.run(

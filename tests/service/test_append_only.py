@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
-from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE, GameDatabase, WalletDatabase
+from tests.processes.databases import (
+    OWNER_ROLE,
+    ROULETTE_ROLE,
+    WALLET_ROLE,
+    GameDatabase,
+    WalletDatabase,
+    connect_asyncpg,
+)
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -73,7 +80,7 @@ async def database(
 ) -> AsyncIterator[ServiceDatabase]:
     kind = request.param
     migrated = wallet_database if kind == "wallet" else game_database
-    connection = await asyncpg.connect(migrated.owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(migrated.owner_url)
     yield ServiceDatabase(kind, WALLET_ROLE if kind == "wallet" else ROULETTE_ROLE, connection)
     await connection.close()
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, TypedDict, TypeVar, Unpack
 
+import pytest
+
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.refusal import Refused
@@ -19,6 +21,8 @@ from tests.simulation.environment.world import World
 
 TABLE_ID = "mesa"
 STARTING_CENTS = 50_000
+
+both_regulations = pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
 
 _T = TypeVar("_T")
 

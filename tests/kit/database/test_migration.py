@@ -18,7 +18,7 @@ from services.kit.database import migration, postgresql, schema
 from services.kit.table import schema as game_migrate
 from services.wallet import migrate as wallet_migrate
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, connect_asyncpg
 
 _numbers = itertools.count(1)
 
@@ -55,7 +55,7 @@ class Migration:
 
     async def in_another_transaction(self, statement: str) -> asyncpg.Connection[asyncpg.Record]:
         """Opens another connection with a transaction that has not ended."""
-        connection = await asyncpg.connect(self.owner_url.replace("+asyncpg", ""))
+        connection = await connect_asyncpg(self.owner_url)
         await connection.execute("BEGIN")
         await connection.execute(statement)
         return connection

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-import asyncpg
-
+from tests.processes.databases import connect_asyncpg
 from tests.service.roulette.platform import RoulettePlatform
 
 CONCURRENT_REPLAYS = 20
@@ -13,7 +12,7 @@ CONCURRENT_REPLAYS = 20
 
 async def rounds_played(platform: RoulettePlatform) -> list[str]:
     """Every round that has ended, at any table."""
-    connection = await asyncpg.connect(platform.roulette.database_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(platform.roulette.database_url)
     try:
         rows = await connection.fetch("SELECT round_id FROM rounds JOIN endings USING (round_no) ORDER BY round_no")
     finally:

@@ -21,6 +21,7 @@ from feltro.table.v1 import events_pb2
 from services.kit.bus.subjects import EVENTS_STREAM
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
+from tests.processes.databases import connect_asyncpg
 from tests.service.roulette_crash.bots import BetLog, BetRecord
 from tests.service.roulette_crash.processes import Processes
 
@@ -65,7 +66,7 @@ class Totals:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Connection]:
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(url)
     try:
         yield connection
     finally:

@@ -17,7 +17,7 @@ from services.kit import background
 from services.kit.database import postgresql
 from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
-from tests.processes.databases import GameDatabase
+from tests.processes.databases import GameDatabase, connect_asyncpg
 from tests.service.table.stoppable_nats import StoppableNats
 
 if TYPE_CHECKING:
@@ -52,14 +52,10 @@ async def journal(game_database: GameDatabase, engine: AsyncEngine) -> AsyncIter
         yield journal
 
 
-async def _connect(url: str) -> Connection:
-    return await asyncpg.connect(url.replace("+asyncpg", ""))
-
-
 @pytest.fixture
 async def service_connection(game_database: GameDatabase) -> AsyncIterator[Connection]:
     """A connection as the service has it."""
-    connection = await _connect(game_database.url)
+    connection = await connect_asyncpg(game_database.url)
     yield connection
     await connection.close()
 
@@ -67,7 +63,7 @@ async def service_connection(game_database: GameDatabase) -> AsyncIterator[Conne
 @pytest.fixture
 async def owner_connection(game_database: GameDatabase) -> AsyncIterator[Connection]:
     """A connection as migrations have it."""
-    connection = await _connect(game_database.owner_url)
+    connection = await connect_asyncpg(game_database.owner_url)
     yield connection
     await connection.close()
 

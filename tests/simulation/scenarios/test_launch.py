@@ -16,12 +16,11 @@ from tests.simulation.scenario import (
     STARTING_CENTS,
     TABLE_ID,
     Scenario,
+    both_regulations,
     closes_at,
     placed_stake,
     refusal_reason,
 )
-
-both_regulations = pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
 
 
 @both_regulations

@@ -17,12 +17,11 @@ from tests.simulation.scenario import (
     STARTING_CENTS,
     TABLE_ID,
     Scenario,
+    both_regulations,
     placed_stake,
     pocket_of,
     refusal_reason,
 )
-
-both_regulations = pytest.mark.parametrize("regulation", ["804/2015", "807/2015"])
 
 
 @both_regulations

@@ -48,6 +48,20 @@ async def placement_locked(connection: Connection, placement_id: str) -> AsyncIt
         yield
 
 
+@asynccontextmanager
+async def writer_held_up(
+    journal: PostgresJournal,
+    service_connection: Connection,
+    owner_connection: Connection,
+    placement_id: str = "held",
+) -> AsyncIterator[asyncio.Task[None]]:
+    """The journal's writer waits with one entry, which is returned: what is written meanwhile gathers behind it."""
+    async with placement_locked(owner_connection, placement_id):
+        first = asyncio.create_task(journal.write_opened(1, opened(placement_id, 1)))
+        await wait_for_lock(service_connection)
+        yield first
+
+
 async def assert_refused(writing: Awaitable[object], reason: type[BaseException], match: str | None = None) -> None:
     with pytest.raises(reason, match=match):
         await writing
@@ -162,9 +176,7 @@ async def test_g8_a_stale_owner_writes_nothing_while_its_neighbours_do(
     before = await row_counts(service_connection)
     async with running_journal(game_database.url, engine) as successor:
         assert await successor.take_ownership("t1") == 2
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         entries = [
             journal.write_opened(1, opened("t1", 3)),
             journal.write_drawn(1, drawn("t1.1")),
@@ -271,9 +283,7 @@ async def test_g3_entries_repeated_in_one_transaction_are_written_once(
     await journal.take_ownership("held")
     epoch = await journal.take_ownership("t1")
     draw = drawn("t1.1")
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         rest = [
             asyncio.create_task(entry)
             for _ in range(2)
@@ -359,9 +369,7 @@ async def test_g6_a_contradiction_in_one_transaction_harms_no_neighbour(
     for placement_id in ("held", "t1", "t2"):
         await journal.take_ownership(placement_id)
     await journal.write_opened(1, opened("t1", 1))
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         entries = [
             journal.write_drawn(1, drawn("t1.1", outcome=b"17")),
             journal.write_drawn(1, drawn("t1.1", outcome=b"18")),
@@ -399,9 +407,7 @@ async def test_entries_that_arrive_together_share_one_transaction(
         await journal.take_ownership(placement_id)
     for table in tables:
         await journal.write_opened(1, opened(table, 1))
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         players = [f"player-{number}" for number in range(50)]
         rest = [asyncio.create_task(journal.write_drawn(1, drawn(f"{table}.1", players))) for table in tables]
         await asyncio.sleep(0)
@@ -426,9 +432,7 @@ async def test_g11_a_group_has_a_limit(
             await journal.take_ownership(placement_id)
         for table in ("t1", "t2", "t3"):
             await journal.write_opened(1, opened(table, 1))
-        async with placement_locked(owner_connection, "held"):
-            first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-            await wait_for_lock(service_connection)
+        async with writer_held_up(journal, service_connection, owner_connection) as first:
             rest = [asyncio.create_task(journal.write_drawn(1, drawn(f"{table}.1"))) for table in ("t1", "t2", "t3")]
             await asyncio.sleep(0)
         await asyncio.gather(first, *rest)
@@ -446,9 +450,7 @@ async def test_g11_a_writer_waits_while_the_queue_is_full(
     monkeypatch.setattr(postgres, "WAITING_LIMIT", 2)
     async with running_journal(game_database.url, engine) as journal:
         await journal.take_ownership("t1")
-        async with placement_locked(owner_connection, "t1"):
-            first = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
-            await wait_for_lock(service_connection)
+        async with writer_held_up(journal, service_connection, owner_connection, "t1") as first:
             rest = [asyncio.create_task(journal.write_opened(1, opened("t1", number))) for number in range(2, 7)]
             await asyncio.sleep(0)
             assert journal._batcher.waiting_weight == 2
@@ -493,9 +495,7 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
         await kill_writer()
         raise asyncpg.ConnectionDoesNotExistError("the answer to COMMIT was lost")
 
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         monkeypatch.setattr(postgresql.DirectConnection, "transaction", interrupted)
         draw = drawn("t2.1")
         entries = [
@@ -539,9 +539,7 @@ async def test_an_entry_that_the_database_cannot_take_fails_alone(
     for placement_id in ("held", "t1", "t2"):
         await journal.take_ownership(placement_id)
     await journal.write_opened(1, opened("t1", 1))
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         impossible = Ended("t1.1", Ending.VOID, AT, "a zero byte: \x00", [], [])
         rest = [
             asyncio.create_task(entry)
@@ -592,9 +590,7 @@ async def test_a_caller_that_gives_up_before_its_turn_writes_nothing(
 ) -> None:
     for placement_id in ("held", "t1"):
         await journal.take_ownership(placement_id)
-    async with placement_locked(owner_connection, "held"):
-        first = asyncio.create_task(journal.write_opened(1, opened("held", 1)))
-        await wait_for_lock(service_connection)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
         given_up = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
         await asyncio.sleep(0)
         given_up.cancel()

@@ -21,6 +21,7 @@ from services.wallet.audit.auditor import Auditor, Finding
 from services.wallet.audit.checks import CHECKS, Check
 from services.wallet.audit.command import command
 from services.wallet.audit.watch import AuditWatch
+from tests.processes.databases import connect_asyncpg
 from tests.service.wallet.ledger_writer import AT, LedgerWriter, SmallLedger, small_ledger
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(url)
     try:
         yield connection
     finally:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import asyncpg
 import pytest
 from sqlalchemy import text
 
 from services.wallet.audit.auditor import Auditor, connect
 from services.wallet.audit.transfer_shapes import SHAPES
 from services.wallet.model.state import Mode, Play, RoundState, TransferKind
+from tests.processes.databases import connect_asyncpg
 from tests.service.wallet.in_process_wallet import DEMO, MULTI_PLAYER, POKER, open_wallet
 from tests.service.wallet.ledger_writer import FREE, LOCKED, LedgerWriter, Leg, Session, Table, small_ledger
 
@@ -53,7 +53,7 @@ class Scenario(NamedTuple):
 
 @pytest.fixture
 async def scenario(wallet_database: WalletDatabase) -> AsyncIterator[Scenario]:
-    connection = await asyncpg.connect(wallet_database.url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(wallet_database.url)
     writer = LedgerWriter(connection)
     ledger = await small_ledger(writer)
     other_table = await writer.table("poker-2", Play.POKER)

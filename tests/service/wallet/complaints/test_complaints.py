@@ -22,6 +22,7 @@ from services.wallet.complaints import states
 from services.wallet.complaints.states import ActionImpossible, ComplaintAction, ComplaintState
 from services.wallet.outbox import facts
 from services.wallet.server.complaint_service import TEXT_CHARACTERS_LIMIT, ComplaintService
+from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.ledger_writer import LedgerWriter, SmallLedger, small_ledger
 
@@ -56,7 +57,7 @@ class TickingClock:
 @pytest.fixture
 async def connection(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
     """A connection that reads and writes the rows behind the service."""
-    connection = await asyncpg.connect(wallet_database.url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(wallet_database.url)
     yield connection
     await connection.close()
 

@@ -17,7 +17,7 @@ from services.kit.refusal import Refused
 from services.kit.settings import WrongSettings, load
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.settings import WalletSettings
-from tests.processes.databases import WalletDatabase
+from tests.processes.databases import WalletDatabase, connect_asyncpg
 from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.in_process_wallet import (
     DEMO,
@@ -230,7 +230,7 @@ async def test_g12_a_prize_that_cannot_be_recorded_is_not_paid(
     wallet_database: WalletDatabase, wallet: InProcessWallet, ana: Seat
 ) -> None:
     stake_id = await wallet.place(ana, "r1", 300)
-    owner = await asyncpg.connect(wallet_database.owner_url.replace("+asyncpg", ""))
+    owner = await connect_asyncpg(wallet_database.owner_url)
     try:
         await owner.execute("REVOKE INSERT ON relevant_events FROM feltro_wallet")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
@@ -285,7 +285,7 @@ async def test_g3_the_database_accepts_an_event_once_and_none_below_its_limit(
         "INSERT INTO relevant_events (at, kind, transfer_no, account_no, amount_cents, staked_cents, limit_cents)"
         " SELECT at, kind, transfer_no + $1, account_no, amount_cents - $2, 0, limit_cents FROM relevant_events"
     )
-    service = await asyncpg.connect(wallet_database.url.replace("+asyncpg", ""))
+    service = await connect_asyncpg(wallet_database.url)
     try:
         with pytest.raises(asyncpg.UniqueViolationError, match="relevant_events_noted_once"):
             await service.execute(insert, 0, 0)

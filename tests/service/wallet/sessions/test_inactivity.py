@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, timedelta
 
-import asyncpg
 import pytest
 from sqlalchemy import text
 
@@ -16,7 +15,7 @@ from services.kit.database import postgresql
 from services.kit.refusal import Refused
 from services.wallet.sessions.clock import SessionClock
 from services.wallet.sessions.inactivity_watch import OUTAGE_THRESHOLD, InactivityWatch
-from tests.processes.databases import WalletDatabase
+from tests.processes.databases import WalletDatabase, connect_asyncpg
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     ENDED,
@@ -35,12 +34,6 @@ from tests.service.wallet.in_process_wallet import (
     open_wallet,
     player,
 )
-
-
-@pytest.fixture
-async def wallet(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    async with open_wallet(wallet_database.url) as opened:
-        yield opened
 
 
 async def at_individual_table(wallet: InProcessWallet, player_id: str = "ana", regulation: str = "804/2015") -> Seat:
@@ -422,7 +415,7 @@ async def test_concurrent_bets_and_sweeps_never_end_a_session_with_an_open_stake
 
 
 async def verify_no_ended_session_has_a_stake(wallet_database: WalletDatabase) -> None:
-    connection = await asyncpg.connect(wallet_database.owner_url.replace("+asyncpg", ""))
+    connection = await connect_asyncpg(wallet_database.owner_url)
     try:
         count = await connection.fetchval(
             "SELECT count(*) FROM stakes JOIN sessions USING (session_no) WHERE stakes.state = 1 AND sessions.state = 5"

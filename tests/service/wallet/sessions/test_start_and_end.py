@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -32,12 +31,6 @@ from tests.service.wallet.in_process_wallet import (
 
 # Spelled like an id of the wallet.
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-async def wallet(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    async with open_wallet(wallet_database.url) as opened:
-        yield opened
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.wallet.sessions import summary as session_summary
-from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     INDIVIDUAL,
@@ -18,14 +16,7 @@ from tests.service.wallet.in_process_wallet import (
     POKER,
     InProcessWallet,
     Seat,
-    open_wallet,
 )
-
-
-@pytest.fixture
-async def wallet(wallet_database: WalletDatabase) -> AsyncIterator[InProcessWallet]:
-    async with open_wallet(wallet_database.url) as opened:
-        yield opened
 
 
 async def summary_of(wallet: InProcessWallet, seat: Seat) -> session_pb2.SessionSummary:

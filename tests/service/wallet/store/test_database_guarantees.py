@@ -14,6 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from services.wallet.model.state import Mode, TransferKind
+from tests.processes.databases import connect_asyncpg
 from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, SmallLedger, small_ledger
 
 if TYPE_CHECKING:
@@ -27,14 +28,10 @@ MIGRATIONS = Path(__file__).parents[4] / "services" / "wallet" / "migrations"
 ENTRY = "INSERT INTO entries VALUES ($1, $2, $3, 1, 1, NULL, $4, $5, $6)"
 
 
-async def _connected(url: str) -> Connection:
-    return await asyncpg.connect(url.replace("+asyncpg", ""))
-
-
 @pytest.fixture
 async def service(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
     """A connection of the service's role."""
-    connection = await _connected(wallet_database.url)
+    connection = await connect_asyncpg(wallet_database.url)
     yield connection
     await connection.close()
 
@@ -42,7 +39,7 @@ async def service(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
 @pytest.fixture
 async def owner(wallet_database: WalletDatabase) -> AsyncIterator[Connection]:
     """A connection of the schema's owner, as migrations use it."""
-    connection = await _connected(wallet_database.owner_url)
+    connection = await connect_asyncpg(wallet_database.owner_url)
     yield connection
     await connection.close()
 

@@ -20,6 +20,7 @@ from feltro.wallet.v1 import events_pb2, types_pb2
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
 from services.wallet.outbox.facts import STREAM, SUBJECTS, TRANSFERS_SUBJECT
+from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletProcess
 from tests.service.wallet.ledger.ledger_model import (
     BuyIn,
@@ -377,7 +378,7 @@ async def test_g5_acknowledged_commands_exist_once_however_often_the_wallet_is_k
                 callers.create_task(load.move_cash())
         assert load.expected.unanswered >= KILLS, "the wallet was killed while no call was waiting"
 
-        connection = await asyncpg.connect(wallet_database.url.replace("+asyncpg", ""))
+        connection = await connect_asyncpg(wallet_database.url)
         try:
             await _compare_ledger(connection, load.expected)
             await _compare_stream(connection, load.expected, wallet_process.nats_url)
