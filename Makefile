@@ -6,9 +6,6 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge ci environment
 
 IN := .venv/bin/python
-# What runs in the process of a test; services in processes of their own are not measured.
-COVERING := tests/engine tests/kit tests/simulation tests/service/table tests/service/wallet
-
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -27,8 +24,8 @@ web: protos ## build the front-end (build/web), when its sources changed
 test: protos ## every test that needs no container engine and no browser
 	@$(IN) -m pytest -n 4 --durations=20 $(ARGS)
 
-coverage: protos ## which lines of the engines, the ledger and the table runtime no test runs
-	@$(IN) -m pytest -n 4 --cov --cov-report=term-missing:skip-covered -m "not slow" $(COVERING) $(ARGS)
+coverage: protos ## `make test`, and which lines of the engines, the ledger and the table runtime it does not run
+	@$(MAKE) test ARGS='--cov $(ARGS)'
 
 test-web: protos ## the front-end: types, style and its own tests
 	@$(IN) -m tools.web --check
