@@ -81,8 +81,8 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
     "SessionService_EndSession": {"cause"},
     "SessionService_EndPlayerSessions": {"cause"},
     # A clock goes forward only, and not for ever.
-    "SessionService_AdvanceSessionClock": {"by"},
-    "TableService_AdvanceTableClock": {"by"},
+    "SessionService_AdvanceSessionClock": {"by_ms"},
+    "TableService_AdvanceTableClock": {"by_ms"},
     # What a table is never changes, and each game has rules of its own.
     "TableService_ConfigureTable": {"effective_at", "regulation", "mode", "play", "seats", "maxima"},
     "SessionService_SetInactivityPolicy": {"rebuy_grace_seconds"},

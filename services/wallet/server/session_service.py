@@ -27,7 +27,7 @@ from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions import summary as session_summary
-from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.clock import AHEAD_LIMIT, SessionClock
 from services.wallet.sessions.messages import changed_fact, session_message, started_fact
 from services.wallet.settings import WalletSettings
 from services.wallet.store import accounts, queries
@@ -279,7 +279,7 @@ class SessionService:
         async with self._engine.begin() as connection:
             ahead = await self._session_clock.advance(connection, by)
         self._session_clock.set_ahead(ahead)
-        return session_pb2.AdvanceSessionClockResponse(now=timestamp(self._session_clock.now()))
+        return session_pb2.AdvanceSessionClockResponse(at=timestamp(self._session_clock.now()))
 
 
 async def _account(connection: AsyncConnection, account_id: str) -> PlayerAccount | None:
@@ -351,10 +351,7 @@ def _device(device: session_pb2.Device) -> Device:
 
 
 def _positive_duration(request: session_pb2.AdvanceSessionClockRequest) -> timedelta:
-    try:
-        by = request.by.ToTimedelta()
-    except (ValueError, OverflowError):
-        by = timedelta()
-    if by <= timedelta():
-        raise refusals.invalid("by", "has to be above zero: the clock goes forward only.")
-    return by
+    limit_ms = AHEAD_LIMIT // timedelta(milliseconds=1)
+    if not 0 < request.by_ms <= limit_ms:
+        raise refusals.invalid("by_ms", f"has to be from 1 to {limit_ms}: the clock goes forward only.")
+    return timedelta(milliseconds=request.by_ms)

@@ -56,7 +56,7 @@ class SessionClock:
         ahead_us = (await connection.execute(_ADVANCE, values)).scalar_one_or_none()
         if ahead_us is None:
             raise refusals.invalid(
-                "by", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
+                "by_ms", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
             )
         return timedelta(microseconds=ahead_us)
 

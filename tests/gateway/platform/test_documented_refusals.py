@@ -371,7 +371,7 @@ async def _(client: PlatformClient) -> Answer:
 @provokes(WALLET, "NOT_OFFERED")
 async def _(client: PlatformClient) -> Answer:
     path = "/v1/development/sessionClock:advance"
-    return await client.restricted.call("POST", path, {"by": "1s"}, client.operator_token)
+    return await client.restricted.call("POST", path, {"by_ms": 1000}, client.operator_token)
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -595,7 +595,7 @@ async def _(client: PlatformClient) -> Answer:
 @provokes(TABLE, "NOT_OFFERED")
 async def _(client: PlatformClient) -> Answer:
     path = "/v1/development/tableClock:advance"
-    return await client.restricted.call("POST", path, {"game": "roulette", "by": "1s"}, client.operator_token)
+    return await client.restricted.call("POST", path, {"game": "roulette", "by_ms": 1000}, client.operator_token)
 
 
 @provokes(GATEWAY, "NOT_OFFERED")

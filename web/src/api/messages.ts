@@ -49,7 +49,7 @@ export interface Methods {
   ];
   "TableService.ListTableRounds": [{ table_id: string } & Page, Schemas["table.v1.ListTableRoundsResponse"]];
   "TableService.ListPlayerRounds": [
-    { game: string; player_id: string; table_id?: string; in_progress_only?: boolean } & Page,
+    { game: string; player_id: string; table_id?: string; open_only?: boolean } & Page,
     Schemas["table.v1.ListPlayerRoundsResponse"],
   ];
 

@@ -137,11 +137,11 @@ class TableService(Generic[Bets, Outcome]):
         table_id = validation.table_id(request.table_id) if request.table_id else None
         requested = page_request(request.page_size, request.page_token)
         undrawn: list[PlayerRound] = []
-        if request.include_open and not request.page_token:
+        if request.include_taking_bets and not request.page_token:
             # Read first: a round that is drawn before the next read is found there, so that none is missed.
             undrawn = await self._open_rounds.of_player(request.player_id, table_id)
         page = await self._history.list_player_rounds(
-            request.player_id, requested, table_id=table_id, in_progress_only=request.in_progress_only
+            request.player_id, requested, table_id=table_id, open_only=request.open_only
         )
         drawn = {each.round.round_id for each in page.items}
         recorded = [*(each for each in undrawn if each.round.round_id not in drawn), *page.items]
@@ -230,8 +230,8 @@ class TableService(Generic[Bets, Outcome]):
         self, request: table_pb2.AdvanceTableClockRequest, caller: Caller
     ) -> table_pb2.AdvanceTableClockResponse:
         self._verify_game(request.game)
-        now = await self._clock.advance(validation.positive_duration("by", request.by))
-        return table_pb2.AdvanceTableClockResponse(now=timestamp(now))
+        at = await self._clock.advance(validation.positive_milliseconds("by_ms", request.by_ms))
+        return table_pb2.AdvanceTableClockResponse(at=timestamp(at))
 
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:

@@ -168,7 +168,7 @@ async def test_a_new_version_takes_effect_with_the_next_round(driver: RouletteDr
     during = await driver.bet(seated_player, first, {"red": 100})
     await driver.void(table_id, first)
     opened = (
-        await watcher.wait_for("round_opened", after=(await watcher.wait_for("round_void", first)).seq)
+        await watcher.wait_for("round_opened", after=(await watcher.wait_for("round_voided", first)).seq)
     ).round_opened
     refused = await refusal(driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"black": 100}))
     window = opened.round.closes_at.ToDatetime(UTC) - opened.round.opened_at.ToDatetime(UTC)

@@ -255,8 +255,8 @@ async def test_the_player_ends_the_session_and_gets_its_summary(wallet: InProces
     ended = await wallet.end_session(seat)
 
     assert (ended.session.state, ended.session.end_cause) == (ENDED, session_pb2.END_CAUSE_PLAYER)
-    assert (ended.summary.staked_cents, ended.summary.won_cents, ended.summary.net_cents) == (500, 800, 300)
-    assert ended.summary.duration.seconds == 90
+    assert (ended.summary.staked_cents, ended.summary.payout_cents, ended.summary.net_cents) == (500, 800, 300)
+    assert ended.summary.duration_ms == 90000
     assert await wallet.fact_names("ana") == ["started", "ended"]
     fact = (await wallet.player_facts("ana"))[-1].session_ended
     assert (fact.session, fact.summary) == (ended.session, ended.summary)
@@ -449,7 +449,7 @@ async def test_the_clock_is_advanced_for_every_replica(
     wallet: InProcessWallet, wallet_database: WalletDatabase
 ) -> None:
     answer = await wallet.advance_session_clock(100)
-    assert answer.now.ToDatetime(T0.tzinfo) == T0 + timedelta(seconds=100)
+    assert answer.at.ToDatetime(T0.tzinfo) == T0 + timedelta(seconds=100)
 
     async with open_wallet(wallet_database.url, wallet.clock) as restarted:
         assert restarted.session_clock.now() == T0 + timedelta(seconds=100)
@@ -463,7 +463,7 @@ async def test_the_clock_is_advanced_only_forward_and_within_its_limit(wallet: I
     with pytest.raises(Refused) as refused:
         await wallet.advance_session_clock(seconds)
 
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by"})
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by_ms"})
 
 
 async def test_a_real_clock_cannot_be_advanced_and_ignores_earlier_advances(wallet_database: WalletDatabase) -> None:
