@@ -42,6 +42,11 @@ class SessionClock:
         """The time of sessions, as of the last refresh."""
         return self._clock.now() + self._ahead
 
+    @property
+    def ahead(self) -> timedelta:
+        """How far it is ahead of the machine's clock."""
+        return self._ahead
+
     async def refresh(self) -> None:
         """Reads how far the clock has been advanced, by any replica."""
         if self.advanceable:

@@ -100,7 +100,7 @@ class BackOffice:
 
     def transactions(self, account_id: str) -> list[Json]:
         """Newest first."""
-        found: list[Json] = self._get(f"/v1/accounts/{account_id}/transactions?page_size=500")["transactions"]
+        found: list[Json] = self._get(f"/v1/transactions?account_id={account_id}&page_size=500")["transactions"]
         return found
 
     def _get(self, path: str) -> Json:

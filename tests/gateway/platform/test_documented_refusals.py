@@ -238,7 +238,7 @@ async def client(
 
 @provokes(WALLET, "INVALID")
 async def _(client: PlatformClient) -> Answer:
-    return await client.get(f"/v1/accounts/{UNKNOWN_ID}/transactions?page_size=501")
+    return await client.get(f"/v1/transactions?account_id={UNKNOWN_ID}&page_size=501")
 
 
 @provokes(WALLET, "INSUFFICIENT_FUNDS")

@@ -202,7 +202,10 @@ class LiveTable(Generic[Bets, Outcome]):
         """Launches the ball for the player (`804/2015:15`); returns None if the round ended before the last one."""
         if not self.individual:
             raise TableRefused(
-                "WRONG_PLAY", "Here the round closes by the clock.", table_id=self.table_id, play="MULTI_PLAYER"
+                "WRONG_PLAY",
+                "Here the round closes by the clock.",
+                table_id=self.table_id,
+                play="PLAY_MULTI_PLAYER",
             )
         round_ = self._round
         if round_ is None or round_.round_id != round_id:

@@ -46,7 +46,9 @@ async def game_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
 
 
 async def enabled(driver: RouletteDriver, table_id: str) -> bool:
-    listed = (await driver.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
+    listed = (
+        await driver.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette", page_size=500))
+    ).tables
     return next(table.enabled for table in listed if table.table_id == table_id)
 
 

@@ -110,7 +110,11 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(
         assert ended.session.ended_at.ToDatetime(UTC) >= ends_at
         assert ended.session.end_cause == session_pb2.END_CAUSE_INACTIVITY
         won = played[regulation].payout_cents
-        assert (ended.summary.staked_cents, ended.summary.payout_cents, ended.summary.net_cents) == (100, won, won - 100)
+        assert (ended.summary.staked_cents, ended.summary.payout_cents, ended.summary.net_cents) == (
+            100,
+            won,
+            won - 100,
+        )
         left = await (await driver.watch(seated_player.table_id)).wait_for("seat_left")
         assert left.seat_left.seat == seated_player.seat
         refused = await refusal(driver.bet(seated_player, played[regulation].next_round_id, {"red": 100}))

@@ -66,7 +66,7 @@ async def test_refusals_carry_reason_and_facts(wallet_client: WalletClient) -> N
     assert earlier.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert refusal_facts(earlier.value) == (
         "RULE_VIOLATED",
-        {"field": "idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
+        {"field": "policy.idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
     )
     assert (foreign.value.code(), refusal_reason(foreign.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
     assert refusal_reason(moved.value) == "SCOPE_MISSING"
@@ -146,4 +146,7 @@ async def test_an_ended_session_takes_no_stake(wallet_client: WalletClient) -> N
         )
 
     assert ended.session.state == session_pb2.SESSION_STATE_ENDED
-    assert refusal_facts(refused.value) == ("SESSION_ENDED", {"session_id": seat.session_id, "state": "ENDED"})
+    assert refusal_facts(refused.value) == (
+        "SESSION_ENDED",
+        {"session_id": seat.session_id, "state": "SESSION_STATE_ENDED"},
+    )

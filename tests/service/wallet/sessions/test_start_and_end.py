@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
@@ -26,6 +26,7 @@ from tests.service.wallet.in_process_wallet import (
     T0,
     InProcessWallet,
     ManualClock,
+    Seat,
     open_wallet,
     player,
 )
@@ -169,7 +170,7 @@ async def test_no_real_account_plays_at_a_demonstration_table(wallet: InProcessW
         await wallet.start_session(account_id, "fun")
 
     assert refused.value.reason == "MODE_MISMATCH"
-    assert refused.value.facts == {"account_id": account_id, "account_mode": "REAL", "table_mode": "DEMO"}
+    assert refused.value.facts == {"account_id": account_id, "account_mode": "MODE_REAL", "table_mode": "MODE_DEMO"}
 
 
 async def test_a_blocked_account_starts_no_session(wallet: InProcessWallet) -> None:
@@ -400,6 +401,34 @@ async def test_sessions_ended_by_an_operator_record_that_cause(wallet: InProcess
 
 
 # -- activity and lists -----------------------------------------------------------------------------------------------
+
+
+async def test_a_bet_counts_as_activity_at_once_and_when_its_round_ends(wallet: InProcessWallet) -> None:
+    await wallet.open_table("many", MULTI_PLAYER)
+    # Sessions have a clock of their own, which is ahead.
+    await wallet.advance_session_clock(3600)
+    seat, other = await wallet.sit_down("ana", "many"), await wallet.sit_down("rui", "many")
+    started = T0 + timedelta(hours=1)
+
+    async def last_activity(of: Seat) -> list[datetime]:
+        """As it is read alone, among the player's sessions and among the table's."""
+        of_player = session_pb2.ListSessionsRequest(player_id=of.player_id)
+        at_table = session_pb2.ListTableSessionsRequest(table_id="many")
+        found = [
+            (await wallet.get_session(of)).session,
+            *(await wallet.session_service.list_sessions(of_player, OPERATOR)).sessions,
+            *(await wallet.session_service.list_table_sessions(at_table, OPERATOR)).sessions,
+        ]
+        return [each.last_activity_at.ToDatetime(UTC) for each in found if each.player_id == of.player_id]
+
+    wallet.clock.advance(30)
+    stake = await wallet.place(seat, "r1", 100)
+    wallet.clock.advance(10)
+    assert await last_activity(seat) == [started + timedelta(seconds=30)] * 3
+    await wallet.settle("many", "r1", {stake: 0}, [seat.session_in_round(), other.session_in_round()])
+    wallet.clock.advance(10)
+    assert await last_activity(seat) == [started + timedelta(seconds=40)] * 3
+    assert await last_activity(other) == [started] * 3
 
 
 async def test_activity_is_recorded_and_is_no_bet(wallet: InProcessWallet) -> None:
