@@ -99,7 +99,7 @@ class Activity:
         if self._wall_time() - last >= IDLE_LIMIT_S:
             minutes = IDLE_LIMIT_S // 60
             sentence = f"Nothing was done for {minutes} minutes: log in anew."
-            raise GatewayRefused("LOGIN_NEEDED", sentence, idle_limit_s=IDLE_LIMIT_S)
+            raise GatewayRefused("LOGIN_NEEDED", sentence, idle_limit_seconds=IDLE_LIMIT_S)
         self._remember(login.key, last)
 
     async def carry_over(self, previous: Login | None, renewed: Login | None) -> None:

@@ -21,6 +21,7 @@ from gateway.access.revocations import Revocations
 from gateway.backends.dispatcher import CallContext, LocalMethod
 from gateway.contracts import refusals
 from gateway.contracts.refusals import DOMAIN
+from services.kit import paging
 from services.kit.access.authorization import AccessRule, token_missing
 from services.kit.access.identity import SUBJECT_CHARACTERS_LIMIT
 from services.kit.refusal import Refused
@@ -73,11 +74,13 @@ class GatewayService:
         self, request: gateway_pb2.ListGamesRequest, context: CallContext
     ) -> gateway_pb2.ListGamesResponse:
         """While the bus is away the last known games; refused if none was ever seen."""
-        del request, context
+        del context
         names = self._games.games()
         if not names and not self._games.is_current:
             raise refusals.unavailable("It cannot be told which games are served: try again in a moment.")
-        return gateway_pb2.ListGamesResponse(games=[gateway_pb2.Game(game=name) for name in names])
+        games = ((name, gateway_pb2.Game(game=name)) for name in names)
+        page = paging.page_by_key(games, request.page_size, request.page_token, refusals.invalid)
+        return gateway_pb2.ListGamesResponse(games=page.items, next_page_token=page.next_page_token)
 
     async def enter_demo(
         self, request: gateway_pb2.EnterDemoRequest, context: CallContext

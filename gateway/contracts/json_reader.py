@@ -44,7 +44,8 @@ Converter = Callable[[object], object]
 # Sets a field of a message to a JSON value.
 Setter = Callable[[Message, object], None]
 
-_INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+# One way to write each number, as the documents describe it: no leading zeros, no `-0`.
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,19}", re.ASCII)
 _BASE64 = re.compile(BASE64_PATTERN, re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _READERS: dict[Descriptor, Reader] = {}
@@ -75,6 +76,8 @@ class JsonMismatch(Exception):
 class _Rule:
     """How one field is read."""
 
+    name: str
+    """The field's name in the proto, by which paths call it; a client may write it in lowerCamelCase too."""
     group: str
     """The oneof of the field, or its own name: at most one value of a group may be given."""
     accepts_null: bool
@@ -120,12 +123,12 @@ def _object_reader(rules: Mapping[str, _Rule]) -> Reader:
             if inner is None and not rule.accepts_null:
                 continue
             if rule.group in groups_read:
-                raise JsonMismatch(f"is given twice, or beside another of `{rule.group}`.", name)
+                raise JsonMismatch(f"is given twice, or beside another of `{rule.group}`.", rule.name)
             groups_read.add(rule.group)
             try:
                 rule.put(message, inner)
             except JsonMismatch as mismatch:
-                raise mismatch.nested_under(name) from None
+                raise mismatch.nested_under(rule.name) from None
 
     return read
 
@@ -135,7 +138,7 @@ def _rule(field: FieldDescriptor) -> _Rule:
     group = field.name if oneof is None else oneof.name
     accepts_null = field.type == FieldDescriptor.TYPE_MESSAGE and not field.is_repeated
     accepts_null = accepts_null and message_type(field).full_name == "google.protobuf.Value"
-    return _Rule(group, accepts_null, _setter(field))
+    return _Rule(field.name, group, accepts_null, _setter(field))
 
 
 def _setter(field: FieldDescriptor) -> Setter:

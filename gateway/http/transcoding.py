@@ -9,6 +9,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from gateway.contracts import json_codec
+from gateway.contracts.bounds import REQUEST_ID_FIELD, REQUEST_ID_RULE, is_request_id
 from gateway.contracts.descriptors import message_type
 from gateway.contracts.json_reader import JsonMismatch, converter_of, reader_of
 from gateway.contracts.json_types import WELL_KNOWN_TYPES
@@ -16,8 +17,6 @@ from gateway.contracts.methods import Binding, Method
 from gateway.http.problems import invalid
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
-REQUEST_ID_FIELD = "request_id"
-REQUEST_ID_CHARACTERS_LIMIT = 64
 # Values in one query (G11).
 PARAMETERS_LIMIT = 100
 # How deep a parameter may reach into the request: `round.table.table_id`.
@@ -112,8 +111,10 @@ class Transcoder:
             target.SetInParent()
             self._read_body(value, target)
         except JsonMismatch as mismatch:
-            sentence = str(mismatch) if mismatch.path else f"The body {mismatch.sentence}"
-            raise invalid(sentence, mismatch.path) from None
+            # Paths begin at the request, also where the body is one field of it.
+            found = mismatch if self._body == "*" else mismatch.nested_under(self._body)
+            sentence = str(found) if mismatch.path else f"The body {mismatch.sentence}"
+            raise invalid(sentence, found.path) from None
 
     def _read_query_into(self, message: Message, query: str) -> None:
         try:
@@ -128,7 +129,7 @@ class Transcoder:
             if parameter is None:
                 raise invalid(f"`{name[:60]}` is no parameter of this call.", name[:60])
             if parameter in given and not parameter.repeated:
-                raise invalid(f"`{name}` is given twice.", name)
+                raise invalid(f"`{parameter.name}` is given twice.", parameter.name)
             given.add(parameter)
             parameter.read_into(message, text)
 
@@ -211,12 +212,11 @@ def _set_request_id(message: Message, key: str | None) -> None:
         if not in_body:
             sentence = f"Name the command by a header `{IDEMPOTENCY_HEADER}`, so that it can be sent again safely."
             raise invalid(sentence, REQUEST_ID_FIELD)
+        if not is_request_id(in_body):
+            raise invalid(f"`{REQUEST_ID_FIELD}` {REQUEST_ID_RULE}", REQUEST_ID_FIELD)
         return
-    if not 0 < len(key) <= REQUEST_ID_CHARACTERS_LIMIT or not (key.isascii() and key.isprintable()) or " " in key:
-        sentence = (
-            f"`{IDEMPOTENCY_HEADER}` has to be 1 to {REQUEST_ID_CHARACTERS_LIMIT} printable characters without spaces."
-        )
-        raise invalid(sentence, REQUEST_ID_FIELD)
+    if not is_request_id(key):
+        raise invalid(f"`{IDEMPOTENCY_HEADER}` {REQUEST_ID_RULE}", REQUEST_ID_FIELD)
     if in_body not in {"", key}:
         raise invalid(
             f"`{IDEMPOTENCY_HEADER}` and `{REQUEST_ID_FIELD}` differ: they name the same thing.", REQUEST_ID_FIELD

@@ -15,6 +15,8 @@ from services.kit.refusal import Refused
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 # The code of a refusal is this minus the number of its gRPC code: -32001 (CANCELLED) to -32016 (UNAUTHENTICATED).
 REFUSED_CODE_BASE = -32000
+# Where all calls are made: the instance of every problem.
+PATH = "/v1/ws"
 # Calls in one batch, and the size of a call's id (G11).
 BATCH_LIMIT = 50
 ID_BYTES_LIMIT = 128
@@ -121,11 +123,9 @@ def failure(call_id: bytes, failed: CallFailed, trace_id: str) -> bytes:
 
 
 def failures(call_ids: Iterable[bytes], failed: CallFailed, trace_id: str) -> list[bytes]:
-    """Returns the same error for several calls, encoded once."""
+    """Returns the same error for several calls, encoded once: its data is a problem document, as of HTTP."""
     problem = failed.problem
-    data: dict[str, object] = {"status": problem.status, "trace_id": trace_id}
-    if problem.reason:
-        data |= {"reason": problem.reason, "domain": problem.domain, "facts": dict(problem.facts)}
+    data = problem.document(PATH, trace_id)
     error = json_codec.dumps({"code": failed.code, "message": problem.detail, "data": data})
     return [b'{"jsonrpc":"2.0","id":%s,"error":%s}' % (call_id, error) for call_id in call_ids]
 

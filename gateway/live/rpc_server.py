@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
+from google.protobuf.message import Message
 from prometheus_client import Counter
 
 from gateway.access.authenticator import Authenticator
 from gateway.access.principals import Principal
 from gateway.access.rate_limiter import RateLimiter
 from gateway.backends.dispatcher import CallContext, CallDispatcher
-from gateway.contracts import json_codec
+from gateway.contracts import bounds, json_codec
+from gateway.contracts.bounds import REQUEST_ID_FIELD
 from gateway.contracts.methods import Contracts
 from gateway.contracts.refusals import GatewayRefused, token_expired
 from gateway.http.call_metrics import CallMetrics, CallTransport
@@ -31,6 +33,7 @@ from services.kit.refusal import Refused
 # Tables that one connection may watch (G11).
 WATCHED_TABLES_LIMIT = 64
 _SEQ_LIMIT = 2**63
+_UNNAMED = "Name the command by its `request_id`, so that it can be sent again safely."
 
 # Methods that show a token.
 _TOKEN_METHODS = frozenset({"authenticate", "refresh"})
@@ -218,6 +221,9 @@ class RpcServer:
             request = json_codec.from_json(call.params, method.request_class)
         except json_codec.JsonMismatch as mismatch:
             raise json_rpc.invalid_params(str(mismatch), mismatch.path) from None
+        if method.has_request_id and not bounds.is_request_id(request_id := _request_id(request)):
+            sentence = f"`request_id` {bounds.REQUEST_ID_RULE}" if request_id else _UNNAMED
+            raise json_rpc.invalid_params(sentence, REQUEST_ID_FIELD)
         await self._authenticator.verify(principal)
         self._authenticator.record_activity(principal)
         context = CallContext(principal, trace.traceparent(), connection.client_address)
@@ -261,7 +267,7 @@ class RpcServer:
             and len(connection.watchers) + connection.pending_subscriptions >= WATCHED_TABLES_LIMIT
         ):
             sentence = "This connection watches as many tables as it may: unsubscribe from one first."
-            raise GatewayRefused("OVERLOADED", sentence, limit=WATCHED_TABLES_LIMIT)
+            raise GatewayRefused("TOO_MANY_TABLES", sentence, limit=WATCHED_TABLES_LIMIT)
         # Several subscriptions may be opened at the same time: each counts from here on.
         connection.pending_subscriptions += 1
         try:
@@ -317,6 +323,11 @@ def _failure(call: json_rpc.Call, failed: json_rpc.CallFailed, span: trace.Trace
     """Returns the answer to a call that failed, and logs it under the same trace."""
     log_problem(failed.problem, _CALL_REFUSED, {"method": call.method, "count": 1}, _OVERLOADED)
     return json_rpc.failure(call.id, failed, span.trace_id)
+
+
+def _request_id(request: Message) -> str:
+    named: str = getattr(request, REQUEST_ID_FIELD)
+    return named
 
 
 def _identity(principal: Principal) -> dict[str, object]:

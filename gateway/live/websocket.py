@@ -15,7 +15,7 @@ from gateway.access.principals import Principal
 from gateway.access.rate_limiter import ConnectionAllowance, RateLimiter
 from gateway.contracts.refusals import GatewayRefused
 from gateway.http.connection_limiter import ConnectionCounter
-from gateway.live import close_codes, close_log, connection_limits, frames
+from gateway.live import close_codes, close_log, connection_limits, frames, json_rpc
 from gateway.live.close_codes import CloseCode
 from gateway.live.connection_limits import SendBudget
 from gateway.live.encoding import Framing, notice
@@ -23,7 +23,7 @@ from gateway.live.feeds import Transport, Watcher
 from gateway.live.rpc_server import RpcServer
 from services.kit.refusal import Refused
 
-PATH = "/v1/ws"
+PATH = json_rpc.PATH
 # The size of a message, and how many messages of one connection are answered at once (G11).
 MESSAGE_BYTES_LIMIT = 64 * 1024
 PENDING_MESSAGES_LIMIT = 16

@@ -13,9 +13,11 @@ from gateway.access.activity import IDLE_LIMIT_S
 from gateway.backends.archive import RESUME_WINDOW_S
 from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts, Method
+from gateway.contracts.reasons import ReasonSets
 from gateway.http.documents import Document
 from gateway.http.problems import PROBLEMS_PATH
 from gateway.live import close_codes, connection_limits, event_stream, feeds, json_rpc, rpc_server, websocket
+from gateway.reference.openapi import problem_schema
 from gateway.reference.schemas import COMPONENTS, Schema, Schemas
 
 PATH = "/asyncapi.json"
@@ -45,9 +47,10 @@ Commands act once, however often they are sent: send one again with the same `re
 is answered.
 
 **Errors** have the code −32000 minus the number of the gRPC code (−32016: not authenticated, −32014: unavailable,
-−32008: too much), or JSON-RPC's own −32700 to −32600; `data` holds what a problem document holds: `reason` belongs
-to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH}), and `trace_id` is what to quote when you ask us. A call may
-carry the trace that it belongs to (W3C trace context) as `params.{json_rpc.META}.traceparent`, beside its parameters.
+−32008: too much), or JSON-RPC's own −32700 to −32600; `data` is the problem document (RFC 9457) that REST answers with:
+`status` is the one that HTTP would have, `reason` belongs to a closed set, see [{PROBLEMS_PATH}]({PROBLEMS_PATH}), and
+`trace_id` is what to quote when you ask us. `message` repeats its `detail`. A call may carry the trace that it belongs
+to (W3C trace context) as `params.{json_rpc.META}.traceparent`, beside its parameters.
 
 **Tokens** are sent as `Authorization: Bearer …` when connecting, or, where that cannot be, with `authenticate` as
 the first call; never in the address. Without one, what is public is answered. {connection_limits.EXPIRY_WARNING_S:.0f}
@@ -103,7 +106,7 @@ class _Generator:
         self._operations: dict[str, Schema] = {}
 
     def document(self) -> dict[str, object]:
-        self._message(_SOCKET, _ERROR, "A call failed.", _error())
+        self._message(_SOCKET, _ERROR, "A call failed.", _error(problem_schema(ReasonSets(self._contracts))))
         for name, (description, params, result) in self._connection_methods().items():
             self._call(name, description, _with_meta(params), result, public=True)
         for method in self._contracts.methods:
@@ -307,17 +310,7 @@ def _notice() -> Schema:
     return _object({"kind": kind, "message": _MESSAGE, "table_id": _TABLE, **numbers}, required=("kind",))
 
 
-def _error() -> Schema:
-    data = _object(
-        {
-            "status": {"type": "integer", "description": "The status that HTTP would have."},
-            "reason": {"type": "string"},
-            "domain": {"type": "string"},
-            "facts": {"type": "object", "additionalProperties": {"type": "string"}},
-            "trace_id": {"type": "string"},
-        },
-        required=("status", "trace_id"),
-    )
-    error = _object({"code": {"type": "integer"}, "message": {"type": "string"}, "data": data})
+def _error(problem: Schema) -> Schema:
+    error = _object({"code": {"type": "integer"}, "message": {"type": "string"}, "data": problem})
     call_id = {"anyOf": [_id(), {"type": "null"}]}
     return _object({"jsonrpc": {"const": "2.0"}, "id": call_id, "error": error})

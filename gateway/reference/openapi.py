@@ -10,6 +10,7 @@ from typing import cast
 from aiohttp import web
 
 from gateway.contracts import bounds, json_codec
+from gateway.contracts.bounds import REQUEST_ID_FIELD
 from gateway.contracts.descriptors import message_type
 from gateway.contracts.methods import Binding, Contracts, Method
 from gateway.contracts.reasons import Reason, ReasonSets
@@ -19,8 +20,6 @@ from gateway.http.problems import PROBLEM_CONTENT_TYPE, PROBLEMS_PATH, Problem
 from gateway.http.rest import BODY_BYTES_LIMIT, PUBLIC_MAX_AGE_S
 from gateway.http.transcoding import (
     IDEMPOTENCY_HEADER,
-    REQUEST_ID_CHARACTERS_LIMIT,
-    REQUEST_ID_FIELD,
     field_path,
     query_parameters,
 )
@@ -95,7 +94,7 @@ def document(contracts: Contracts, reasons: ReasonSets) -> dict[str, object]:
         "tags": [{"name": name, "description": contracts.comment(full_name)} for full_name, name in services.items()],
         "paths": dict(sorted(paths.items())),
         "components": {
-            "schemas": {**schemas.components, _PROBLEM: _problem(reasons)},
+            "schemas": {**schemas.components, _PROBLEM: problem_schema(reasons)},
             "responses": refusals.components,
             "examples": {_example_name(reason): _example(reason) for reason in reasons},
             "parameters": {IDEMPOTENCY_HEADER: _idempotency_key()},
@@ -229,7 +228,7 @@ def _idempotency_key() -> Schema:
         "required": True,
         "description": "Names the command, so that it acts once however often it is sent. The same as"
         f" `{REQUEST_ID_FIELD}` in the body, which may be sent instead of it; if both are sent they have to be equal.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": REQUEST_ID_CHARACTERS_LIMIT, "pattern": "^[!-~]+$"},
+        "schema": bounds.request_id_schema(),
     }
 
 
@@ -340,7 +339,8 @@ def _headers() -> Schema:
     }
 
 
-def _problem(reasons: ReasonSets) -> Schema:
+def problem_schema(reasons: ReasonSets) -> Schema:
+    """Returns the schema of a problem document, over HTTP and in the errors of WebSockets alike."""
     lines = ["Why, for programs. Each domain has its own closed set:"]
     for domain in reasons.domains:
         lines += [
@@ -357,7 +357,7 @@ def _problem(reasons: ReasonSets) -> Schema:
         "title": {"type": "string", "description": "The reason in words."},
         "status": {"type": "integer", "description": "The status of the answer."},
         "detail": {"type": "string", "description": "A sentence for a person."},
-        "instance": {"type": "string", "description": "The path that was called."},
+        "instance": {"type": "string", "format": "uri-reference", "description": "The path that was called."},
         "trace_id": {"type": "string", "description": "Quote it when you ask us.", "pattern": "^[0-9a-f]{32}$"},
         "reason": {
             "type": "string",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -61,17 +60,50 @@ def page_request(
     return PageRequest(page_size or default_size, position_of(token, invalid) if token else None)
 
 
+def page_by_key(items: Iterable[tuple[str, Item]], page_size: int, token: str, invalid: FieldRefusal) -> Page[Item]:
+    """The page of items that are known by names, in the order of these; the list may change between two pages."""
+    size = page_request(page_size, "", invalid).size
+    after = _key_of(token, invalid) if token else ""
+    following = sorted((each for each in items if each[0] > after), key=lambda each: each[0])
+    more = len(following) > size
+    return Page([item for _, item in following[:size]], _encoded(following[size - 1][0]) if more else "")
+
+
 def token_of(position: int) -> str:
     """The token of the page that begins after a position above 0."""
-    return base64.urlsafe_b64encode(str(position).encode()).decode().rstrip("=")
+    return _encoded(str(position))
 
 
 def position_of(token: str, invalid: FieldRefusal) -> int:
     """The position that a token names."""
     try:
-        position = int(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    except (ValueError, binascii.Error):
+        position = int(_decoded(token))
+    except ValueError:
         position = 0
     if not 0 < position <= _HIGHEST:
-        raise invalid("page_token", "is not one that this service has given out.")
+        raise _unknown_token(invalid)
     return position
+
+
+def _key_of(token: str, invalid: FieldRefusal) -> str:
+    """The name that a token holds."""
+    try:
+        key = _decoded(token)
+    except ValueError:
+        key = ""
+    if not key:
+        raise _unknown_token(invalid)
+    return key
+
+
+def _encoded(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _decoded(token: str) -> str:
+    """Raises a ValueError for what `_encoded` cannot have returned: bad base64 and bad UTF-8 are ValueErrors too."""
+    return base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+
+
+def _unknown_token(invalid: FieldRefusal) -> Refused:
+    return invalid("page_token", "is not one that this service has given out.")

@@ -154,7 +154,7 @@ class Table:
         felt = dict(on_felt)
         for place, cents in removed.items():
             if cents <= 0:
-                raise invalid("amount_cents", "has to be above 0")
+                raise invalid("bets", f"have no amount above 0 on `{place}`")
             left = felt.get(place, 0) - cents
             if left < 0:
                 raise refusals.not_on_felt(place, cents)

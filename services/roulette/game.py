@@ -30,7 +30,7 @@ class RouletteGame:
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> RouletteRules:
         if configuration.game != self.name:
-            raise invalid("game", f"has to be `{self.name}` here")
+            raise invalid("configuration.game", f"has to be `{self.name}` here")
         return RouletteRules(specific_rules.read(configuration))
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
@@ -57,10 +57,10 @@ class RouletteRules(Table):
         if not 1 <= len(bets) <= BETS_LIMIT:
             raise invalid("bets", f"have to be 1 to {BETS_LIMIT}")
         read: dict[str, int] = {}
-        for bet in bets:
+        for position, bet in enumerate(bets):
             name, amount_cents = bet.place, bet.amount_cents
             if amount_cents <= 0:
-                raise invalid("amount_cents", "has to be above 0")
+                raise invalid(f"bets[{position}].amount_cents", "has to be above 0")
             components = self.components(name, amount_cents)
             if len(components) > 1 and amount_cents < minimum_unit_cents:
                 rule = self.wheel.articles.cite(self.wheel.articles.minimum)

@@ -20,7 +20,7 @@ def unpack(configuration: types_pb2.TableConfiguration) -> roulette_pb2.Specific
     """Returns the part of a configuration that only roulette knows."""
     message = roulette_pb2.SpecificRules()
     if not configuration.rules.Unpack(message):
-        raise invalid("rules", f"have to be a `{message.DESCRIPTOR.full_name}`")
+        raise invalid("configuration.rules", f"have to be a `{message.DESCRIPTOR.full_name}`")
     return message
 
 
@@ -32,11 +32,11 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
     articles = wheel.articles
     if message.call_bets and articles.call_bets is None:
         sentence = "Call bets belong to the French roulette alone (807/2015:8)."
-        raise rule_violated("call_bets", "false", articles.cite(articles.bets), sentence)
+        raise rule_violated("configuration.rules.call_bets", "false", articles.cite(articles.bets), sentence)
     if message.total_maximum_cents and message.total_maximum_cents < minimum_cents:
         rule = articles.cite(articles.options)
         sentence = f"A cap on all bets together below the minimum of one would leave no bet ({rule})."
-        raise rule_violated("total_maximum_cents", minimum_cents, rule, sentence)
+        raise rule_violated("configuration.rules.total_maximum_cents", minimum_cents, rule, sentence)
     rules = SpecificRules(
         wheel=wheel,
         minimum_cents=minimum_cents,
@@ -51,38 +51,48 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
 
 def _wheel(regulation: str, message: roulette_pb2.SpecificRules) -> Wheel:
     if regulation not in REGULATIONS:
-        raise invalid("regulation", f"has to be one of {', '.join(sorted(REGULATIONS))} for roulette")
+        raise invalid("configuration.regulation", f"has to be one of {', '.join(sorted(REGULATIONS))} for roulette")
     wheels = {f"WHEEL_{wheel.name}": wheel for wheel in WHEELS if wheel.articles.regulation == regulation}
     number = message.wheel
     name = roulette_pb2.Wheel.Name(number) if number in roulette_pb2.Wheel.values() else str(number)
     if name not in wheels:
         rule = f"{regulation}:6.a"
         bound = ", ".join(wheels)
-        raise rule_violated("wheel", bound, rule, f"{name} is not a wheel of this regulation, but {bound} ({rule}).")
+        raise rule_violated(
+            "configuration.rules.wheel",
+            bound,
+            rule,
+            f"{name} is not a wheel of this regulation, but {bound} ({rule}).",
+        )
     return wheels[name]
 
 
 def _minimum_cents(wheel: Wheel, minimum_cents: int) -> int:
     if minimum_cents < 1:
         rule = wheel.articles.cite(wheel.articles.minimum)
-        raise rule_violated("minimum_cents", 1, rule, f"The operator has to set a minimum bet ({rule}).")
+        raise rule_violated(
+            "configuration.rules.minimum_cents", 1, rule, f"The operator has to set a minimum bet ({rule})."
+        )
     if minimum_cents > MINIMUM_LIMIT_CENTS:
-        raise invalid("minimum_cents", f"may be {MINIMUM_LIMIT_CENTS} at most")
+        raise invalid("configuration.rules.minimum_cents", f"may be {MINIMUM_LIMIT_CENTS} at most")
     return minimum_cents
 
 
 def _times_minimum(wheel: Wheel, maxima: Iterable[roulette_pb2.KindMaximum]) -> dict[Kind, int]:
     """Returns the operator's maxima, which may be lower than the ceilings and never higher."""
     articles, maximum_of = wheel.articles, dict[Kind, int]()
-    for maximum in maxima:
+    for position, maximum in enumerate(maxima):
+        path = f"configuration.rules.maxima[{position}]"
         kind = KIND_OF_NUMBER.get(maximum.kind)
         if kind is None or kind in maximum_of:
-            raise invalid("maxima", "have to name kinds of bets, each of them once")
+            raise invalid(f"{path}.kind", "has to be a kind of bets, each of them once")
         terms = TERMS[kind]
         rule = articles.cite(articles.maximum, terms.paragraph)
         if not 1 <= maximum.times_minimum <= terms.ceiling:
             sentence = f"The maximum of {kind} is 1 to {terms.ceiling} times the minimum ({rule})."
-            raise rule_violated("maxima", 1 if maximum.times_minimum < 1 else terms.ceiling, rule, sentence)
+            raise rule_violated(
+                f"{path}.times_minimum", 1 if maximum.times_minimum < 1 else terms.ceiling, rule, sentence
+            )
         maximum_of[kind] = maximum.times_minimum
     return maximum_of
 
@@ -94,7 +104,7 @@ def _verify_doubles_can_be_bet(rules: SpecificRules) -> None:
         if rules.times_minimum.get(kind) == 1:
             rule = articles.cite(articles.combinations)
             sentence = f"With these limits nobody could bet on {kind}, which takes an even number of cents ({rule})."
-            raise rule_violated("maxima", 2, rule, sentence)
+            raise rule_violated("configuration.rules.maxima", 2, rule, sentence)
 
 
 KIND_OF_NUMBER: dict[int, Kind] = {roulette_pb2.Kind.Value(f"KIND_{kind.name}"): kind for kind in Kind}

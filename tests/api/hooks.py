@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -74,18 +75,23 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
     "ComplaintService_FileComplaint": {"round_id"},
     "WalletService_ListOpenRounds": {"account_id"},
     "WalletService_ListTransactions": {"account_id"},
-    "WalletService_ListTransactions_2": {"account_id"},
-    "WalletService_ListTransactions_3": {"account_id"},
     "TableService_SetSwitch": {"table_id"},
     # The scope of the caller decides what may be left out, or set.
     "SessionService_EndSession": {"cause"},
     "SessionService_EndPlayerSessions": {"cause"},
     # A clock goes forward only, and not for ever.
-    "SessionService_AdvanceSessionClock": {"by"},
-    "TableService_AdvanceTableClock": {"by"},
+    "SessionService_AdvanceSessionClock": {"by_ms"},
+    "TableService_AdvanceTableClock": {"by_ms"},
     # What a table is never changes, and each game has rules of its own.
-    "TableService_ConfigureTable": {"effective_at", "regulation", "mode", "play", "seats", "maxima"},
-    "SessionService_SetInactivityPolicy": {"rebuy_grace_seconds"},
+    "TableService_ConfigureTable": {
+        "effective_at",
+        "configuration.regulation",
+        "configuration.mode",
+        "configuration.play",
+        "configuration.seats",
+        "configuration.rules.maxima[0].kind",
+    },
+    "SessionService_SetInactivityPolicy": {"policy.rebuy_grace_seconds"},
 }
 # … the fields of all operations: a token stands for a place in one list …
 _DEPENDENT_EVERYWHERE = {"page_token"}
@@ -101,7 +107,7 @@ def accepts_documented_requests(_: object, response: Response, case: Case) -> No
     problem = response.json()
     if problem["domain"] != "gateway.feltro" and problem["reason"] in _RULE_REASONS:
         return
-    field = problem["facts"].get("field", "")
+    field = re.sub(r"\[\d+\]", "[0]", problem["facts"].get("field", ""))
     operation = case.operation.definition.raw["operationId"]
     if problem["domain"] == "gateway.feltro" or field not in _DEPENDENT_EVERYWHERE | _DEPENDENT_FIELDS.get(
         operation, set()

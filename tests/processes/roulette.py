@@ -102,8 +102,7 @@ class RouletteClient:
 
     async def advance_tables(self, seconds: float) -> None:
         """Moves the clock of all tables forward."""
-        request = table_pb2.AdvanceTableClockRequest(game="roulette")
-        request.by.FromMicroseconds(round(seconds * 1_000_000))
+        request = table_pb2.AdvanceTableClockRequest(game="roulette", by_ms=round(seconds * 1000))
         await self.tables.AdvanceTableClock(request, metadata=self.operator)
 
     async def enter(self, player_id: str, table_id: str) -> table_pb2.EnterTableResponse:

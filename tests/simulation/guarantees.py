@@ -315,9 +315,9 @@ class _Watcher:
             "betting_closed": self._betting_closed,
             "outcome_drawn": self._outcome_drawn,
             "round_settled": self._round_settled,
-            "round_void": self._round_void,
+            "round_voided": self._round_voided,
             "table_switched": _says_nothing_of_a_round,
-            "table_idle": _says_nothing_of_a_round,
+            "table_emptied": _says_nothing_of_a_round,
             "seat_taken": _says_nothing_of_a_round,
             "seat_left": _says_nothing_of_a_round,
         }
@@ -368,7 +368,7 @@ class _Watcher:
         self.ended.add(event.round_id)
         return None if event.round_id in self.drawn else f"{event.round_id} is paid before its outcome was published"
 
-    def _round_void(self, event: events_pb2.RoundVoid) -> str | None:
+    def _round_voided(self, event: events_pb2.RoundVoided) -> str | None:
         if event.round_id in self.ended or event.round_id in self.drawn:
             return f"{event.round_id} is void after its outcome or end"
         self.ended.add(event.round_id)

@@ -91,7 +91,7 @@ class BettingPlayer(RestClient):
         found: list[dict[str, Any]] = []
         page = ""
         while True:
-            query = urlencode({"include_open": "true", "page_size": 500, "page_token": page})
+            query = urlencode({"include_taking_bets": "true", "page_size": 500, "page_token": page})
             answer = await self.persist(f"/v1/games/roulette/players/{self.name}/rounds?{query}")
             found += answer["rounds"]
             if not (page := answer["next_page_token"]):

@@ -90,10 +90,10 @@ async def test_every_timestamp_over_rest_and_websocket_carries_its_offset(platfo
                 message = await socket.receive_json()
                 received.collect(message)
         for path in (
-            f"/v1/games/roulette/players/{PLAYER}/rounds?include_open=true",
+            f"/v1/games/roulette/players/{PLAYER}/rounds?include_taking_bets=true",
             f"/v1/tables/{table}/rounds",
-            f"/v1/accounts/{account}/transactions",
-            f"/v1/accounts/{account}/openRounds",
+            f"/v1/transactions?account_id={account}",
+            f"/v1/openRounds?account_id={account}",
             f"/v1/players/{PLAYER}/sessions",
         ):
             await player.call(path)

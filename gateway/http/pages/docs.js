@@ -71,10 +71,30 @@ function example(schema, depth = 0) {
   const type = [].concat(at.type)[0];
   if (type === "object") return depth > 4 ? {} : Object.fromEntries(Object.entries(at.properties ?? {}).map(([name, one]) => [name, example(one, depth + 1)]));
   if (type === "array") return depth > 3 ? [] : [example(at.items, depth + 1)];
-  if (type === "integer" || type === "number") return 0;
+  if (type === "integer" || type === "number") return Math.max(0, at.minimum ?? 0);
   if (type === "boolean") return false;
   return at.format === "date-time" ? new Date().toISOString() : "";
 }
+
+const EVERY_REASON = "#/components/schemas/Problem";
+const WORDLESS = new Set(["pattern", "type", "format", "contentEncoding", "tags", "security"]);
+
+// The texts of a part of the document that somebody may search for: names of fields, values, sentences. What it refers
+// to is read once, if `seen` is given, and the list of all reasons is left out: every refusal refers to it.
+function textsOf(part, seen) {
+  if (typeof part === "string") return [part];
+  if (part === null || typeof part !== "object") return [];
+  if (part.$ref) {
+    if (!seen) return [nameOf(part)];
+    if (seen.has(part.$ref)) return [];
+    seen.add(part.$ref);
+    return [nameOf(part), ...textsOf(resolved(part), seen)];
+  }
+  const named = Array.isArray(part) ? [] : Object.keys(part.properties ?? part.facts ?? {});
+  return [...named, ...Object.entries(part).flatMap(([key, value]) => (WORDLESS.has(key) ? [] : textsOf(value, seen)))];
+}
+
+const wordsOf = (part, seen) => textsOf(part, seen).join(" ").toLowerCase();
 
 function tryOut(path, verb, operation) {
   const parameters = (operation.parameters ?? []).map(resolved);
@@ -83,7 +103,6 @@ function tryOut(path, verb, operation) {
   for (const parameter of parameters) {
     const choices = resolved(parameter.schema).enum;
     const input = choices ? element("select", {}, element("option", { value: "" }), ...choices.map((one) => element("option", { textContent: one }))) : element("input");
-    if (parameter.name === KEY_HEADER) input.value = crypto.randomUUID();
     input.required = parameter.required ?? false;
     inputs.set(parameter, input);
     form.append(element("label", {}, element("code", { textContent: parameter.name }), input));
@@ -92,9 +111,20 @@ function tryOut(path, verb, operation) {
   const body = content && element("textarea", { rows: 8, value: JSON.stringify(example(content.schema), null, 2) });
   if (body) form.append(body);
   const answer = element("pre", { hidden: true });
-  form.append(element("div", {}, element("button", { textContent: "Try it" })), answer);
+  const key = [...inputs].find(([parameter]) => parameter.name === KEY_HEADER)?.[1];
+  // A new try is a new command under a new key; a command is repeated on purpose, under the key it had.
+  const repeat = key && element("button", { name: "repeat", textContent: "Repeat with the same key", disabled: true });
+  let sent = "";
+  if (key) key.value = crypto.randomUUID();
+  form.append(element("div", {}, element("button", { textContent: "Try it" }), ...(repeat ? [" ", repeat] : [])), answer);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (key) {
+      if (event.submitter === repeat) key.value = sent;
+      else if (key.value === sent) key.value = crypto.randomUUID();
+      sent = key.value;
+      repeat.disabled = false;
+    }
     const query = new URLSearchParams();
     const headers = {};
     let address = path;
@@ -124,7 +154,7 @@ function tryOut(path, verb, operation) {
 function operationOf(path, verb, operation) {
   const node = element("details", { id: operation.operationId },
     element("summary", {}, element("b", { className: verb, textContent: verb.toUpperCase() }), element("code", { textContent: path }), element("br"), element("small", { textContent: operation.summary })));
-  node.dataset.words = `${verb} ${path} ${operation.operationId} ${operation.description}`.toLowerCase();
+  node.dataset.words = `${verb} ${path} ${wordsOf(operation, new Set([EVERY_REASON]))}`;
   node.addEventListener("toggle", () => {
     if (!node.open || node.dataset.filled) return;
     node.dataset.filled = "yes";
@@ -132,7 +162,7 @@ function operationOf(path, verb, operation) {
     node.append(prose(operation.description));
     if (parameters.length) node.append(rows(Object.fromEntries(parameters.map((one) => [one.name, { ...one.schema, description: `${one.in}. ${one.description ?? ""}` }])), parameters.filter((one) => one.required).map((one) => one.name)));
     const body = operation.requestBody?.content["application/json"].schema;
-    if (body) node.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties));
+    if (body) node.append(element("h3", {}, "Body: ", typeOf(body)), rows(resolved(body).properties, resolved(body).required));
     node.append(element("h3", { textContent: "Answers" }), element("table", {}, ...Object.entries(operation.responses).map(([status, response]) => {
       const content = Object.values(resolved(response).content ?? {})[0];
       return element("tr", {}, element("td", { textContent: status }), element("td", {}, content ? typeOf(content.schema) : ""), element("td", {}, prose(resolved(response).description)));
@@ -143,7 +173,7 @@ function operationOf(path, verb, operation) {
 
 function schemaOf(name, schema) {
   const node = element("details", { id: `schema-${name}` }, element("summary", {}, element("code", { textContent: name })));
-  node.dataset.words = `${name} ${schema.description ?? ""}`.toLowerCase();
+  node.dataset.words = `${name.toLowerCase()} ${wordsOf(schema)}`;
   node.append(prose(schema.description));
   if (schema.properties) node.append(rows(schema.properties, schema.required));
   else node.append(element("p", {}, typeOf(schema)));
@@ -153,13 +183,19 @@ function schemaOf(name, schema) {
 function find() {
   const words = document.getElementById("find").value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const one of document.querySelectorAll("details[data-words]")) one.hidden = !words.every((word) => one.dataset.words.includes(word));
-  for (const service of document.querySelectorAll(".service")) service.parentElement.hidden = !service.parentElement.querySelector("details:not([hidden])");
+  for (const service of document.querySelectorAll(".service")) service.parentElement.hidden = !service.parentElement.querySelector(":scope > details:not([hidden])");
 }
 
 function open() {
   const chosen = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (chosen?.tagName !== "DETAILS") return;
-  chosen.open = true;
+  if (!chosen) return;
+  // A link leads to its target although the search does not find it.
+  if (chosen.tagName === "DETAILS") {
+    chosen.hidden = false;
+    chosen.open = true;
+  }
+  const within = chosen.closest("[hidden]");
+  if (within) within.hidden = false;
   chosen.scrollIntoView();
 }
 
@@ -181,6 +217,10 @@ async function show() {
   document.getElementById("find").addEventListener("input", find);
   document.getElementById("tools").addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", open);
+  // A second click on a link changes no address.
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("a[href^='#']")?.hash === location.hash) open();
+  });
   open();
 }
 

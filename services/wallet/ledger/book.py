@@ -151,7 +151,7 @@ class Book:
         if round_.table_no != table.no:
             raise refusals.round_elsewhere(round_id, table.table_id)
         if round_.state is not RoundState.OPEN:
-            raise refusals.round_ended(round_id, round_.state.name)
+            raise refusals.round_ended(round_id, round_.state)
         return round_
 
     def running_session(self, session_id: str, account: Account, table: Table) -> SessionKey:
@@ -159,7 +159,7 @@ class Book:
         key = self.session_of(session_id, account, table)
         state = self.session_states[key.no]
         if state >= SessionState.ENDING:
-            raise refusals.session_ended(session_id, state.name)
+            raise refusals.session_ended(session_id, state)
         return key
 
     def session_of(self, session_id: str, account: Account, table: Table) -> SessionKey:

@@ -130,7 +130,7 @@ def _cave_of(book: Book, table: Table, seat: SeatResult) -> Account:
     state = book.sessions[key.no].state
     if state is SessionState.ENDED and (seat.staked_cents or seat.won_cents):
         # The session's summary is out, and the cave may belong to a newer session.
-        raise refusals.session_ended(seat.session_id, state.name)
+        raise refusals.session_ended(seat.session_id, state)
     cave = book.caves.get((account.no, table.no))
     held = 0 if cave is None else cave.free_cents
     if cave is None or held < seat.staked_cents:

@@ -68,7 +68,6 @@ def after_bet(session: Session, now: datetime) -> list[Notice]:
     """Resets the session after any bet, and withdraws invitation and warning (T14)."""
     if session.state >= SessionState.ENDING:
         return []
-    session.last_activity_at = max(session.last_activity_at, now)
     return _reset_by_bet(session, now)
 
 
@@ -337,13 +336,13 @@ def _check_minimum(field: str, value: int, bound: int, rule: str) -> None:
 def _check_range(field: str, value: int, allowed: range) -> None:
     if value not in allowed:
         raise refusals.invalid(
-            field, f"has to be between {allowed.start} and {allowed.stop - 1}, or 0 for the default."
+            f"policy.{field}", f"has to be between {allowed.start} and {allowed.stop - 1}, or 0 for the default."
         )
 
 
 def _rule_violated(field: str, bound: str, rule: str, bound_in_words: str) -> refusals.WalletRefused:
     return refusals.WalletRefused(
-        "RULE_VIOLATED", f"`{field}`: {rule} {bound_in_words}.", field=field, bound=bound, rule=rule
+        "RULE_VIOLATED", f"`policy.{field}`: {rule} {bound_in_words}.", field=f"policy.{field}", bound=bound, rule=rule
     )
 
 
@@ -356,6 +355,7 @@ def _is_counted_in_rounds(session: Session) -> bool:
 
 
 def _reset_by_bet(session: Session, now: datetime) -> list[Notice]:
+    session.last_activity_at = max(session.last_activity_at, now)
     session.missed_rounds = 0
     session.idle_since = max(session.idle_since, now)
     notices = _withdraw_invitation(session, now)

@@ -1,9 +1,11 @@
 """The closed set of reasons for which the wallet refuses a call, each with its gRPC code and its facts."""
 
+import re
 from collections.abc import Iterable
+from enum import IntEnum
 
 from services.kit.refusal import Refused
-from services.wallet.model.state import Account, Mode, Stake, Table
+from services.wallet.model.state import Account, Mode, RoundState, SessionState, Stake, Table
 
 DOMAIN = "wallet.feltro"
 
@@ -36,6 +38,11 @@ def invalid(field: str, sentence: str) -> WalletRefused:
     return WalletRefused("INVALID", f"`{field}` {sentence}", field=field)
 
 
+def enum_word(value: IntEnum) -> str:
+    """Returns the word that stands for the value in every message: `MODE_REAL` for `Mode.REAL`."""
+    return f"{re.sub('(?<!^)(?=[A-Z])', '_', type(value).__name__).upper()}_{value.name}"
+
+
 def insufficient_funds(account: Account, needed_cents: int) -> WalletRefused:
     return WalletRefused(
         "INSUFFICIENT_FUNDS",
@@ -47,8 +54,8 @@ def insufficient_funds(account: Account, needed_cents: int) -> WalletRefused:
     )
 
 
-def round_ended(round_id: str, state: str) -> WalletRefused:
-    return WalletRefused("ROUND_ENDED", "The round has ended.", round_id=round_id, state=state)
+def round_ended(round_id: str, state: RoundState) -> WalletRefused:
+    return WalletRefused("ROUND_ENDED", "The round has ended.", round_id=round_id, state=enum_word(state))
 
 
 def round_full(round_id: str, field: str, limit: int) -> WalletRefused:
@@ -79,7 +86,7 @@ def account_unknown(account_id: str) -> WalletRefused:
 
 def player_without_account(player_id: str, mode: Mode) -> WalletRefused:
     sentence = "The player has no account in this mode."
-    return WalletRefused("ACCOUNT_UNKNOWN", sentence, player_id=player_id, mode=mode.name)
+    return WalletRefused("ACCOUNT_UNKNOWN", sentence, player_id=player_id, mode=enum_word(mode))
 
 
 def account_blocked(account_id: str) -> WalletRefused:
@@ -98,9 +105,9 @@ def session_unknown(session_id: str) -> WalletRefused:
     return WalletRefused("SESSION_UNKNOWN", "There is no such session.", session_id=session_id)
 
 
-def session_ended(session_id: str, state: str) -> WalletRefused:
+def session_ended(session_id: str, state: SessionState) -> WalletRefused:
     sentence = "The session takes no more bets: start a new one."
-    return WalletRefused("SESSION_ENDED", sentence, session_id=session_id, state=state)
+    return WalletRefused("SESSION_ENDED", sentence, session_id=session_id, state=enum_word(state))
 
 
 def not_yours() -> WalletRefused:
@@ -124,19 +131,18 @@ def mode_mismatch(account_id: str, account_mode: Mode, table: Table) -> WalletRe
         "MODE_MISMATCH",
         "Real and demonstration money never meet: account and table are of different modes.",
         account_id=account_id,
-        account_mode=account_mode.name,
-        table_mode=table.mode.name,
+        account_mode=enum_word(account_mode),
+        table_mode=enum_word(table.mode),
     )
 
 
 def not_in_this_mode(account: Account, sentence: str) -> WalletRefused:
-    return WalletRefused("MODE_MISMATCH", sentence, account_id=account.account_id, account_mode=account.mode.name)
+    return WalletRefused("MODE_MISMATCH", sentence, account_id=account.account_id, account_mode=enum_word(account.mode))
 
 
 def wrong_play(table: Table) -> WalletRefused:
-    return WalletRefused(
-        "WRONG_PLAY", "This kind of table does not know the command.", table_id=table.table_id, play=table.play.name
-    )
+    sentence = "This kind of table does not know the command."
+    return WalletRefused("WRONG_PLAY", sentence, table_id=table.table_id, play=enum_word(table.play))
 
 
 def session_elsewhere(session_id: str) -> WalletRefused:

@@ -27,7 +27,7 @@ from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions import summary as session_summary
-from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.clock import AHEAD_LIMIT, SessionClock
 from services.wallet.sessions.messages import changed_fact, session_message, started_fact
 from services.wallet.settings import WalletSettings
 from services.wallet.store import accounts, queries
@@ -135,14 +135,14 @@ class SessionService:
             session_no, player_id = await session_rows.find(connection, request.session_id)
             verify_access(caller, player_id)
             if not await session_rows.record_activity(connection, session_no, self._session_clock.now()):
-                raise refusals.session_ended(request.session_id, SessionState.ENDED.name)
+                raise refusals.session_ended(request.session_id, SessionState.ENDED)
         return session_pb2.RecordActivityResponse()
 
     async def announce_round(
         self, request: session_pb2.AnnounceRoundRequest, caller: Caller
     ) -> session_pb2.AnnounceRoundResponse:
         """Warns invited sessions. A repeated announcement warns nobody twice and names the same sessions."""
-        table_id = fields.bus_safe_id("table_id", request.table.table_id)
+        table_id = fields.bus_safe_id("table.table_id", request.table.table_id)
         round_id = fields.printable_id("round_id", request.round_id)
         async with self._engine.begin() as connection:
             table = await _lock_owned_table(connection, table_id, request.table.epoch)
@@ -172,6 +172,7 @@ class SessionService:
             session_no, player_id = await session_rows.find(connection, request.session_id)
             verify_access(caller, player_id)
             (session,) = await session_rows.load(connection, [session_no])
+            await session_rows.count_open_bets(connection, [session], self._session_clock.ahead)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.GetSessionResponse(session=session_message(session), summary=summaries[session_no])
 
@@ -189,6 +190,7 @@ class SessionService:
                 before_no=wanted.position,
                 size=wanted.row_limit,
             )
+            await session_rows.count_open_bets(connection, found, self._session_clock.ahead)
         page = wanted.page([(session.no, session_message(session)) for session in found])
         return session_pb2.ListSessionsResponse(sessions=page.items, next_page_token=page.next_page_token)
 
@@ -201,6 +203,7 @@ class SessionService:
             found = await session_rows.page_at_table(
                 connection, table_id, after_no=wanted.position, size=wanted.row_limit
             )
+            await session_rows.count_open_bets(connection, found, self._session_clock.ahead)
         page = wanted.page([(session.no, session_message(session)) for session in found])
         return session_pb2.ListTableSessionsResponse(sessions=page.items, next_page_token=page.next_page_token)
 
@@ -225,7 +228,7 @@ class SessionService:
 
         A new owner of the table sends its rules once more: that changes nothing, and undoes no operator's change.
         """
-        table_id = fields.bus_safe_id("table_id", request.table.table_id)
+        table_id = fields.bus_safe_id("table.table_id", request.table.table_id)
         async with self._engine.begin() as connection:
             table = await _lock_owned_table(connection, table_id, request.table.epoch)
             policy = table.policy
@@ -279,7 +282,7 @@ class SessionService:
         async with self._engine.begin() as connection:
             ahead = await self._session_clock.advance(connection, by)
         self._session_clock.set_ahead(ahead)
-        return session_pb2.AdvanceSessionClockResponse(now=timestamp(self._session_clock.now()))
+        return session_pb2.AdvanceSessionClockResponse(at=timestamp(self._session_clock.now()))
 
 
 async def _account(connection: AsyncConnection, account_id: str) -> PlayerAccount | None:
@@ -323,7 +326,7 @@ async def _betting_refusal(connection: AsyncConnection, table: Table, round_id: 
         return refusals.round_elsewhere(round_id, table.table_id)
     if round_.state == types_pb2.ROUND_STATE_OPEN:
         return None
-    return refusals.round_ended(round_id, RoundState(round_.state).name)
+    return refusals.round_ended(round_id, RoundState(round_.state))
 
 
 def _validated_policy(table: Table, message: session_pb2.InactivityPolicy) -> InactivityPolicy:
@@ -338,7 +341,7 @@ def _cause(requested: int, caller: Caller) -> EndCause:
         allowed = {EndCause.PLAYER, EndCause.LOGOUT}
         requested = requested or EndCause.PLAYER
     if requested not in allowed:
-        names = ", ".join(sorted(f"END_CAUSE_{cause.name}" for cause in allowed))
+        names = ", ".join(sorted(refusals.enum_word(cause) for cause in allowed))
         raise refusals.invalid("cause", f"has to be one of {names}.")
     return EndCause(requested)
 
@@ -351,10 +354,7 @@ def _device(device: session_pb2.Device) -> Device:
 
 
 def _positive_duration(request: session_pb2.AdvanceSessionClockRequest) -> timedelta:
-    try:
-        by = request.by.ToTimedelta()
-    except (ValueError, OverflowError):
-        by = timedelta()
-    if by <= timedelta():
-        raise refusals.invalid("by", "has to be above zero: the clock goes forward only.")
-    return by
+    limit_ms = AHEAD_LIMIT // timedelta(milliseconds=1)
+    if not 0 < request.by_ms <= limit_ms:
+        raise refusals.invalid("by_ms", f"has to be from 1 to {limit_ms}: the clock goes forward only.")
+    return timedelta(milliseconds=request.by_ms)

@@ -144,7 +144,7 @@ class WalletService:
     # -- tables and banked rounds -----------------------------------------------------------------------------------
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest, caller: Caller) -> wallet_pb2.OpenTableResponse:
-        table_id, epoch = _table(request.table)
+        table_id, epoch = _table("table", request.table)
         if int(request.play) not in {play.value for play in Play}:
             raise refusals.invalid("play", "has to be PLAY_INDIVIDUAL, PLAY_MULTI_PLAYER or PLAY_POKER.")
         table = accounts.TableRegistration(
@@ -161,7 +161,7 @@ class WalletService:
 
     async def place_stake(self, request: wallet_pb2.PlaceStakeRequest, caller: Caller) -> bytes:
         round_id, table_id, epoch = _round(request.round)
-        command = _stake(request.order, round_id, table_id, epoch, caller.subject)
+        command = _stake("order", request.order, round_id, table_id, epoch, caller.subject)
         return await self._submit(command, command.table_id)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest, caller: Caller) -> bytes:
@@ -175,7 +175,7 @@ class WalletService:
         traces = [order.traceparent for order in request.orders] if _log.isEnabledFor(logging.DEBUG) else []
         for position, order in enumerate(request.orders):
             try:
-                valid.append(_stake(order, round_id, table_id, epoch, caller.subject))
+                valid.append(_stake(f"orders[{position}]", order, round_id, table_id, epoch, caller.subject))
                 positions.append(position)
                 answers.append(b"")
             except refusals.WalletRefused as refused:
@@ -201,10 +201,12 @@ class WalletService:
             raise refusals.invalid("payouts", f"has more than {STAKES_LIMIT}.")
         fields.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
         payouts: dict[str, int] = {}
-        for payout in request.payouts:
+        for position, payout in enumerate(request.payouts):
+            path = f"payouts[{position}]"
             if payout.stake_id in payouts:
-                raise refusals.invalid("payouts", f"name the stake {payout.stake_id} twice.")
-            payouts[payout.stake_id] = fields.amount_or_zero("payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
+                raise refusals.invalid(f"{path}.stake_id", f"names the stake {payout.stake_id} a second time.")
+            cents = fields.amount_or_zero(f"{path}.payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
+            payouts[payout.stake_id] = cents
         command = commands.SettleRound(
             *_round_head(request, caller),
             payouts,
@@ -254,10 +256,10 @@ class WalletService:
             commands.SeatResult(
                 seat.account_id,
                 seat.session_id,
-                fields.positive_amount("staked_cents", seat.staked_cents),
-                fields.amount_or_zero("won_cents", seat.won_cents, PAYOUT_LIMIT_CENTS),
+                fields.positive_amount(f"seats[{position}].staked_cents", seat.staked_cents),
+                fields.amount_or_zero(f"seats[{position}].won_cents", seat.won_cents, PAYOUT_LIMIT_CENTS),
             )
-            for seat in request.seats
+            for position, seat in enumerate(request.seats)
         ]
         command = commands.TransferHand(
             *_round_head(request, caller),
@@ -274,25 +276,36 @@ class WalletService:
         self, request: wallet_pb2.ListTransactionsRequest, caller: Caller
     ) -> wallet_pb2.ListTransactionsResponse:
         wanted = fields.page_request(request)
-        before, size = wanted.position, wanted.size
-        if sum(map(bool, (request.account_id, request.session_id, request.round_id))) != 1:
-            raise refusals.invalid("account_id", "or `session_id` or `round_id`: exactly one of them has to be given.")
+        if not (request.account_id or request.session_id or request.round_id):
+            raise refusals.invalid("account_id", "or `session_id` or `round_id`: at least one of them has to be given.")
         fields.verify_length("round_id", request.round_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
+        if request.kind not in types_pb2.TransferKind.values():
+            raise refusals.invalid("kind", "has to be a kind of transfer, or unspecified for all.")
+        account_no = session_no = round_no = None
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
                 verify_access(caller, account.player_id)
-                page = await queries.account_page(connection, account.no, before, size)
-            elif request.session_id:
+                account_no = account.no
+            if request.session_id:
                 session_no, player_id = await session_rows.find(connection, request.session_id)
                 verify_access(caller, player_id)
-                page = await queries.session_page(connection, session_no, before, size)
-            else:
+            if request.round_id:
                 found = await queries.find_round(connection, request.round_id)
                 if found is None:
                     raise refusals.round_unknown(request.round_id)
-                own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
-                page = await queries.round_page(connection, found[0], own_account_no, before, size)
+                round_no = found[0]
+                if account_no is None:
+                    account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+            chosen = queries.TransactionFilter(
+                account_no=account_no,
+                session_no=session_no,
+                round_no=round_no,
+                kind=request.kind or None,
+                since=fields.optional_time("since", request),
+                until=fields.optional_time("until", request),
+            )
+            page = await queries.transaction_page(connection, chosen, wanted.position, wanted.size)
         token = _next_page(page.next_before)
         return wallet_pb2.ListTransactionsResponse(transactions=page.transactions, next_page_token=token)
 
@@ -314,8 +327,8 @@ class WalletService:
     async def list_open_rounds(
         self, request: wallet_pb2.ListOpenRoundsRequest, caller: Caller
     ) -> wallet_pb2.ListOpenRoundsResponse:
-        if bool(request.account_id) == bool(request.table_id):
-            raise refusals.invalid("account_id", "or `table_id`: exactly one of them has to be given.")
+        if not (request.account_id or request.table_id):
+            raise refusals.invalid("account_id", "or `table_id`: at least one of them has to be given.")
         fields.verify_length("table_id", request.table_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
         wanted = fields.page_request(request, queries.STAKES_PAGE_SIZE)
         after, size = wanted.position, wanted.size
@@ -323,7 +336,7 @@ class WalletService:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
                 verify_access(caller, account.player_id)
-                found = await queries.open_rounds_of_account(connection, account.no)
+                found = await queries.open_rounds_of_account(connection, account.no, request.table_id or None)
                 last = await queries.add_stakes(connection, found, account.no, after, size)
             else:
                 verify_access(caller, None)
@@ -347,7 +360,7 @@ def _head(request: _CashRequest | _TableRequest | _RoundRequest, caller: Caller)
 
 def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int]:
     """The first fields of a command at a table: the table and its epoch follow."""
-    return (*_head(request, caller), *_table(request.table))
+    return (*_head(request, caller), *_table("table", request.table))
 
 
 def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str]:
@@ -356,11 +369,13 @@ def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str
     return (*_head(request, caller), table_id, epoch, round_id)
 
 
-def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str) -> commands.PlaceStake:
+def _stake(
+    path: str, order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str
+) -> commands.PlaceStake:
     """The command of an order. Its digest is the same alone and among others: it may be sent again either way."""
-    fields.verify_length("detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
+    fields.verify_length(f"{path}.detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
     return commands.PlaceStake(
-        fields.printable_id("request_id", order.request_id),
+        fields.printable_id(f"{path}.request_id", order.request_id),
         digest(order, table_id, round_id),
         caller,
         table_id,
@@ -368,7 +383,7 @@ def _stake(order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: in
         round_id,
         order.account_id,
         order.session_id,
-        fields.positive_amount("amount_cents", order.amount_cents),
+        fields.positive_amount(f"{path}.amount_cents", order.amount_cents),
         order.detail,
     )
 
@@ -385,15 +400,15 @@ def _mode(value: int) -> Mode:
     return Mode(value)
 
 
-def _table(table: types_pb2.TableRef) -> tuple[str, int]:
+def _table(path: str, table: types_pb2.TableRef) -> tuple[str, int]:
     if table.epoch < 1:
-        raise refusals.invalid("epoch", "has to be the epoch of the table's lease, 1 or above.")
-    return fields.bus_safe_id("table_id", table.table_id), table.epoch
+        raise refusals.invalid(f"{path}.epoch", "has to be the epoch of the table's lease, 1 or above.")
+    return fields.bus_safe_id(f"{path}.table_id", table.table_id), table.epoch
 
 
 def _round(round_: types_pb2.RoundRef) -> tuple[str, str, int]:
-    table_id, epoch = _table(round_.table)
-    return fields.printable_id("round_id", round_.round_id), table_id, epoch
+    table_id, epoch = _table("round.table", round_.table)
+    return fields.printable_id("round.round_id", round_.round_id), table_id, epoch
 
 
 def _next_page(position: int | None) -> str:
@@ -405,5 +420,5 @@ def _report(sessions: Iterable[wallet_pb2.SessionInRound]) -> list[commands.Sess
         commands.SessionInRound(each.session_id, each.bet, each.excused, each.cave_below_minimum) for each in sessions
     ]
     if len(report) > REPORT_SESSIONS_LIMIT:
-        raise refusals.invalid("report", f"names more than {REPORT_SESSIONS_LIMIT} sessions.")
+        raise refusals.invalid("report.sessions", f"names more than {REPORT_SESSIONS_LIMIT} sessions.")
     return report

@@ -42,6 +42,11 @@ class SessionClock:
         """The time of sessions, as of the last refresh."""
         return self._clock.now() + self._ahead
 
+    @property
+    def ahead(self) -> timedelta:
+        """How far it is ahead of the machine's clock."""
+        return self._ahead
+
     async def refresh(self) -> None:
         """Reads how far the clock has been advanced, by any replica."""
         if self.advanceable:
@@ -56,7 +61,7 @@ class SessionClock:
         ahead_us = (await connection.execute(_ADVANCE, values)).scalar_one_or_none()
         if ahead_us is None:
             raise refusals.invalid(
-                "by", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
+                "by_ms", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
             )
         return timedelta(microseconds=ahead_us)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, text
@@ -114,6 +114,14 @@ _RECORD_ACTIVITY = text(
     WHERE session_no = :session_no AND state < 5 RETURNING 1
     """
 )
+_LAST_BETS = text(
+    """
+    SELECT s.session_no, max(k.placed_at) AS placed_at
+    FROM sessions s JOIN rounds r ON r.table_no = s.table_no AND r.state = 1
+    JOIN stakes k ON k.round_no = r.round_no AND k.session_no = s.session_no
+    WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])) AND s.state < 5 GROUP BY s.session_no
+    """
+)
 _RUNNING_OF_PLAYER = text(
     "SELECT session_no FROM sessions WHERE player_id = :player_id AND state < 5 ORDER BY session_no"
 )
@@ -216,6 +224,20 @@ async def record_activity(connection: AsyncConnection, session_no: int, now: dat
     """
     recorded = await connection.execute(_RECORD_ACTIVITY, {"session_no": session_no, "now": now})
     return recorded.one_or_none() is not None
+
+
+async def count_open_bets(connection: AsyncConnection, sessions: Sequence[Session], ahead: timedelta) -> None:
+    """Counts bets in open rounds as activity, in sessions that are read to be shown.
+
+    A stake changes no session, so that stakes of many players are written together; the end of its round does. `ahead`
+    is how far the session clock is ahead of the ledger's.
+    """
+    running = {session.no: session for session in sessions if session.state is not SessionState.ENDED}
+    if not running:
+        return
+    for row in await connection.execute(_LAST_BETS, {"session_nos": list(running)}):
+        session = running[row.session_no]
+        session.last_activity_at = max(session.last_activity_at, row.placed_at + ahead)
 
 
 async def at_table(connection: AsyncConnection, table_no: int, states: Iterable[SessionState]) -> list[Session]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from google.protobuf.duration_pb2 import Duration
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -93,15 +92,14 @@ async def summaries(
 
 
 def _summary(row: Row[Any], now: datetime) -> session_pb2.SessionSummary:
-    duration = Duration()
-    duration.FromTimedelta(max((row.ended_at or now) - row.started_at, timedelta()))
+    duration = max((row.ended_at or now) - row.started_at, timedelta())
     return session_pb2.SessionSummary(
         staked_cents=row.staked_cents,
-        won_cents=row.won_cents,
+        payout_cents=row.won_cents,
         net_cents=row.won_cents - row.staked_cents - row.commission_cents,
         commission_cents=row.commission_cents,
         rounds=row.rounds,
-        duration=duration,
+        duration_ms=duration // timedelta(milliseconds=1),
         deposited_cents=row.deposited_cents,
         withdrawn_cents=row.withdrawn_cents,
         cash_movements=_cash_movements(row),

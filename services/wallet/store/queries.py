@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import TextClause, text
@@ -28,13 +30,20 @@ LEFT JOIN rounds ON rounds.round_no = transfers.round_no
 LEFT JOIN sessions ON sessions.session_no = entries.session_no
 ORDER BY entries.transfer_no DESC, account.kind, entries.account_no, entries.leg
 """
+# Without these conditions no transfer has to be read to find the entries of an account or a session.
+_OF_KIND_AND_TIME = """
+      AND (CAST(:kind AS smallint) IS NULL OR transfers.kind = :kind)
+      AND (CAST(:since AS timestamptz) IS NULL OR transfers.at >= :since)
+      AND (CAST(:until AS timestamptz) IS NULL OR transfers.at < :until)"""
+_WITH_TRANSFERS = "JOIN transfers ON transfers.transfer_no = entries.transfer_no"
 # A page holds whole transfers, below the last number of the page before.
-_OF_ACCOUNT = text(
+_OF_ACCOUNT = (
     """
-WITH mine AS (SELECT account_no FROM accounts WHERE account_no = :no OR (kind = 4 AND owner_no = :no)),
+WITH mine AS (SELECT account_no FROM accounts WHERE account_no = :mine OR (kind = 4 AND owner_no = :mine)),
 found AS (
     SELECT DISTINCT last.transfer_no FROM mine CROSS JOIN LATERAL (
-        SELECT transfer_no FROM entries WHERE entries.account_no = mine.account_no AND transfer_no < :before
+        SELECT entries.transfer_no FROM entries {with_transfers}
+        WHERE entries.account_no = mine.account_no AND entries.transfer_no < :before {of_kind_and_time}
         ORDER BY version DESC LIMIT :rows
     ) AS last ORDER BY last.transfer_no DESC LIMIT :transfers
 ),
@@ -44,10 +53,11 @@ picked AS (
 )"""
     + _MOVEMENT
 )
-_OF_SESSION = text(
+_OF_SESSION = (
     """
 WITH session AS (
-    SELECT session_no, account_no, table_no, started_version, ended_version FROM sessions WHERE session_no = :no
+    SELECT session_no, account_no, table_no, started_version, ended_version FROM sessions
+    WHERE session_no = :session AND (CAST(:mine AS bigint) IS NULL OR account_no = :mine)
 ),
 mine AS (
     SELECT account_no, started_version AS after_version, ended_version AS last_version FROM session
@@ -57,30 +67,41 @@ mine AS (
 ),
 found AS (
     SELECT DISTINCT last.transfer_no FROM mine CROSS JOIN LATERAL (
-        SELECT transfer_no FROM entries
+        SELECT entries.transfer_no FROM entries {with_transfers}
         WHERE entries.account_no = mine.account_no AND version > mine.after_version
           AND version <= COALESCE(mine.last_version, 9223372036854775807)
-          AND session_no = :no AND transfer_no < :before
+          AND session_no = :session AND entries.transfer_no < :before {of_kind_and_time}
         ORDER BY version DESC LIMIT :rows
     ) AS last ORDER BY last.transfer_no DESC LIMIT :transfers
 ),
 picked AS (
     SELECT DISTINCT entries.account_no, entries.version FROM found
-    JOIN entries ON entries.transfer_no = found.transfer_no AND entries.session_no = :no
+    JOIN entries ON entries.transfer_no = found.transfer_no AND entries.session_no = :session
 )"""
     + _MOVEMENT
 )
-_OF_ROUND = text(
+# A transfer without an entry that is wanted is none of those on the page: it must not take their place.
+_WANTED_OF_ROUND = """
+    (CAST(:mine AS bigint) IS NULL OR accounts.account_no = :mine OR (accounts.kind = 4 AND accounts.owner_no = :mine))
+    AND (CAST(:session AS bigint) IS NULL OR entries.session_no = :session)"""
+_OF_ROUND = (
     """
 WITH found AS (
-    SELECT transfer_no FROM transfers WHERE round_no = :no AND transfer_no < :before
-    ORDER BY transfer_no DESC LIMIT :transfers
+    SELECT transfers.transfer_no FROM transfers
+    WHERE transfers.round_no = :round AND transfers.transfer_no < :before {of_kind_and_time}
+      AND (CAST(:mine AS bigint) IS NULL AND CAST(:session AS bigint) IS NULL OR EXISTS (
+          SELECT 1 FROM entries JOIN accounts ON accounts.account_no = entries.account_no
+          WHERE entries.transfer_no = transfers.transfer_no AND"""
+    + _WANTED_OF_ROUND
+    + """))
+    ORDER BY transfers.transfer_no DESC LIMIT :transfers
 ),
 picked AS (
     SELECT DISTINCT entries.account_no, entries.version FROM found
     JOIN entries ON entries.transfer_no = found.transfer_no JOIN accounts ON accounts.account_no = entries.account_no
-    WHERE CAST(:mine AS bigint) IS NULL OR accounts.account_no = :mine
-       OR (accounts.kind = 4 AND accounts.owner_no = :mine)
+    WHERE"""
+    + _WANTED_OF_ROUND
+    + """
 )"""
     + _MOVEMENT
 )
@@ -97,6 +118,7 @@ _OPEN_OF_ACCOUNT = text(
 WHERE rounds.state = 1 AND EXISTS (
     SELECT 1 FROM stakes
     WHERE stakes.round_no = rounds.round_no AND stakes.account_no = :account_no AND stakes.state = 1)
+  AND (CAST(:table_id AS text) IS NULL OR tables.table_id = :table_id)
 ORDER BY rounds.round_no
 """
 )
@@ -124,25 +146,56 @@ class TransactionPage:
     next_before: int | None
 
 
-async def account_page(connection: AsyncConnection, account_no: int, before: int | None, size: int) -> TransactionPage:
-    return await _page(connection, _OF_ACCOUNT, {"no": account_no}, before, size)
+@dataclass(frozen=True, slots=True)
+class TransactionFilter:
+    """Which transactions are wanted: those that fit everything that is given. Account, session or round is given."""
+
+    account_no: int | None = None
+    """The account, whose caves belong to it."""
+    session_no: int | None = None
+    round_no: int | None = None
+    kind: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def statement(self) -> TextClause:
+        """The statement that reads the fewest rows for what is given."""
+        if self.round_no is not None:
+            return _transactions(_OF_ROUND, by_kind_or_time=True)
+        by_kind_or_time = any(given is not None for given in (self.kind, self.since, self.until))
+        return _transactions(_OF_ACCOUNT if self.session_no is None else _OF_SESSION, by_kind_or_time=by_kind_or_time)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of the statement's parameters."""
+        values = {
+            "mine": self.account_no,
+            "session": self.session_no,
+            "round": self.round_no,
+            "kind": self.kind,
+            "since": self.since,
+            "until": self.until,
+        }
+        return {name: value for name, value in values.items() if f":{name}" in self.statement.text}
 
 
-async def session_page(connection: AsyncConnection, session_no: int, before: int | None, size: int) -> TransactionPage:
-    return await _page(connection, _OF_SESSION, {"no": session_no}, before, size)
+@cache
+def _transactions(statement: str, *, by_kind_or_time: bool) -> TextClause:
+    return text(
+        statement.format(
+            with_transfers=_WITH_TRANSFERS if by_kind_or_time else "",
+            of_kind_and_time=_OF_KIND_AND_TIME if by_kind_or_time else "",
+        )
+    )
 
 
-async def round_page(
-    connection: AsyncConnection, round_no: int, own_account_no: int | None, before: int | None, size: int
+async def transaction_page(
+    connection: AsyncConnection, wanted: TransactionFilter, before: int | None, size: int
 ) -> TransactionPage:
-    """Returns the transactions of a round: of all accounts, or of one and its caves."""
-    return await _page(connection, _OF_ROUND, {"no": round_no, "mine": own_account_no}, before, size)
-
-
-async def _page(
-    connection: AsyncConnection, statement: TextClause, selection: dict[str, int | None], before: int | None, size: int
-) -> TransactionPage:
-    values = selection | {"before": before or _HIGHEST, "transfers": size + 1}
+    """Returns a page of transactions, newest first."""
+    statement = wanted.statement
+    values = wanted.values | {"before": before or _HIGHEST, "transfers": size + 1}
     if ":rows" in statement.text:
         values["rows"] = (size + 1) * _ENTRIES_PER_TRANSFER
     transactions: list[types_pb2.Transaction] = []
@@ -186,8 +239,10 @@ async def open_rounds_at_table(connection: AsyncConnection, table_id: str) -> li
     return [(row[0], _round(row)) for row in await connection.execute(_OPEN_AT_TABLE, {"table_id": table_id})]
 
 
-async def open_rounds_of_account(connection: AsyncConnection, account_no: int) -> list[tuple[int, wallet_pb2.Round]]:
-    rows = await connection.execute(_OPEN_OF_ACCOUNT, {"account_no": account_no})
+async def open_rounds_of_account(
+    connection: AsyncConnection, account_no: int, table_id: str | None
+) -> list[tuple[int, wallet_pb2.Round]]:
+    rows = await connection.execute(_OPEN_OF_ACCOUNT, {"account_no": account_no, "table_id": table_id})
     return [(row[0], _round(row)) for row in rows]
 
 

@@ -24,7 +24,7 @@ ENDS_AFTER_ROUNDS = 7
 
 # Whether so many rounds were settled.
 _SETTLED = """
-(settled) => window.recording.log.filter((entry) => entry.round_settled || entry.round_void).length >= settled
+(settled) => window.recording.log.filter((entry) => entry.round_settled || entry.round_voided).length >= settled
 """
 # Whether so many rounds were closed, and the one after them takes bets.
 _NEXT_ROUND_OPENED = """

@@ -119,12 +119,12 @@ def _agrees(shown: Locator, found: Json) -> None:
     terms = [term.split("\n")[0] for term in shown.get_by_role("term").all_inner_texts()]
     facts = dict(zip(terms, shown.get_by_role("definition").all_inner_texts(), strict=True))
     assert cents_in(facts["Total apostado"]) == [int(summary["staked_cents"])]
-    assert cents_in(facts["Total recebido"]) == [int(summary["won_cents"])]
+    assert cents_in(facts["Total recebido"]) == [int(summary["payout_cents"])]
     assert facts["Jogadas"] == str(summary["rounds"])
     assert facts["Início"] == _legal(session["started_at"])
     assert facts["Fim"] == _legal(session["ended_at"])
     assert facts["Porque terminou"] == "Terminou-a por sua decisão."
-    minutes, seconds = divmod(int(float(summary["duration"].removesuffix("s"))), 60)
+    minutes, seconds = divmod(int(summary["duration_ms"]) // 1000, 60)
     assert facts["Tempo de jogo"] == f"{minutes}:{seconds:02}"
 
 

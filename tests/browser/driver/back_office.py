@@ -43,11 +43,11 @@ class BackOffice:
 
     def advance_sessions(self, seconds: int) -> None:
         """Moves the session clock forward; tables have another."""
-        self._post("/v1/development/sessionClock:advance", {"by": f"{seconds}s"})
+        self._post("/v1/development/sessionClock:advance", {"by_ms": 1000 * seconds})
 
     def advance_tables(self, seconds: int) -> None:
         """Moves the clock of all tables forward: windows and results that would have ended by then end now."""
-        self._post("/v1/development/tableClock:advance", {"game": "roulette", "by": f"{seconds}s"})
+        self._post("/v1/development/tableClock:advance", {"game": "roulette", "by_ms": 1000 * seconds})
 
     def revoke_tokens(self, name: str) -> None:
         self._post("/v1/operator/revocations", {"subject": name, "reason": "test"})
@@ -100,7 +100,7 @@ class BackOffice:
 
     def transactions(self, account_id: str) -> list[Json]:
         """Newest first."""
-        found: list[Json] = self._get(f"/v1/accounts/{account_id}/transactions?page_size=500")["transactions"]
+        found: list[Json] = self._get(f"/v1/transactions?account_id={account_id}&page_size=500")["transactions"]
         return found
 
     def _get(self, path: str) -> Json:

@@ -10,7 +10,6 @@ import asyncio
 import copy
 import json
 import socket
-import threading
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.settings import Environment
 from tests.browser.driver.player import Bets
 from tests.browser.driver.rest import Json
+from tests.browser.driver.served import served
 from tests.browser.recorded import answers
 from tests.browser.recorded.contracts import verify_answer, verify_message
 from tools import web as front_end
@@ -452,20 +452,5 @@ async def _nobody(_: web.Request) -> web.Response:
 def recorded_platform() -> Iterator[RecordedPlatform]:
     """Serves in a thread of its own until the end."""
     platform = RecordedPlatform()
-    loop = asyncio.new_event_loop()
-    runner = web.AppRunner(platform.application(), shutdown_timeout=0)
-
-    async def start() -> None:
-        await runner.setup()
-        await web.SockSite(runner, platform.socket).start()
-
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(start(), loop).result()
-    try:
+    with served(platform.application(), platform.socket):
         yield platform
-    finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

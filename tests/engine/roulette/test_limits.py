@@ -240,8 +240,8 @@ def test_bets_can_be_cancelled_in_parts() -> None:
             {"place": "double-dozen-1-2", "amount_cents": "199", "rule": "807/2015:14.a.viii"},
         ),
         ({"3-4": 100}, "BET_ILLEGAL", {"place": "3-4", "rule": "807/2015:10"}),
-        ({"17": 0}, "INVALID", {"field": "amount_cents"}),
-        ({"17": -100}, "INVALID", {"field": "amount_cents"}),
+        ({"17": 0}, "INVALID", {"field": "bets[0].amount_cents"}),
+        ({"17": -100}, "INVALID", {"field": "bets[0].amount_cents"}),
     ],
 )
 def test_a_cancellation_must_leave_valid_bets(chips: dict[str, int], reason: str, facts: dict[str, str]) -> None:
@@ -270,7 +270,12 @@ def test_the_engine_refuses_amounts_that_are_not_positive(cents: int) -> None:
 
 @pytest.mark.parametrize(
     ("chips", "field"),
-    [({}, "bets"), ({"17": 0}, "amount_cents"), ({"17": -1}, "amount_cents"), ({"17": -(2**63)}, "amount_cents")],
+    [
+        ({}, "bets"),
+        ({"17": 0}, "bets[0].amount_cents"),
+        ({"17": 100, "red": -1}, "bets[1].amount_cents"),
+        ({"17": -(2**63)}, "bets[0].amount_cents"),
+    ],
 )
 def test_a_request_without_positive_amounts_is_invalid(chips: dict[str, int], field: str) -> None:
     refused = refusal(table(), chips)

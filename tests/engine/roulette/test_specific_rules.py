@@ -86,7 +86,7 @@ def test_settings_beyond_the_regulation_are_refused(
     refused = refusal_of(setting)
 
     assert refused.reason == "RULE_VIOLATED"
-    assert refused.facts == {"field": field, "bound": bound, "rule": rule}
+    assert refused.facts == {"field": f"configuration.rules.{field}", "bound": bound, "rule": rule}
 
 
 @pytest.mark.rule("804/2015:P.2")
@@ -124,7 +124,8 @@ def test_a_maximum_may_be_lower_than_the_ceiling_and_never_higher(
         for times, bound in ((ceiling + 1, ceiling), (2**31 - 1, ceiling), (0, 1), (-1, 1)):
             refused = refusal_of(configuration(wheel, maxima={kind: times}))
             assert refused.reason == "RULE_VIOLATED"
-            assert refused.facts == {"field": "maxima", "bound": str(bound), "rule": rule}
+            path = "configuration.rules.maxima[0].times_minimum"
+            assert refused.facts == {"field": path, "bound": str(bound), "rule": rule}
         for times in (1, ceiling - 1, ceiling):
             rules = table(wheel, maxima={kind: times})
             number = roulette_pb2.Kind.Value(f"KIND_{kind}")
@@ -141,7 +142,7 @@ def test_a_maximum_may_be_lower_than_the_ceiling_and_never_higher(
 def test_limits_that_leave_no_amount_for_a_place_are_refused(wheel: str, rule: str) -> None:
     refused = refusal_of(configuration(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}))
 
-    assert refused.facts == {"field": "maxima", "bound": "2", "rule": rule}
+    assert refused.facts == {"field": "configuration.rules.maxima", "bound": "2", "rule": rule}
     assert table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}, without_doubles=True).minimum_cents == 101
     assert place(table(wheel, minimum_cents=102, maxima={"DOUBLE_COLUMN": 1}), {"double-column-1-2": 102})
     for each in table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 2}).layout().places:
@@ -175,15 +176,15 @@ def with_maxima(*kinds: str) -> types_pb2.TableConfiguration:
         pytest.param(altered("regulation", ""), "regulation", id="no-regulation"),
         pytest.param(types_pb2.TableConfiguration(game="roulette", regulation="804/2015"), "rules", id="no-rules"),
         pytest.param(with_rules(types_pb2.LocalizedText(pt="", en="")), "rules", id="other-rules"),
-        pytest.param(with_maxima("RED", "RED"), "maxima", id="a-kind-twice"),
-        pytest.param(with_maxima("UNSPECIFIED"), "maxima", id="no-kind"),
-        pytest.param(configuration(minimum_cents=100_000_001), "minimum_cents", id="beyond-int64"),
+        pytest.param(with_maxima("RED", "RED"), "rules.maxima[1].kind", id="a-kind-twice"),
+        pytest.param(with_maxima("UNSPECIFIED"), "rules.maxima[0].kind", id="no-kind"),
+        pytest.param(configuration(minimum_cents=100_000_001), "rules.minimum_cents", id="beyond-int64"),
     ],
 )
 def test_settings_that_no_rule_covers_are_invalid(setting: types_pb2.TableConfiguration, field: str) -> None:
     refused = refusal_of(setting)
 
-    assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": f"configuration.{field}"})
 
 
 def test_an_unknown_wheel_is_refused_by_its_number() -> None:
@@ -191,7 +192,7 @@ def test_an_unknown_wheel_is_refused_by_its_number() -> None:
     unknown.MergeFromString(b"\x08\x63")
 
     refused = refusal_of(with_rules(unknown))
-    assert (refused.reason, refused.facts["field"]) == ("RULE_VIOLATED", "wheel")
+    assert (refused.reason, refused.facts["field"]) == ("RULE_VIOLATED", "configuration.rules.wheel")
     assert "99" in refused.sentence
 
 

@@ -522,7 +522,7 @@ def test_an_earlier_policy_is_refused_and_the_rule_cited(
         inactivity.validated_policy(play, regulation, replace(LAW, **earlier))  # type: ignore[arg-type]
 
     assert refused.value.reason == "RULE_VIOLATED"
-    assert refused.value.facts == {"field": next(iter(earlier)), "bound": bound, "rule": rule}
+    assert refused.value.facts == {"field": f"policy.{next(iter(earlier))}", "bound": bound, "rule": rule}
     assert rule in refused.value.sentence
 
 
@@ -540,7 +540,7 @@ def test_a_number_without_a_rule_has_our_bounds(play: Play, regulation: str, wro
     with pytest.raises(WalletRefused) as refused:
         inactivity.validated_policy(play, regulation, replace(LAW, **wrong))  # type: ignore[arg-type]
 
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": next(iter(wrong))})
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"policy.{next(iter(wrong))}"})
 
 
 @pytest.mark.parametrize(("play", "regulation"), [(Play.INDIVIDUAL, "804/2015"), (Play.POKER, "806/2015")])

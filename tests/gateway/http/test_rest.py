@@ -80,11 +80,15 @@ async def test_path_body_and_idempotency_key_become_the_request(client: HttpClie
             "/v1/players/p/sessions?runningOnly=true&pageSize=3",
             session_pb2.ListSessionsRequest(player_id="p", running_only=True, page_size=3),
         ),
-        ("GET", "/v1/sessions/s/transactions", wallet_pb2.ListTransactionsRequest(session_id="s")),
-        ("GET", "/v1/rounds/r/transactions?page_size=1", wallet_pb2.ListTransactionsRequest(round_id="r", page_size=1)),
+        ("GET", "/v1/transactions?session_id=s", wallet_pb2.ListTransactionsRequest(session_id="s")),
         (
             "GET",
-            "/v1/sessions/s/transactions?accountId=a",
+            "/v1/transactions?round_id=r&page_size=1",
+            wallet_pb2.ListTransactionsRequest(round_id="r", page_size=1),
+        ),
+        (
+            "GET",
+            "/v1/transactions?session_id=s&accountId=a",
             wallet_pb2.ListTransactionsRequest(session_id="s", account_id="a"),
         ),
     ],
@@ -126,7 +130,10 @@ async def test_a_body_may_be_one_field_of_the_request(client: HttpClient, dispat
         ("POST", "/v1/accounts", [], None),
         ("POST", "/v1/accounts/a/deposits", {"account_id": "b", "amount_cents": 1}, "account_id"),
         ("POST", "/v1/accounts/a/deposits", {"request_id": "other", "amount_cents": 1}, "request_id"),
-        ("PUT", "/v1/tables/t/inactivityPolicy", {"policy": {}}, "policy"),
+        ("PUT", "/v1/tables/t/inactivityPolicy", {"policy": {}}, "policy.policy"),
+        ("PUT", "/v1/tables/t/inactivityPolicy", {"idleSeconds": "x"}, "policy.idle_seconds"),
+        ("POST", "/v1/accounts/a/deposits", {"amountCents": "1.5"}, "amount_cents"),
+        ("POST", "/v1/accounts/a/deposits", {"amount_cents": "01"}, "amount_cents"),
     ],
 )
 async def test_an_unreadable_field_is_named(

@@ -118,7 +118,7 @@ async def test_the_page_stops_when_the_player_has_to_log_in(
     async def ask_for_login(_: FakeAuthenticator, token: str) -> Principal:
         if not token:
             return ANONYMOUS
-        raise GatewayRefused("LOGIN_NEEDED", "Log in anew.", idle_limit_s=1800)
+        raise GatewayRefused("LOGIN_NEEDED", "Log in anew.", idle_limit_seconds=1800)
 
     async with live_gateway(nats_url) as (gateway, _, _):
         monkeypatch.setattr(FakeAuthenticator, "authenticate", ask_for_login)

@@ -62,14 +62,25 @@ async def test_a_call_reaches_its_service_with_request_and_token(gateway: LiveGa
     )
 
 
-async def test_a_refusal_carries_code_reason_and_facts(gateway: LiveGateway, tables: FakeTables) -> None:
+async def test_an_error_holds_the_problem_document_that_rest_answers_with(
+    gateway: LiveGateway, tables: FakeTables
+) -> None:
     tables.answers["WalletService.GetBalance"] = refused("ACCOUNT_UNKNOWN", grpc.StatusCode.NOT_FOUND)
     tables.answers["WalletService.OpenAccount"] = refused("", grpc.StatusCode.INTERNAL)
     async with gateway.connect("player:ana") as client:
         answer = await client.call("WalletService.GetBalance", account_id="a")
         data = answer["error"]["data"]
         assert len(data.pop("trace_id")) == 32
-        assert data == {"status": 404, "reason": "ACCOUNT_UNKNOWN", "domain": "table.feltro", "facts": {"fact": "1"}}
+        assert data == {
+            "type": "/problems/ACCOUNT_UNKNOWN",
+            "title": "Account unknown",
+            "status": 404,
+            "detail": answer["error"]["message"],
+            "instance": "/v1/ws",
+            "reason": "ACCOUNT_UNKNOWN",
+            "domain": "table.feltro",
+            "facts": {"fact": "1"},
+        }
         assert answer["error"]["code"] == -32005
         hidden = await client.call("WalletService.OpenAccount")
         assert error(hidden) == (-32603, "")
@@ -297,7 +308,7 @@ async def test_g11_a_batch_of_subscriptions_keeps_the_limit_of_watched_tables(
         ]
         await client.ws.send_json(calls)
         answers = json.dumps(await client.answer(0))
-        assert (answers.count('"result"'), answers.count('"OVERLOADED"')) == (3, 5)
+        assert (answers.count('"result"'), answers.count('"reason": "TOO_MANY_TABLES"')) == (3, 5)
         (connection,) = gateway.websockets._open
         assert (len(connection.watchers), connection.pending_subscriptions) == (3, 0)
         await client.result("unsubscribe", table_id=ids[0])
@@ -315,7 +326,7 @@ async def test_a_connection_watches_up_to_a_limit_of_tables(
         await client.result("subscribe", table_id=ids[0])
         await client.result("subscribe", table_id=ids[1])
         await client.result("subscribe", table_id=ids[1])
-        assert error(await client.call("subscribe", table_id=ids[2])) == (-32008, "OVERLOADED")
+        assert error(await client.call("subscribe", table_id=ids[2])) == (-32009, "TOO_MANY_TABLES")
         await client.result("unsubscribe", table_id=ids[0])
         await client.result("subscribe", table_id=ids[2])
         tables.by_id[ids[1]].publish()

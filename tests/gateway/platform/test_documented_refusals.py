@@ -238,7 +238,7 @@ async def client(
 
 @provokes(WALLET, "INVALID")
 async def _(client: PlatformClient) -> Answer:
-    return await client.get(f"/v1/accounts/{UNKNOWN_ID}/transactions?page_size=501")
+    return await client.get(f"/v1/transactions?account_id={UNKNOWN_ID}&page_size=501")
 
 
 @provokes(WALLET, "INSUFFICIENT_FUNDS")
@@ -371,7 +371,7 @@ async def _(client: PlatformClient) -> Answer:
 @provokes(WALLET, "NOT_OFFERED")
 async def _(client: PlatformClient) -> Answer:
     path = "/v1/development/sessionClock:advance"
-    return await client.restricted.call("POST", path, {"by": "1s"}, client.operator_token)
+    return await client.restricted.call("POST", path, {"by_ms": 1000}, client.operator_token)
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -595,7 +595,7 @@ async def _(client: PlatformClient) -> Answer:
 @provokes(TABLE, "NOT_OFFERED")
 async def _(client: PlatformClient) -> Answer:
     path = "/v1/development/tableClock:advance"
-    return await client.restricted.call("POST", path, {"game": "roulette", "by": "1s"}, client.operator_token)
+    return await client.restricted.call("POST", path, {"game": "roulette", "by_ms": 1000}, client.operator_token)
 
 
 @provokes(GATEWAY, "NOT_OFFERED")

@@ -285,7 +285,7 @@ class TableFollower:
             assert self._seen is not None
             assert int(event["seq"]) == self._seen + 1, "each event once, in order"
         self._seen = int(event["seq"])
-        for kind in ("round_settled", "round_void"):
+        for kind in ("round_settled", "round_voided"):
             if kind in event:
                 round_id = event[kind]["round_id"]
                 assert round_id not in self._ended, "a round ends once"

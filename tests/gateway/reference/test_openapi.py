@@ -17,7 +17,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from feltro.table.v1 import any_topic_pb2
 from gateway.contracts import json_codec
 from gateway.contracts.any_types import ANY_TOPIC, type_url
+from gateway.contracts.bounds import REQUEST_ID_FIELD, bounds_of, integer_pattern
 from gateway.contracts.reasons import ReasonSets
+from gateway.reference import asyncapi
 from gateway.reference.openapi import document, first_sentence
 from tests.gateway.http_gateway import CONTRACTS, FakeDispatcher, http_gateway
 from tests.gateway.random_messages import RandomMessages
@@ -128,8 +130,8 @@ def test_every_answer_fits_its_schema(name: str, data: st.DataObject) -> None:
 
 def test_schemas_of_requests_allow_exactly_what_is_accepted() -> None:
     bet = _validator("roulette.v1.Bet.Request")
-    accepted: list[object] = [5, "5", 5.0]
-    refused: list[object] = [1.5, "x", True, [], 2**63, "1" * 19, 0, "0", -5, None]
+    accepted: list[object] = [5, "5", 5.0, "1" * 19, str(2**63 - 1)]
+    refused: list[object] = [1.5, "x", True, [], 2**63, str(2**63), "9" * 19, "05", 0, "0", -5, "-5", None]
     assert all(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in accepted)
     assert not any(bet.is_valid({"place": "red", "amount_cents": cents}) for cents in refused)
     assert not bet.is_valid({"colour": "red"})
@@ -141,6 +143,74 @@ def test_schemas_of_requests_allow_exactly_what_is_accepted() -> None:
     device = _validator("wallet.v1.Device.Request")
     assert all(device.is_valid({"kind": kind}) for kind in ("browser", "", None))
     assert not any(device.is_valid({"kind": kind}) for kind in ("b\0", "b" * 257))
+
+
+def _described_values() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields every part of the document that describes a value by a pattern, with where it stands."""
+
+    def walk(part: object, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if isinstance(part, dict):
+            if isinstance(part.get("pattern"), str):
+                yield path, part
+            for key, value in part.items():
+                yield from walk(value, f"{path}/{key}")
+        elif isinstance(part, list):
+            for position, value in enumerate(part):
+                yield from walk(value, f"{path}/{position}")
+
+    return walk(DOCUMENT, "#")
+
+
+def test_every_documented_bound_fits_its_own_pattern() -> None:
+    numbers = texts = 0
+    for path, schema in _described_values():
+        validator = Draft202012Validator(schema)
+        if "minimum" in schema:
+            numbers += 1
+            lowest, highest = schema["minimum"], schema["maximum"]
+            assert all(validator.is_valid(str(each)) and validator.is_valid(each) for each in (lowest, highest)), path
+            assert not any(validator.is_valid(str(each)) for each in (lowest - 1, highest + 1)), path
+        if "maxLength" in schema:
+            texts += 1
+            assert validator.is_valid("x" * schema["maxLength"]), path
+            assert not validator.is_valid("x" * (schema["maxLength"] + 1)), path
+        if "minLength" in schema:
+            assert validator.is_valid("x" * schema["minLength"]), path
+    assert numbers > 10
+    assert texts > 10
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        *((0, 0), (0, 9), (0, 10), (7, 7), (1, 99), (99, 1001), (3000, 600_000), (1, 10**10), (-5, -3), (-120, 30)),
+        *((0, 2**31 - 1), (-(2**31), 2**31 - 1), (1, 2**63 - 1), (-(2**63), 2**63 - 1)),
+    ],
+    ids=str,
+)
+@settings(max_examples=300)
+@given(data=st.data())
+def test_the_pattern_of_a_range_matches_its_integers_and_no_others(
+    bounds: tuple[int, int], data: st.DataObject
+) -> None:
+    lowest, highest = bounds
+    pattern = re.compile(integer_pattern(lowest, highest))
+    near = st.sampled_from([0, lowest, highest]).flatmap(lambda at: st.integers(at - 1200, at + 1200))
+    number = data.draw(near | st.integers(lowest, highest) | st.integers())
+    assert bool(pattern.match(str(number))) == (lowest <= number <= highest)
+    assert not pattern.match(f"0{number}")
+
+
+def test_what_a_method_needs_is_required_over_rest_and_websockets() -> None:
+    """The path of a call is a part of its request: over WebSockets the same fields have to be given."""
+    calls = asyncapi.document(CONTRACTS)["components"]["schemas"]  # type: ignore[index]
+    for method in CONTRACTS.methods:
+        (binding,) = method.bindings
+        needed = {each.name for each in method.descriptor.input_type.fields if bounds_of(each).required}
+        name = f"{method.descriptor.input_type.full_name.removeprefix('feltro.')}.Request"
+        assert set(calls[name].get("required", [])) == needed, name
+        assert needed >= {variable for variable in binding.variables if "." not in variable}, name
+        assert (REQUEST_ID_FIELD in needed) == method.has_request_id, name
 
 
 def test_a_games_own_messages_are_described_with_their_types() -> None:

@@ -127,7 +127,7 @@ async def test_g11_an_answer_that_is_too_large_is_refused_and_says_what_to_do(cl
     assert await client.get(f"now {largest}") == largest
     with pytest.raises(grpc.aio.AioRpcError, match="ask for less at once") as refused:
         await client.get(f"now {CALL_BYTES_LIMIT}")
-    assert refusal(refused.value) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "ANSWER_TOO_LARGE", LIMIT)
+    assert refusal(refused.value) == (grpc.StatusCode.OUT_OF_RANGE, "ANSWER_TOO_LARGE", LIMIT)
 
 
 @pytest.mark.guarantee("G12")

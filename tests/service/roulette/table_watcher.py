@@ -124,7 +124,7 @@ class TableView:
     def _round_settled(self, event: events_pb2.TableEvent) -> None:
         self.phase, self.round_id, self.bets = types_pb2.PHASE_RESULT_SHOWN, "", {}
 
-    def _round_void(self, event: events_pb2.TableEvent) -> None:
+    def _round_voided(self, event: events_pb2.TableEvent) -> None:
         self.phase, self.round_id, self.bets = types_pb2.PHASE_RESULT_SHOWN, "", {}
 
     def _table_switched(self, event: events_pb2.TableEvent) -> None:

@@ -163,7 +163,7 @@ async def test_g4_as_many_bets_as_one_player_may_place_are_paid(seed_database: P
         assert set(answers) == {""}
         assert await bet(STAKES_PER_PLAYER_MAX) == "TOO_MANY_BETS"
         # While they are on the felt, the ledger lists them in pages.
-        (in_play,) = (await client.rounds("mallory", include_open=True)).rounds
+        (in_play,) = (await client.rounds("mallory", include_taking_bets=True)).rounds
         assert len({stake.stake_id for stake in in_play.stakes}) == STAKES_PER_PLAYER_MAX
         result = await client.spin("mallory", table_id, round_id)
         assert (result.staked_cents, len(result.results.results)) == (

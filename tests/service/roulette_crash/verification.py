@@ -260,8 +260,8 @@ def _published_rounds(events: Iterable[events_pb2.TableEvent]) -> dict[str, _Pub
             rounds[event.outcome_drawn.round_id].outcomes.append(outcome.number)
         elif event.HasField("round_settled"):
             rounds[event.round_settled.round_id].endings.append(SETTLED)
-        elif event.HasField("round_void"):
-            rounds[event.round_void.round_id].endings.append(VOID)
+        elif event.HasField("round_voided"):
+            rounds[event.round_voided.round_id].endings.append(VOID)
     return rounds
 
 

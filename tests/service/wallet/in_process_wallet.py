@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import uuid4
 
-from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -273,9 +272,7 @@ class InProcessWallet:
         await self.inactivity_watch.sweep()
 
     async def advance_session_clock(self, seconds: float) -> session_pb2.AdvanceSessionClockResponse:
-        by = Duration()
-        by.FromTimedelta(timedelta(seconds=seconds))
-        request = session_pb2.AdvanceSessionClockRequest(by=by)
+        request = session_pb2.AdvanceSessionClockRequest(by_ms=round(seconds * 1000))
         return await self.session_service.advance_session_clock(request, OPERATOR)
 
     # -- results ----------------------------------------------------------------------------------------------------

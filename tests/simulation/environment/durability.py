@@ -76,8 +76,8 @@ class DurabilityChecker:
             self._check_drawn(event.outcome_drawn)
         elif kind == "round_settled":
             self._check_settled(event.round_settled)
-        elif kind == "round_void":
-            self._check_ended(event.round_void.round_id, Ending.VOID)
+        elif kind == "round_voided":
+            self._check_ended(event.round_voided.round_id, Ending.VOID)
 
     def _check_opened(self, opened: events_pb2.RoundOpened) -> None:
         if not opened.round.HasField("closes_at"):

@@ -401,7 +401,7 @@ class InMemoryWallet:
         table = self._table_of_owner(request.table)
         known = self.rounds.get(request.round_id)
         if known is not None and known.round.state is not RoundState.OPEN:
-            raise refusals.round_ended(request.round_id, known.round.state.name)
+            raise refusals.round_ended(request.round_id, known.round.state)
         self._set_time()
         for session in self.running_sessions(table.table_id):
             if session.state in {SessionState.INVITED, SessionState.WARNED}:

@@ -86,7 +86,7 @@ def test_a_failed_draw_voids_the_round_and_switches_the_game_off(regulation: str
         assert (ended.ending, ended.void_reason) == (Ending.VOID, RANDOMNESS_FAILED)
         assert [scenario.free_cents(name) for name in ("ana", "rui", "eva")] == [STARTING_CENTS] * 3
         assert scenario.stakes(round_id) == [(cents, StakeState.RETURNED) for cents in (500, 700, 300)]
-        (event,) = scenario.published("round_void")
+        (event,) = scenario.published("round_voided")
         assert event.phrase.pt.startswith("Ocorreu um erro")
         assert not scenario.published("outcome_drawn")
         # The whole game is switched off, and no other round opens.

@@ -135,7 +135,7 @@ def test_no_table_opens_at_an_owner_that_is_handing_over() -> None:
         assert await rui.enter()
         round_id = await rui.wait_for_open_round()
         placed_stake(await rui.bet(round_id, {"black": 500}))
-        assert not scenario.published("round_void", rui.table_id)
+        assert not scenario.published("round_voided", rui.table_id)
 
     Scenario(individual=True).run(script)
 

@@ -40,7 +40,7 @@ export interface Methods {
   "GatewayService.EnterDemo": [Record<string, never>, Schemas["gateway.v1.EnterDemoResponse"]];
   "GatewayService.Logout": [Record<string, never>, Schemas["gateway.v1.LogoutResponse"]];
 
-  "TableService.ListTables": [{ game: string; mode?: Mode }, Schemas["table.v1.ListTablesResponse"]];
+  "TableService.ListTables": [{ game: string; mode?: Mode } & Page, Schemas["table.v1.ListTablesResponse"]];
   "TableService.GetTable": [{ table_id: string }, Schemas["table.v1.GetTableResponse"]];
   "TableService.GetRules": [{ table_id: string; language: string }, Schemas["table.v1.GetRulesResponse"]];
   "TableService.EnterTable": [
@@ -49,14 +49,21 @@ export interface Methods {
   ];
   "TableService.ListTableRounds": [{ table_id: string } & Page, Schemas["table.v1.ListTableRoundsResponse"]];
   "TableService.ListPlayerRounds": [
-    { game: string; player_id: string; table_id?: string; in_progress_only?: boolean } & Page,
+    { game: string; player_id: string; table_id?: string; open_only?: boolean } & Page,
     Schemas["table.v1.ListPlayerRoundsResponse"],
   ];
 
   "WalletService.FindAccount": [{ player_id: string; mode: Mode }, Schemas["wallet.v1.FindAccountResponse"]];
   "WalletService.GetBalance": [{ account_id: string }, Schemas["wallet.v1.GetBalanceResponse"]];
   "WalletService.ListTransactions": [
-    { account_id?: string; session_id?: string; round_id?: string } & Page,
+    {
+      account_id?: string;
+      session_id?: string;
+      round_id?: string;
+      kind?: Schemas["wallet.v1.TransferKind"];
+      since?: string;
+      until?: string;
+    } & Page,
     Schemas["wallet.v1.ListTransactionsResponse"],
   ];
 

@@ -51,7 +51,7 @@ async function readPlayerOverview(playerId: string): Promise<PlayerOverview> {
   const [{ sessions }, ...pages] = await Promise.all([
     call("SessionService.ListSessions", { player_id: playerId, page_size: 20 }),
     ...gameIds().map((game) =>
-      call("TableService.ListPlayerRounds", { game, player_id: playerId, in_progress_only: true, page_size: 5 }),
+      call("TableService.ListPlayerRounds", { game, player_id: playerId, open_only: true, page_size: 5 }),
     ),
   ]);
   const running = sessions.filter((session) => session.state !== "SESSION_STATE_ENDED");

@@ -9,7 +9,7 @@ import { sessionNetText } from "../sessions/session_summary";
 import { listedId, listedTable } from "../tables/tables";
 import { inLanguage } from "../words/language";
 import { amount, cents } from "../words/money";
-import { dateTime, durationInWords, secondsOf } from "../words/times";
+import { dateTime, durationInWords } from "../words/times";
 import type { PlayerOverview, UnfinishedRound } from "./player_overview";
 import { lobbyWords } from "./words";
 import "./player_panel.css";
@@ -98,7 +98,7 @@ function LastSession({ session, summary }: { session: Session; summary: SessionS
       <p>
         {tableName(session.table_id)}{" "}
         <span class="quiet figures">
-          {words.lastLine(dateTime(session.started_at), durationInWords(secondsOf(summary?.duration)))}
+          {words.lastLine(dateTime(session.started_at), durationInWords(Number(summary?.duration_ms ?? 0) / 1000))}
         </span>
       </p>
       {summary && (

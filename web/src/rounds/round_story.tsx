@@ -55,7 +55,7 @@ export function RoundStory({ game: id, round, onComplain }: Props) {
           <span>{triggerText}</span>
         </p>
       )}
-      {status === "ROUND_STATE_IN_PROGRESS" && (
+      {status === "ROUND_STATE_OPEN" && (
         <p class="round-hint">
           <Icon name="clock" />
           <span>{words.underWayHint}</span>

@@ -2,7 +2,7 @@
 import type { Session, SessionSummary } from "../api/messages";
 import { dictionary } from "../words/language";
 import { amount, cents } from "../words/money";
-import { dateTime, duration, secondsOf } from "../words/times";
+import { dateTime, duration } from "../words/times";
 import "./session_summary.css";
 
 const sessionSummaryWords = dictionary(
@@ -67,9 +67,9 @@ export function SessionSummaryView({ session, summary }: { session: Session; sum
   const lines: [string, string, string?][] = [];
   if (summary) {
     lines.push([words.staked, amount(cents(summary.staked_cents), mode)]);
-    lines.push([words.back, amount(cents(summary.won_cents), mode), words.backHint]);
+    lines.push([words.back, amount(cents(summary.payout_cents), mode), words.backHint]);
     if (cents(summary.commission_cents)) lines.push([words.commission, amount(cents(summary.commission_cents), mode)]);
-    lines.push([words.rounds, String(summary.rounds)], [words.played, duration(secondsOf(summary.duration))]);
+    lines.push([words.rounds, String(summary.rounds)], [words.played, duration(Number(summary.duration_ms) / 1000)]);
   }
   lines.push([words.start, dateTime(session.started_at)]);
   lines.push([words.end, session.ended_at ? dateTime(session.ended_at) : words.running]);

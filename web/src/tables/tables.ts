@@ -5,13 +5,26 @@ import { call } from "../api/platform";
 import { observeServerTime } from "../api/server_clock";
 import { gameIds } from "../game_interface/registered_games";
 
+// The most that the platform sends at once.
+const PAGE = 500;
+
 /** Null until they have been read. */
 export const listedTables = signal<readonly TableSummary[] | null>(null);
 
 export async function readTables(): Promise<void> {
-  const found = await Promise.all(gameIds().map((game) => call("TableService.ListTables", { game })));
-  for (const { at } of found) observeServerTime(at);
-  listedTables.value = found.flatMap((one) => one.tables);
+  listedTables.value = (await Promise.all(gameIds().map(tablesOf))).flat();
+}
+
+async function tablesOf(game: string): Promise<TableSummary[]> {
+  const tables: TableSummary[] = [];
+  let page_token = "";
+  do {
+    const page = await call("TableService.ListTables", { game, page_size: PAGE, ...(page_token && { page_token }) });
+    observeServerTime(page.at);
+    tables.push(...page.tables);
+    page_token = page.next_page_token;
+  } while (page_token);
+  return tables;
 }
 
 // The id of a player's individual table: the listed table's id and sixteen hexadecimal digits.

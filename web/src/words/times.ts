@@ -38,8 +38,3 @@ export function durationInWords(seconds: number): string {
   if (h) return `${h} h ${String(m).padStart(2, "0")} min`;
   return m ? `${m} min ${s} s` : `${s} s`;
 }
-
-/** The seconds of a protobuf duration such as `12.5s`. */
-export function secondsOf(duration: string | undefined): number {
-  return duration ? Number.parseFloat(duration) : 0;
-}

@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 const snapshot = (seq: number) => ({ table_id: "french", seq: String(seq), at: AT, past: [], bets: [] });
-const event = (seq: number, what: object = { table_idle: {} }) =>
+const event = (seq: number, what: object = { table_emptied: {} }) =>
   ({ table_id: "french", seq: String(seq), at: AT, ...what }) as unknown as TableEvent;
 
 function recorder(): { seen: string[]; listener: TableListener } {

@@ -20,7 +20,7 @@ describe("the net result of a round", () => {
     ["ROUND_STATE_SETTLED", "300", "0", -300, "Perdeu 3 créditos"],
     ["ROUND_STATE_SETTLED", "300", "300", 0, "Sem ganho nem perda"],
     ["ROUND_STATE_VOID", "300", "300", 0, "Nula"],
-    ["ROUND_STATE_IN_PROGRESS", "300", "0", null, "Por concluir"],
+    ["ROUND_STATE_OPEN", "300", "0", null, "Por concluir"],
   ])("%s, %s staked, %s back", (state, staked, back, net, words) => {
     expect(roundNets.roundNet(round(state, staked, back))).toBe(net);
     expect(roundNets.roundNetText(round(state, staked, back))).toBe(words);

@@ -60,13 +60,14 @@ def verify(
         raise invalid("table_id", "has to be 1 to 40 letters, digits, `_` or `-`.")
     articles = ARTICLES.get(configuration.regulation)
     if articles is None:
-        raise invalid("regulation", f"has to be one of {', '.join(ARTICLES)}.")
+        raise invalid("configuration.regulation", f"has to be one of {', '.join(ARTICLES)}.")
     if not configuration.game:
-        raise invalid("game", "has to be given.")
+        raise invalid("configuration.game", "has to be given.")
     if configuration.mode not in _MODES:
-        raise invalid("mode", "has to be real or demonstration money.")
+        raise invalid("configuration.mode", "has to be real or demonstration money.")
     if configuration.play not in _PLAYS:
-        raise invalid("play", "has to say whether one player starts each round or many are bound by one result.")
+        sentence = "has to say whether one player starts each round or many are bound by one result."
+        raise invalid("configuration.play", sentence)
     if existing is not None:
         _verify_unchanged(configuration, existing)
     _verify_approval(approval_reference, articles)
@@ -81,7 +82,9 @@ def _verify_unchanged(configuration: types_pb2.TableConfiguration, existing: typ
     """Refuses another kind of table: accounts, the ledger's table and open sessions depend on it."""
     for field in _UNCHANGEABLE_FIELDS:
         if getattr(configuration, field) != getattr(existing, field):
-            raise invalid(field, f"never changes: a table with another {field} needs another table_id.")
+            raise invalid(
+                f"configuration.{field}", f"never changes: a table with another {field} needs another table_id."
+            )
 
 
 def _verify_approval(reference: str, articles: Articles) -> None:
@@ -95,24 +98,24 @@ def _verify_approval(reference: str, articles: Articles) -> None:
 def _verify_name(name: types_pb2.LocalizedText) -> None:
     for language, text in (("pt", name.pt), ("en", name.en)):
         if not text.strip() or len(text) > NAME_CHARACTERS_LIMIT:
-            raise invalid(f"name.{language}", f"has to be 1 to {NAME_CHARACTERS_LIMIT} characters.")
+            raise invalid(f"configuration.name.{language}", f"has to be 1 to {NAME_CHARACTERS_LIMIT} characters.")
 
 
 def _verify_times(configuration: types_pb2.TableConfiguration) -> None:
     window = configuration.betting_window_ms
     if configuration.play == wallet_types.PLAY_MULTI_PLAYER and window < SHORTEST_BETTING_MS:
         sentence = f"Players need at least {SHORTEST_BETTING_MS} ms to bet ({BETTING_WINDOW_RULE})."
-        raise rule_violated("betting_window_ms", SHORTEST_BETTING_MS, BETTING_WINDOW_RULE, sentence)
+        raise rule_violated("configuration.betting_window_ms", SHORTEST_BETTING_MS, BETTING_WINDOW_RULE, sentence)
     if not 0 <= window <= LONGEST_BETTING_MS:
-        raise invalid("betting_window_ms", f"may be {LONGEST_BETTING_MS} at most.")
+        raise invalid("configuration.betting_window_ms", f"may be {LONGEST_BETTING_MS} at most.")
     if not 0 <= configuration.result_shown_ms <= LONGEST_SHOWN_MS:
-        raise invalid("result_shown_ms", f"has to be from 0 to {LONGEST_SHOWN_MS}.")
+        raise invalid("configuration.result_shown_ms", f"has to be from 0 to {LONGEST_SHOWN_MS}.")
 
 
 def _verify_seats(configuration: types_pb2.TableConfiguration) -> None:
     fewest = 0 if configuration.play == wallet_types.PLAY_INDIVIDUAL else 1
     if not fewest <= configuration.seats <= SEATS_LIMIT:
-        raise invalid("seats", f"have to be from {fewest} to {SEATS_LIMIT}.")
+        raise invalid("configuration.seats", f"have to be from {fewest} to {SEATS_LIMIT}.")
 
 
 def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles) -> None:
@@ -123,11 +126,11 @@ def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles)
         ("end_after_seconds", policy.end_after_seconds, END_AFTER_SECONDS, articles.warning),
     ):
         if value != 0 and value < earliest:
-            sentence = f"`inactivity.{field}` has to be at least {earliest}, or 0 for just that ({rule})."
-            raise rule_violated(f"inactivity.{field}", earliest, rule, sentence)
+            sentence = f"`configuration.inactivity.{field}` has to be at least {earliest}, or 0 for just that ({rule})."
+            raise rule_violated(f"configuration.inactivity.{field}", earliest, rule, sentence)
     for field, value in (
         ("warn_after_seconds", policy.warn_after_seconds),
         ("rebuy_grace_seconds", policy.rebuy_grace_seconds),
     ):
         if value < 0:
-            raise invalid(f"inactivity.{field}", "has to be 0 or more.")
+            raise invalid(f"configuration.inactivity.{field}", "has to be 0 or more.")

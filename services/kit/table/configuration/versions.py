@@ -7,10 +7,9 @@ what, when, from what, to what (`903-B/2015:6.3.6.6`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import Row, TextClause, text
@@ -19,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
+from services.kit.paging import Page, PageRequest
 from services.kit.table.configuration import specific_rules
 from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.game import Game
@@ -42,6 +42,14 @@ VALUES (:table_id, :version, :configuration, :approval_reference, :effective_at,
 _VERSIONS = text("""
 SELECT table_id, version, configuration, approval_reference, effective_at, entered_by, entered_at
 FROM configurations WHERE table_id = :table_id ORDER BY version DESC
+""")
+# A version replaces the one in force until it takes effect, which is not always the one that was entered before.
+_PAGE = text("""
+SELECT * FROM (
+    SELECT table_id, version, configuration, approval_reference, effective_at, entered_by, entered_at,
+           COALESCE(lag(version) OVER (ORDER BY effective_at, version), 0) AS replaces
+    FROM configurations WHERE table_id = :table_id
+) AS versions WHERE version < CAST(:before AS bigint) ORDER BY version DESC LIMIT :rows
 """)
 _VERSION = text("""
 SELECT table_id, version, configuration, approval_reference, effective_at, entered_by, entered_at
@@ -140,6 +148,17 @@ class Configurations:
         """Returns all versions of a table, newest first."""
         return await self._read(_VERSIONS, table_id=table_id)
 
+    async def page(
+        self, table_id: str, requested: PageRequest
+    ) -> Page[tuple[types_pb2.ConfigurationVersion, table_pb2.ConfigurationChange]]:
+        """Returns some versions of a table, newest first, each with what it changes."""
+        values = {"table_id": table_id, "before": requested.before, "rows": requested.row_limit}
+        async with self._engine.connect() as connection:
+            rows = (await connection.execute(_PAGE, values)).all()
+        changes = (table_pb2.ConfigurationChange(version=row.version, replaces=row.replaces) for row in rows)
+        found = zip((_version(row) for row in rows), changes, strict=True)
+        return requested.page([(version.version, (version, change)) for version, change in found])
+
     async def version(self, table_id: str, version: int) -> types_pb2.ConfigurationVersion | None:
         """Returns one version, such as the one that a round was played by."""
         found = await self._read(_VERSION, table_id=table_id, version=version)
@@ -163,15 +182,6 @@ class Configurations:
             return [_version(row) for row in await connection.execute(statement, values)]
 
 
-def configuration_changes(versions: Sequence[types_pb2.ConfigurationVersion]) -> list[table_pb2.ConfigurationChange]:
-    """Returns which version each of a table's versions replaces: not always the one entered before."""
-    in_order = sorted(versions, key=lambda each: (each.effective_at.ToNanoseconds(), each.version))
-    replaced = {after.version: before.version for before, after in pairwise(in_order)}
-    return [
-        table_pb2.ConfigurationChange(version=each.version, replaces=replaced.get(each.version, 0)) for each in versions
-    ]
-
-
 def _initial_version(table: InitialTable, now: datetime) -> dict[str, object]:
     return {
         "table_id": table.table_id,
@@ -189,7 +199,7 @@ def _initial_version(table: InitialTable, now: datetime) -> dict[str, object]:
 
 def _verify_by_game(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> None:
     if configuration.game != game.name:
-        raise invalid("game", f"has to be `{game.name}` here.")
+        raise invalid("configuration.game", f"has to be `{game.name}` here.")
     game.rules(configuration)
 
 

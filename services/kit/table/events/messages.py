@@ -162,6 +162,6 @@ def round_settled(
     return events_pb2.TableEvent(round_settled=settled)
 
 
-def round_void(round_id: str, reason: str) -> events_pb2.TableEvent:
-    void = events_pb2.RoundVoid(round_id=round_id, reason=reason, phrase=phrases.ROUND_IS_VOID)
-    return events_pb2.TableEvent(round_void=void)
+def round_voided(round_id: str, reason: str) -> events_pb2.TableEvent:
+    void = events_pb2.RoundVoided(round_id=round_id, reason=reason, phrase=phrases.ROUND_IS_VOID)
+    return events_pb2.TableEvent(round_voided=void)

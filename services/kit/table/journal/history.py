@@ -223,14 +223,14 @@ class RoundHistory:
             return page.page([(row.number, _read_round(row)) for row in rows])
 
     async def list_player_rounds(
-        self, player_id: str, page: PageRequest, *, table_id: str | None = None, in_progress_only: bool = False
+        self, player_id: str, page: PageRequest, *, table_id: str | None = None, open_only: bool = False
     ) -> Page[PlayerRound]:
         """Returns the rounds in which a player took part, newest first.
 
-        `in_progress_only` selects those without an end for which the journal has a stake of the player.
+        `open_only` selects those without an end for which the journal has a stake of the player.
         """
         values = {"player_id": player_id, "table_id": table_id, "before": page.before, "rows": page.row_limit}
-        if in_progress_only:
+        if open_only:
             statement = _INCOMPLETE
         elif table_id is not None:
             statement = _OF_PLAYER_AT_TABLE

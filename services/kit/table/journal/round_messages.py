@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from feltro.table.v1 import table_pb2, types_pb2
+from feltro.table.v1 import table_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.encoding import draw_trigger_value, packed
 from services.kit.table.game import Bets, Outcome, Rules
@@ -11,9 +12,9 @@ from services.kit.table.journal.history import PlayerRound, RecordedRound, Recor
 from services.kit.wire_format import timestamp
 
 _STATES = {
-    None: types_pb2.ROUND_STATE_IN_PROGRESS,
-    Ending.SETTLED: types_pb2.ROUND_STATE_SETTLED,
-    Ending.VOID: types_pb2.ROUND_STATE_VOID,
+    None: wallet_types.ROUND_STATE_OPEN,
+    Ending.SETTLED: wallet_types.ROUND_STATE_SETTLED,
+    Ending.VOID: wallet_types.ROUND_STATE_VOID,
 }
 
 

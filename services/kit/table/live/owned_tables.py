@@ -111,6 +111,11 @@ class OwnedTables(Generic[Bets, Outcome]):
     def tables(self) -> Mapping[str, LiveTable[Bets, Outcome]]:
         return {table_id: running.table for table_id, running in self._tables.items()}
 
+    @property
+    def seated_count(self) -> int:
+        """How many players sit at these tables."""
+        return sum(running.table.seated_count for running in self._tables.values())
+
     def contains(self, table_id: str) -> bool:
         """Whether this id is the configured table's, or can be that of a player's own table there."""
         return table_id == self.placement_id or (

@@ -155,7 +155,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
             cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
         await settlement.journal_void(round_id, reason, returned, stakes_in_ledger(ledger_round, player_ids), cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
-        return [messages.round_void(round_id, reason)]
+        return [messages.round_voided(round_id, reason)]
 
     async def _player_ids(self, ledger_round: wallet_pb2.Round) -> dict[str, str]:
         """Reads the players of the sessions that have stakes in a round."""

@@ -56,6 +56,10 @@ class TableRegistry(Generic[Bets, Outcome]):
     def live_tables(self) -> list[LiveTable[Bets, Outcome]]:
         return [table for owned_tables in self._owned.values() for table in owned_tables.tables().values()]
 
+    def seated_counts(self) -> dict[str, int]:
+        """Returns how many players sit at the tables of each placement of this process."""
+        return {placement_id: owned_tables.seated_count for placement_id, owned_tables in self._owned.items()}
+
     def placement_id_of(self, table_id: str) -> str:
         """Returns the placement of a table: the id itself, or for a player's own table the part before the player."""
         placement_ids = self._placement_ids()

@@ -202,7 +202,10 @@ class LiveTable(Generic[Bets, Outcome]):
         """Launches the ball for the player (`804/2015:15`); returns None if the round ended before the last one."""
         if not self.individual:
             raise TableRefused(
-                "WRONG_PLAY", "Here the round closes by the clock.", table_id=self.table_id, play="MULTI_PLAYER"
+                "WRONG_PLAY",
+                "Here the round closes by the clock.",
+                table_id=self.table_id,
+                play="PLAY_MULTI_PLAYER",
             )
         round_ = self._round
         if round_ is None or round_.round_id != round_id:
@@ -300,7 +303,7 @@ class LiveTable(Generic[Bets, Outcome]):
             self._publish_switched(enabled=True, reason="")
         elif not self._seating and self._phase != types_pb2.PHASE_IDLE:
             self._phase = types_pb2.PHASE_IDLE
-            self._publish(events_pb2.TableEvent(table_idle=events_pb2.TableIdle()))
+            self._publish(events_pb2.TableEvent(table_emptied=events_pb2.TableEmptied()))
 
     def _publish_switched(self, *, enabled: bool, reason: str) -> None:
         self._publish(events_pb2.TableEvent(table_switched=events_pb2.TableSwitched(enabled=enabled, reason=reason)))
@@ -452,7 +455,7 @@ class LiveTable(Generic[Bets, Outcome]):
             result = await self._settlement.void(
                 round_.round_id, round_.void_reason, stakes, tuple(round_.cancelled_stakes), round_.closed_at
             )
-            self._publish(messages.round_void(round_.round_id, round_.void_reason))
+            self._publish(messages.round_voided(round_.round_id, round_.void_reason))
             self._end(round_, result, stakes)
         else:
             round_.abandon(refusals.unavailable("The round came to nothing"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -96,13 +96,17 @@ class Placement:
         placement_ids: Callable[[], Awaitable[Collection[str]]],
         open_group: Callable[[str], TableGroup],
         clock: Callable[[], float] = seconds_since_boot,
+        *,
+        seated_here: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
+        """`seated_here` counts the players at the tables of this replica, by placement."""
         self._game = game
         self._replica_id = replica_id
         self._address = address
         self._list_placement_ids = placement_ids
         self._open_group = open_group
         self._clock = clock
+        self._seated_here = seated_here
         self._wake = asyncio.Event()
         self._one_released = asyncio.Event()
         self._outages = {what: Outage(_log, what) for what in ("leases", "claims", "placements")}
@@ -180,6 +184,14 @@ class Placement:
             and not ownership.lost.is_set()
         )
 
+    def seated(self, placement_id: str) -> int:
+        """Returns how many players sit at the tables of a placement; at another replica's, as its heartbeat says."""
+        if self.owns(placement_id):
+            return self._seated_here().get(placement_id, 0)
+        owner = self.owner(placement_id)
+        heartbeat = None if owner is None else self._presence.heartbeat_of(owner.replica_id)
+        return 0 if heartbeat is None else heartbeat.seated.get(placement_id, 0)
+
     # -- the heartbeat -------------------------------------------------------------------------------------------------
 
     def _heartbeat(self) -> Replica:
@@ -191,6 +203,7 @@ class Placement:
             draining=self._draining,
             placements=opened,
             failing=not opened and self._clock() - self._failed_at < FAILING_FOR_S,
+            seated={each: count for each, count in self._seated_here().items() if each in self._owned and count},
         )
 
     def _give_up(self) -> None:

@@ -103,6 +103,11 @@ class Presence:
         seen_at = entry.seen_at if entry is not None else self._bucket.watched_since
         return seen_at is not None and self._clock() - seen_at >= HEARTBEAT_LIFETIME_S
 
+    def heartbeat_of(self, replica_id: str) -> Replica | None:
+        """Returns the latest heartbeat of another replica, if it has one."""
+        entry = self._bucket.entries.get(self._key(replica_id))
+        return Replica.FromString(entry.value) if entry is not None and entry.value else None
+
     async def confirm_gone(self, replica_id: str) -> bool:
         """Asks the bucket, because the own view may have stood still."""
         if not self.seems_gone(replica_id):

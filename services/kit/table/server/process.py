@@ -145,12 +145,16 @@ class GameProcess(Generic[Bets, Outcome]):
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
+        def seated(placement_id: str) -> int:
+            return placement.seated(placement_id)
+
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
+        history = RoundHistory(reading)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
             [
-                TableService(game, registry, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
+                TableService(game, registry, catalogue, configurations, switches, history, wallet, clock, seated),
                 *self._definition.services(registry, journal),
             ],
             refusals.DOMAIN,
@@ -165,6 +169,7 @@ class GameProcess(Generic[Bets, Outcome]):
             settings.advertise or f"{host}:{server.port}",
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
+            seated_here=registry.seated_counts,
         )
         catalogue.on_change = lambda: self._on_catalogue_change(registry, catalogue)
         platform.on_change = registry.wake

@@ -84,7 +84,7 @@ class TableClock:
                 ahead = max(self._ahead, _read(entry.value)) + by
                 if ahead > AHEAD_LIMIT:
                     raise refusals.invalid(
-                        "by", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
+                        "by_ms", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
                     )
                 await self._bucket.write(self._key, str(ahead // _MICROSECOND).encode(), entry.revision)
             except RevisionConflict:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC
 from typing import Generic
 
 from google.protobuf.message import Message
 
-from feltro.table.v1 import table_pb2
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.switches import REASON_CHARACTERS_LIMIT, Switches
-from services.kit.table.configuration.versions import Configurations, configuration_changes
+from services.kit.table.configuration.versions import Configurations
 from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import round_messages
@@ -25,7 +27,7 @@ from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.live.owned_tables import individual_table_id
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
-from services.kit.table.paging import page_request
+from services.kit.table.paging import page_by_key, page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.server import validation
@@ -51,7 +53,9 @@ class TableService(Generic[Bets, Outcome]):
         history: RoundHistory,
         wallet: Wallet,
         clock: TableClock,
+        seated: Callable[[str], int],
     ) -> None:
+        """`seated` says how many players sit at the tables of a placement, whichever process runs them."""
         self._game = game
         self._registry = registry
         self._catalogue = catalogue
@@ -61,22 +65,35 @@ class TableService(Generic[Bets, Outcome]):
         self._open_rounds = OpenRounds(game.name, wallet, history)
         self._wallet = wallet
         self._clock = clock
+        self._seated = seated
 
     # -- finding and entering --------------------------------------------------------------------------------------
 
     async def list_tables(self, request: table_pb2.ListTablesRequest, caller: Caller) -> table_pb2.ListTablesResponse:
         self._verify_game(request.game)
-        answer = table_pb2.ListTablesResponse(at=timestamp(self._clock.now()))
-        for placement_id in sorted(self._catalogue.placement_ids()):
-            version = self._catalogue.rules_in_force(placement_id).version
-            if request.mode in {0, version.configuration.mode}:
-                answer.tables.add(
-                    table_id=placement_id,
+        if request.mode not in wallet_types.Mode.values():
+            raise refusals.invalid("mode", "has to be MODE_REAL or MODE_DEMO, or not given.")
+        versions = {each: self._catalogue.rules_in_force(each).version for each in self._catalogue.placement_ids()}
+        wanted = (
+            (placement_id, version)
+            for placement_id, version in versions.items()
+            if request.mode in {0, version.configuration.mode}
+        )
+        page = page_by_key(wanted, request.page_size, request.page_token)
+        return table_pb2.ListTablesResponse(
+            tables=[
+                types_pb2.TableSummary(
+                    table_id=version.table_id,
                     configuration=version.configuration,
                     configuration_version=version.version,
-                    enabled=self._catalogue.closed_reason(placement_id) is None,
+                    enabled=self._catalogue.closed_reason(version.table_id) is None,
+                    seated=self._seated(version.table_id),
                 )
-        return answer
+                for version in page.items
+            ],
+            at=timestamp(self._clock.now()),
+            next_page_token=page.next_page_token,
+        )
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
         table = await self._registry.table(validation.table_id(request.table_id))
@@ -137,11 +154,11 @@ class TableService(Generic[Bets, Outcome]):
         table_id = validation.table_id(request.table_id) if request.table_id else None
         requested = page_request(request.page_size, request.page_token)
         undrawn: list[PlayerRound] = []
-        if request.include_open and not request.page_token:
+        if request.include_taking_bets and not request.page_token:
             # Read first: a round that is drawn before the next read is found there, so that none is missed.
             undrawn = await self._open_rounds.of_player(request.player_id, table_id)
         page = await self._history.list_player_rounds(
-            request.player_id, requested, table_id=table_id, in_progress_only=request.in_progress_only
+            request.player_id, requested, table_id=table_id, open_only=request.open_only
         )
         drawn = {each.round.round_id for each in page.items}
         recorded = [*(each for each in undrawn if each.round.round_id not in drawn), *page.items]
@@ -193,10 +210,15 @@ class TableService(Generic[Bets, Outcome]):
     async def list_configurations(
         self, request: table_pb2.ListConfigurationsRequest, caller: Caller
     ) -> table_pb2.ListConfigurationsResponse:
-        versions = await self._configurations.versions(validation.table_id(request.table_id))
-        if not versions:
+        requested = page_request(request.page_size, request.page_token)
+        page = await self._configurations.page(validation.table_id(request.table_id), requested)
+        if not page.items and requested.position is None:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=request.table_id)
-        return table_pb2.ListConfigurationsResponse(versions=versions, changes=configuration_changes(versions))
+        return table_pb2.ListConfigurationsResponse(
+            versions=[version for version, _ in page.items],
+            changes=[change for _, change in page.items],
+            next_page_token=page.next_page_token,
+        )
 
     async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
         self._verify_game(request.game)
@@ -230,8 +252,8 @@ class TableService(Generic[Bets, Outcome]):
         self, request: table_pb2.AdvanceTableClockRequest, caller: Caller
     ) -> table_pb2.AdvanceTableClockResponse:
         self._verify_game(request.game)
-        now = await self._clock.advance(validation.positive_duration("by", request.by))
-        return table_pb2.AdvanceTableClockResponse(now=timestamp(now))
+        at = await self._clock.advance(validation.positive_milliseconds("by_ms", request.by_ms))
+        return table_pb2.AdvanceTableClockResponse(at=timestamp(at))
 
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:

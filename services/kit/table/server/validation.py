@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from google.protobuf.duration_pb2 import Duration
-
 from services.kit.access.identity import Caller
 from services.kit.table import refusals
 from services.kit.table.refusals import TableRefused
@@ -16,6 +14,8 @@ _TABLE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
 _REQUEST = re.compile(r"[\x21-\x7e]{1,64}")
 _PLAYER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Ten years, as the contract bounds it; the clock itself bounds the sum of all advances.
+MILLISECONDS_LIMIT = 3660 * 24 * 3_600_000
 
 
 def table_id(value: str) -> str:
@@ -48,14 +48,10 @@ def required_text(field: str, value: str, limit: int) -> str:
     return value
 
 
-def positive_duration(field: str, value: Duration) -> timedelta:
-    try:
-        duration = value.ToTimedelta()
-    except (ValueError, OverflowError):
-        duration = timedelta()
-    if duration <= timedelta():
-        raise refusals.invalid(field, "has to be above zero: the clock goes forward only.")
-    return duration
+def positive_milliseconds(field: str, value: int) -> timedelta:
+    if not 0 < value <= MILLISECONDS_LIMIT:
+        raise refusals.invalid(field, f"has to be from 1 to {MILLISECONDS_LIMIT}: the clock goes forward only.")
+    return timedelta(milliseconds=value)
 
 
 def verify_may_see(caller: Caller, owner_id: str) -> None:

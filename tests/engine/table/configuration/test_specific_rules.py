@@ -46,12 +46,17 @@ def policy(field: str, value: int) -> session_pb2.InactivityPolicy:
     return changed
 
 
+def path_of(field: str) -> str:
+    """The path of a field from the request: most are fields of the configuration."""
+    return field if field in {"table_id", "approval_reference"} else f"configuration.{field}"
+
+
 def violated(field: str, bound: object, rule: str) -> dict[str, str]:
-    return {"reason": "RULE_VIOLATED", "field": field, "bound": str(bound), "rule": rule}
+    return {"reason": "RULE_VIOLATED", "field": path_of(field), "bound": str(bound), "rule": rule}
 
 
 def invalid(field: str) -> dict[str, str]:
-    return {"reason": "INVALID", "field": field}
+    return {"reason": "INVALID", "field": path_of(field)}
 
 
 @pytest.mark.parametrize("table_id", ["t", "A-b_9", "x" * 40])
@@ -88,7 +93,7 @@ def test_limits_of_the_platform(field: str, lowest: int, highest: int) -> None:
     for outside in (lowest - 1, highest + 1):
         with pytest.raises(TableRefused) as refused:
             verify("t1", configuration(**{field: outside}), approval_reference="x")
-        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
 
 
 def test_names_are_required_in_both_languages() -> None:
@@ -131,7 +136,7 @@ def test_required_fields_are_checked() -> None:
 def test_the_kind_of_a_table_never_changes(field: str, changed: object) -> None:
     with pytest.raises(TableRefused) as refused:
         verify("t1", configuration(**{field: changed}), approval_reference="x", existing=configuration())
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": field})
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
     verify("t1", configuration(seats=7), approval_reference="x", existing=configuration())
 
 

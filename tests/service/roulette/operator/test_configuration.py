@@ -101,8 +101,13 @@ def straight_maximum(times: int) -> roulette_pb2.KindMaximum:
     ("change", "field", "bound", "articles"),
     [
         (general(betting_window_ms=2_999), "betting_window_ms", "3000", ("903-B/2015:6.1.4",) * 2),
-        (specific(maxima=[straight_maximum(31)]), "maxima", "30", ("804/2015:11.a.i", "807/2015:12.a.i")),
-        (specific(total_maximum_cents=99), "total_maximum_cents", "100", ("804/2015:12", "807/2015:13")),
+        (
+            specific(maxima=[straight_maximum(31)]),
+            "rules.maxima[0].times_minimum",
+            "30",
+            ("804/2015:11.a.i", "807/2015:12.a.i"),
+        ),
+        (specific(total_maximum_cents=99), "rules.total_maximum_cents", "100", ("804/2015:12", "807/2015:13")),
         (inactivity(missed_rounds=4), "inactivity.missed_rounds", "5", ("804/2015:28.b", "807/2015:30.b")),
         (inactivity(idle_seconds=179), "inactivity.idle_seconds", "180", ("804/2015:28.a", "807/2015:30.a")),
         (inactivity(end_after_seconds=59), "inactivity.end_after_seconds", "60", ("804/2015:29", "807/2015:31")),
@@ -117,7 +122,7 @@ async def test_specific_rules_beyond_the_regulation_are_refused(
     refused = await refusal(enter_rules(driver, request_for(table_id, rules)))
 
     assert refused.reason == "RULE_VIOLATED"
-    assert refused.facts == {"field": field, "bound": bound, "rule": articles[regulation == "807"]}
+    assert refused.facts == {"field": f"configuration.{field}", "bound": bound, "rule": articles[regulation == "807"]}
     assert await driver.open_refusal(table_id) == "TABLE_UNKNOWN"
 
 
@@ -131,8 +136,10 @@ async def test_each_regulation_has_its_own_wheel_and_bets(driver: RouletteDriver
     wheel = await refusal(enter_rules(driver, request_for(driver.unique_name("table"), french)))
     call_bets = await refusal(enter_rules(driver, request_for(driver.unique_name("table"), with_call_bets)))
 
-    assert (wheel.reason, wheel.facts["field"], wheel.facts["rule"]) == ("RULE_VIOLATED", "wheel", "804/2015:6.a")
-    assert (call_bets.reason, call_bets.facts["field"]) == ("RULE_VIOLATED", "call_bets")
+    path = "configuration.rules"
+    assert (wheel.reason, wheel.facts["rule"]) == ("RULE_VIOLATED", "804/2015:6.a")
+    assert (call_bets.reason, call_bets.facts["field"]) == ("RULE_VIOLATED", f"{path}.call_bets")
+    assert wheel.facts["field"] == f"{path}.wheel"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ async def test_mode_play_regulation_and_game_of_a_table_never_change(
 
     refused = await refusal(enter_rules(driver, request_for(table_id, rules)))
 
-    assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": f"configuration.{field}"})
 
 
 @pytest.mark.rule("903-B/2015:6.1.5")
@@ -168,7 +175,7 @@ async def test_a_new_version_takes_effect_with_the_next_round(driver: RouletteDr
     during = await driver.bet(seated_player, first, {"red": 100})
     await driver.void(table_id, first)
     opened = (
-        await watcher.wait_for("round_opened", after=(await watcher.wait_for("round_void", first)).seq)
+        await watcher.wait_for("round_opened", after=(await watcher.wait_for("round_voided", first)).seq)
     ).round_opened
     refused = await refusal(driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"black": 100}))
     window = opened.round.closes_at.ToDatetime(UTC) - opened.round.opened_at.ToDatetime(UTC)
@@ -250,13 +257,22 @@ async def test_g3_every_version_is_kept_with_operator_and_approval(driver: Roule
     entered = [await enter_rules(driver, second) for _ in range(3)]
     other = request_for(table_id, rules_of(regulation, play=INDIVIDUAL), request_id=second.request_id)
     refused = await refusal(enter_rules(driver, other))
-    listed = await driver.roulette.tables.ListConfigurations(
-        table_pb2.ListConfigurationsRequest(table_id=table_id), metadata=driver.roulette.operator
-    )
+    listed, listed_page = [
+        await driver.roulette.tables.ListConfigurations(
+            table_pb2.ListConfigurationsRequest(table_id=table_id, page_size=size), metadata=driver.roulette.operator
+        )
+        for size in (0, 1)
+    ]
 
     assert entered[0] == entered[1] == entered[2]
     assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": second.request_id})
     assert [version.version for version in listed.versions] == [2, 1]
+    for page_token, number in (("", 2), (listed_page.next_page_token, 1)):
+        request = table_pb2.ListConfigurationsRequest(table_id=table_id, page_size=1, page_token=page_token)
+        page = await driver.roulette.tables.ListConfigurations(request, metadata=driver.roulette.operator)
+        assert [version.version for version in page.versions] == [change.version for change in page.changes] == [number]
+        assert [change.replaces for change in page.changes] == [number - 1]
+        assert bool(page.next_page_token) == (number == 2)
     assert [version.approval_reference for version in listed.versions] == ["SRIJ/2", "SRIJ/test"]
     assert {version.entered_by for version in listed.versions} == {"back-office"}
     assert listed.versions[0] == entered[0]

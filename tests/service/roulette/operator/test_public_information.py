@@ -6,6 +6,7 @@ import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import (
     INDIVIDUAL,
@@ -13,6 +14,8 @@ from tests.service.roulette.platform import (
     WHEEL_BY_REGULATION,
     RouletteDriver,
     SeatedPlayer,
+    refusal,
+    wait_until,
 )
 
 WHEELS = {"804": "AMERICAN_38", "807": "FRENCH"}
@@ -58,7 +61,7 @@ async def test_an_individual_table_has_the_rules_of_its_configured_table(
 @pytest.mark.rule("804/2015:4", "807/2015:4")
 async def test_individual_and_multi_player_tables_are_listed(driver: RouletteDriver, regulation: str) -> None:
     multi_player = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
-    request = table_pb2.ListTablesRequest(game="roulette")
+    request = table_pb2.ListTablesRequest(game="roulette", page_size=500)
 
     listed = (await driver.roulette.tables.ListTables(request)).tables
 
@@ -70,6 +73,55 @@ async def test_individual_and_multi_player_tables_are_listed(driver: RouletteDri
         f"{regulation}/2015"
     }
     assert by_id[multi_player].enabled
+
+
+async def test_tables_are_listed_in_pages_of_one_mode(driver: RouletteDriver) -> None:
+    await driver.new_table()
+    for mode in (wallet_types.MODE_UNSPECIFIED, wallet_types.MODE_REAL, wallet_types.MODE_DEMO):
+        request = table_pb2.ListTablesRequest(game="roulette", mode=mode, page_size=500)
+        whole = await driver.roulette.tables.ListTables(request)
+        assert whole.next_page_token == ""
+        assert not mode or {table.configuration.mode for table in whole.tables} <= {mode}
+        paged: list[str] = []
+        request.page_size = 1
+        while True:
+            page = await driver.roulette.tables.ListTables(request)
+            paged += [table.table_id for table in page.tables]
+            assert len(page.tables) <= 1
+            if not page.next_page_token:
+                break
+            request.page_token = page.next_page_token
+        assert paged == [table.table_id for table in whole.tables]
+    for wrong, field in (
+        (table_pb2.ListTablesRequest(game="roulette", page_size=501), "page_size"),
+        (table_pb2.ListTablesRequest(game="roulette", page_token="?"), "page_token"),  # noqa: S106 - a place in a list
+        (table_pb2.ListTablesRequest(game="roulette", mode=9), "mode"),  # type: ignore[arg-type]
+    ):
+        refused = await refusal(driver.roulette.tables.ListTables(wrong))
+        assert (refused.reason, refused.facts) == ("INVALID", {"field": field})
+
+
+async def test_a_list_says_how_many_players_sit_at_each_table(driver: RouletteDriver) -> None:
+    """As every process of the game says, whichever of them runs the table."""
+    shared, individual = await driver.new_table(), await driver.new_table(play=INDIVIDUAL)
+
+    async def seated() -> list[int]:
+        request = table_pb2.ListTablesRequest(game="roulette", page_size=500)
+        by_id = {table.table_id: table.seated for table in (await driver.roulette.tables.ListTables(request)).tables}
+        return [by_id[shared], by_id[individual]]
+
+    assert await seated() == [0, 0]
+    await driver.seat_new_player(individual)
+    first = await driver.seat_new_player(shared)
+    for _ in range(2):
+        await driver.seat_new_player(shared)
+    assert await seated() == [3, 1]
+    await driver.leave(first)
+
+    async def one_has_left() -> bool:
+        return await seated() == [2, 1]
+
+    await wait_until(one_has_left)
 
 
 @pytest.mark.rule("903-B/2015:6.2.2")

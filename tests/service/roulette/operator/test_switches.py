@@ -9,6 +9,7 @@ import pytest
 
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import platform_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     INDIVIDUAL_TABLES,
@@ -45,7 +46,9 @@ async def game_stays_on(driver: RouletteDriver) -> AsyncIterator[None]:
 
 
 async def enabled(driver: RouletteDriver, table_id: str) -> bool:
-    listed = (await driver.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette"))).tables
+    listed = (
+        await driver.roulette.tables.ListTables(table_pb2.ListTablesRequest(game="roulette", page_size=500))
+    ).tables
     return next(table.enabled for table in listed if table.table_id == table_id)
 
 
@@ -77,7 +80,7 @@ async def test_a_multi_player_table_that_is_switched_off_finishes_its_round(
     assert on.table_switched.enabled
     assert again.round_opened.round.round_id != round_id
     (player_round,) = await driver.rounds(seated_player)
-    assert (player_round.round.state, player_round.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 200)
+    assert (player_round.round.state, player_round.staked_cents) == (wallet_types.ROUND_STATE_SETTLED, 200)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1")
@@ -191,7 +194,7 @@ async def test_all_games_are_switched_off_and_on_and_the_round_is_finished(
     }
     assert not was_enabled
     (player_round,) = await driver.rounds(seated_player)
-    assert (player_round.round.state, player_round.staked_cents) == (types_pb2.ROUND_STATE_SETTLED, 100)
+    assert (player_round.round.state, player_round.staked_cents) == (wallet_types.ROUND_STATE_SETTLED, 100)
 
 
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.6.6")

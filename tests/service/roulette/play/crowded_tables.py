@@ -132,12 +132,12 @@ async def _begin_together(driver: RouletteDriver, tables: list[CrowdedTable]) ->
     """Voids the round that opened for the first players: it is not everybody's, and a void round is not missed."""
     for table in tables:
         await driver.void(table.table_id, await table.watcher.next_round())
-        await table.watcher.wait_for("round_void")
+        await table.watcher.wait_for("round_voided")
     await driver.advance_tables(RESULT_SHOWN_MS / 1000)
 
 
 async def _bet_in_round(driver: RouletteDriver, table: CrowdedTable, number: int) -> None:
-    ended = table.watcher.events_of("round_settled" if table.rounds else "round_void")
+    ended = table.watcher.events_of("round_settled" if table.rounds else "round_voided")
     round_id = await table.watcher.next_round(after=max(event.seq for event in ended))
     table.rounds.append(round_id)
     bets: list[Coroutine[Any, Any, object]] = [_bet_as_bot(driver, bot, table, round_id) for bot in table.bots]

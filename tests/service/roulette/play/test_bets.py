@@ -110,7 +110,7 @@ async def test_limits_apply_to_all_bets_of_a_round_together(
         ({"double-dozen-1-2": 101}, "ODD_CENTS", {"place": "double-dozen-1-2", "amount_cents": "101"}),
         ({"17": 100, "red": 54_100}, "ABOVE_MAXIMUM", {"place": "red", "maximum_cents": "54000"}),
         ({}, "INVALID", {"field": "bets"}),
-        ({"17": -100}, "INVALID", {"field": "amount_cents"}),
+        ({"17": -100}, "INVALID", {"field": "bets[0].amount_cents"}),
     ],
 )
 @pytest.mark.guarantee("G12")

@@ -12,13 +12,14 @@ import pytest
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import WINDOW_MS, RouletteDriver, RoulettePlatform, unpack_bets, unpack_outcome
 from tests.service.roulette.play import crowded_tables
 from tests.service.roulette.play.crowded_tables import ROUNDS, STARTING_CENTS, CrowdedTable
 from tests.service.roulette.table_watcher import TableView
 
-SETTLED = types_pb2.ROUND_STATE_SETTLED
+SETTLED = wallet_types.ROUND_STATE_SETTLED
 ACTIVE, INVITED = session_pb2.SESSION_STATE_ACTIVE, session_pb2.SESSION_STATE_INVITED
 ENDED = session_pb2.SESSION_STATE_ENDED
 NoticeKind = wallet_events.SessionNoticeKind

@@ -6,6 +6,7 @@ import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import (
     INDIVIDUAL_TABLES,
@@ -41,7 +42,7 @@ async def test_t16_the_last_round_is_the_last_in_which_this_player_took_part(
         seated_player.session_id,
     )
     assert player_round.regulation == f"{regulation}/2015"
-    assert player_round.round.state == types_pb2.ROUND_STATE_SETTLED
+    assert player_round.round.state == wallet_types.ROUND_STATE_SETTLED
     assert unpack_outcome(player_round.round.outcome) == spun.outcome
     assert [stake.stake_id for stake in player_round.stakes] == [first.stake.stake_id, second.stake.stake_id]
     assert [unpack_bets(stake.bets) for stake in player_round.stakes] == [BETS, {"dozen-1": 200}]
@@ -98,7 +99,7 @@ async def test_a_tables_rounds_are_listed_in_pages_without_players(
         token, pages = page.next_page_token, pages + 1
 
     assert [round_.round_id for round_ in found] == [void, *(each.round_id for each in played[::-1])]
-    assert (found[0].state, found[0].void_reason) == (types_pb2.ROUND_STATE_VOID, "the wheel stands still")
+    assert (found[0].state, found[0].void_reason) == (wallet_types.ROUND_STATE_VOID, "the wheel stands still")
     assert [unpack_outcome(round_.outcome) for round_ in found[1:]] == [each.outcome for each in played[::-1]]
     assert {round_.configuration_version for round_ in found} == {1}
 
@@ -107,7 +108,7 @@ async def test_an_open_round_is_not_yet_a_past_round(driver: RouletteDriver, sea
     await driver.bet(seated_player, await driver.wait_for_open_round(seated_player), {"red": 100})
     # The bet is on the felt, and locked in the wallet (903-B/2015:6.3.2).
     assert await driver.rounds(seated_player) == []
-    assert await driver.rounds(seated_player, in_progress_only=True) == []
+    assert await driver.rounds(seated_player, open_only=True) == []
     assert (await driver.get_table(seated_player)).own_seat.stakes[0].amount_cents == 100
 
 
@@ -122,11 +123,11 @@ async def test_a_round_in_progress_is_listed_from_its_first_bet_on(
     second = await driver.bet(seated_player, round_id, {"dozen-1": 200})
     await driver.cancel_bets(seated_player, round_id, {"dozen-1": 200})
 
-    (open_now, ended) = await driver.rounds(seated_player, include_open=True)
+    (open_now, ended) = await driver.rounds(seated_player, include_taking_bets=True)
 
     assert ended.round.round_id == before.round_id
     assert (open_now.round.round_id, open_now.table_id) == (round_id, seated_player.table_id)
-    assert open_now.round.state == types_pb2.ROUND_STATE_IN_PROGRESS
+    assert open_now.round.state == wallet_types.ROUND_STATE_OPEN
     assert (open_now.session_id, open_now.staked_cents, open_now.payout_cents) == (seated_player.session_id, 600, 0)
     (stake,) = open_now.stakes
     assert (stake.stake_id, stake.placed_at) == (first.stake.stake_id, first.stake.placed_at)
@@ -135,22 +136,23 @@ async def test_a_round_in_progress_is_listed_from_its_first_bet_on(
         assert not open_now.round.HasField(absent)
     assert not open_now.HasField("balance_before_cents")
     # It comes first on the first page, and only if it is asked for.
-    page = await driver.roulette.rounds(seated_player.player_id, include_open=True, page_size=1)
+    page = await driver.roulette.rounds(seated_player.player_id, include_taking_bets=True, page_size=1)
     assert [player_round.round.round_id for player_round in page.rounds] == [round_id, before.round_id]
     assert await _with_open(driver, seated_player, table_id=seated_player.table_id) == [round_id, before.round_id]
     assert await _with_open(driver, seated_player, table_id="another") == []
-    assert await _with_open(driver, seated_player, in_progress_only=True) == [round_id]
+    assert await _with_open(driver, seated_player, open_only=True) == [round_id]
 
     spun = await driver.spin(seated_player, round_id)
-    (player_round, _) = await driver.rounds(seated_player, include_open=True)
-    assert (player_round.round.round_id, player_round.round.state) == (round_id, types_pb2.ROUND_STATE_SETTLED)
+    (player_round, _) = await driver.rounds(seated_player, include_taking_bets=True)
+    assert (player_round.round.round_id, player_round.round.state) == (round_id, wallet_types.ROUND_STATE_SETTLED)
     assert player_round.payout_cents == spun.payout_cents
     assert [cancelled.stake_id for cancelled in player_round.cancelled_stakes] == [second.stake.stake_id]
 
 
 async def _with_open(driver: RouletteDriver, seated_player: SeatedPlayer, **more: object) -> list[str]:
     return [
-        player_round.round.round_id for player_round in await driver.rounds(seated_player, include_open=True, **more)
+        player_round.round.round_id
+        for player_round in await driver.rounds(seated_player, include_taking_bets=True, **more)
     ]
 
 
@@ -209,7 +211,7 @@ async def test_a_void_round_is_listed_with_all_but_a_number(
     (player_round,) = await driver.rounds(seated_player)
 
     assert (player_round.round.state, player_round.round.void_reason) == (
-        types_pb2.ROUND_STATE_VOID,
+        wallet_types.ROUND_STATE_VOID,
         "the wheel stands still",
     )
     assert player_round.round.draw_trigger == types_pb2.DRAW_TRIGGER_UNSPECIFIED
@@ -287,6 +289,6 @@ async def test_a12_the_session_ends_with_a_summary_of_bets_and_winnings(
     summary = (await driver.leave(seated_player)).summary
 
     won = sum(each.payout_cents for each in played)
-    assert (summary.staked_cents, summary.won_cents, summary.net_cents) == (1900, won, won - 1900)
+    assert (summary.staked_cents, summary.payout_cents, summary.net_cents) == (1900, won, won - 1900)
     assert summary.rounds == 3
     assert await driver.balance(seated_player) == (CENTS - 1900 + won, 0)

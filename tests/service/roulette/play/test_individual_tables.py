@@ -124,7 +124,7 @@ async def test_no_player_spins_at_a_multi_player_table(driver: RouletteDriver) -
 
     assert (refused.reason, refused.facts) == (
         "WRONG_PLAY",
-        {"table_id": seated_player.table_id, "play": "MULTI_PLAYER"},
+        {"table_id": seated_player.table_id, "play": "PLAY_MULTI_PLAYER"},
     )
 
 

@@ -9,8 +9,9 @@ import grpc
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import table_pb2, types_pb2
+from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.service.roulette.lost_calls import LostAt, lose_call
 from tests.service.roulette.platform import (
     WHEEL_BY_REGULATION,
@@ -36,7 +37,7 @@ async def test_a7_a_malfunction_before_the_draw_returns_every_stake(driver: Roul
 
     await driver.void(table_id, round_id, "the wheel stands still")
 
-    void = (await watcher.wait_for("round_void", round_id)).round_void
+    void = (await watcher.wait_for("round_voided", round_id)).round_voided
     assert (void.reason, void.phrase.pt) == (
         "the wheel stands still",
         "Ocorreu um erro; a jogada é nula e todas as apostas são devolvidas.",
@@ -46,7 +47,7 @@ async def test_a7_a_malfunction_before_the_draw_returns_every_stake(driver: Roul
         assert await driver.balance(seated_player) == (CENTS, 0)
         (player_round,) = await driver.rounds(seated_player)
         assert (player_round.round.state, player_round.round.void_reason) == (
-            types_pb2.ROUND_STATE_VOID,
+            wallet_types.ROUND_STATE_VOID,
             "the wheel stands still",
         )
         assert not player_round.round.HasField("outcome")
@@ -54,7 +55,7 @@ async def test_a7_a_malfunction_before_the_draw_returns_every_stake(driver: Roul
         assert (player_round.balance_before_cents, player_round.balance_after_cents) == (CENTS, CENTS)
         # Neither a win nor a loss.
         summary = (await driver.session(seated_player)).summary
-        assert (summary.staked_cents, summary.won_cents, summary.net_cents, summary.rounds) == (0, 0, 0, 0)
+        assert (summary.staked_cents, summary.payout_cents, summary.net_cents, summary.rounds) == (0, 0, 0, 0)
     # The next round opens.
     assert (
         await watcher.wait_for("round_opened", after=watcher.events[-1].seq - 1)
@@ -72,7 +73,7 @@ async def test_g6_a_drawn_round_cannot_become_void(driver: RouletteDriver, seate
     assert refused == Refusal("ROUND_DECIDED", {"round_id": spun.round_id}, code=grpc.StatusCode.FAILED_PRECONDITION)
     assert await driver.balance(seated_player) == before
     (player_round,) = await driver.rounds(seated_player)
-    assert player_round.round.state == types_pb2.ROUND_STATE_SETTLED
+    assert player_round.round.state == wallet_types.ROUND_STATE_SETTLED
 
 
 @pytest.mark.rule("804/2015:20", "807/2015:22")
@@ -88,7 +89,7 @@ async def test_g4_a_spin_and_a_void_at_once_end_the_round_once(
             driver.spin(seated_player, round_id), driver.void(seated_player.table_id, round_id), return_exceptions=True
         )
         player_round = (await driver.rounds(seated_player, page_size=1))[0]
-        if player_round.round.state == types_pb2.ROUND_STATE_VOID:
+        if player_round.round.state == wallet_types.ROUND_STATE_VOID:
             assert not isinstance(void, BaseException)
             assert await driver.balance(seated_player) == (before, 0)
             assert isinstance(spun, grpc.aio.AioRpcError) or spun.void_reason  # type: ignore[union-attr]
@@ -121,7 +122,7 @@ async def test_g1_bets_on_their_way_into_a_void_round_are_refused_or_returned(
             assert refusal_of(answer).reason == "BETTING_CLOSED"
             assert await driver.rounds(seated_player) == []
         else:
-            assert (await driver.rounds(seated_player))[0].round.state == types_pb2.ROUND_STATE_VOID
+            assert (await driver.rounds(seated_player))[0].round.state == wallet_types.ROUND_STATE_VOID
 
 
 async def test_a_spin_in_a_void_round_returns_the_reason(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
@@ -175,7 +176,7 @@ async def test_g9_a_player_who_is_disconnected_during_the_spin_is_paid(
     await watcher.wait_for("round_settled", round_id)
 
     (player_round,) = await driver.rounds(seated_player)
-    assert player_round.round.state == types_pb2.ROUND_STATE_SETTLED
+    assert player_round.round.state == wallet_types.ROUND_STATE_SETTLED
     assert (await driver.balance(seated_player))[0] == CENTS - 1000 + player_round.payout_cents
     assert player_round.payout_cents in {0, 1000}
     assert (await driver.session(seated_player)).session.state == session_pb2.SESSION_STATE_ACTIVE

@@ -95,7 +95,7 @@ async def test_credits_are_never_paid_out(driver: RouletteDriver, guest: SeatedP
 
     refused = await refusal(driver.wallet.wallet.Withdraw(request, metadata=driver.wallet.operator))
 
-    assert (refused.reason, refused.facts["account_mode"]) == ("MODE_MISMATCH", "DEMO")
+    assert (refused.reason, refused.facts["account_mode"]) == ("MODE_MISMATCH", "MODE_DEMO")
 
 
 @pytest.mark.rule("804/2015:31", "807/2015:33")
@@ -113,7 +113,7 @@ async def test_credits_and_money_never_meet(driver: RouletteDriver, regulation: 
 
 
 async def test_demonstrations_are_listed_apart(driver: RouletteDriver, demo_table: str, regulation: str) -> None:
-    request = table_pb2.ListTablesRequest(game="roulette", mode=DEMO)
+    request = table_pb2.ListTablesRequest(game="roulette", mode=DEMO, page_size=500)
     listed = (await driver.roulette.tables.ListTables(request, metadata=driver.roulette.player("somebody"))).tables
     ids = {table.table_id for table in listed}
     assert demo_table in ids

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import UTC, timedelta
 
 import pytest
-from google.protobuf.duration_pb2 import Duration
 
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
@@ -29,7 +28,7 @@ RULES = {"804": ("804/2015:28.a", "804/2015:29"), "807": ("807/2015:30.a", "807/
 
 async def advance(driver: RouletteDriver, seconds: int) -> None:
     """Moves the clock of sessions forward."""
-    request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
+    request = session_pb2.AdvanceSessionClockRequest(by_ms=1000 * seconds)
     await driver.wallet.sessions.AdvanceSessionClock(request, metadata=driver.wallet.operator)
 
 
@@ -111,7 +110,11 @@ async def test_a9_a10_invited_warned_and_ended_with_a_summary(
         assert ended.session.ended_at.ToDatetime(UTC) >= ends_at
         assert ended.session.end_cause == session_pb2.END_CAUSE_INACTIVITY
         won = played[regulation].payout_cents
-        assert (ended.summary.staked_cents, ended.summary.won_cents, ended.summary.net_cents) == (100, won, won - 100)
+        assert (ended.summary.staked_cents, ended.summary.payout_cents, ended.summary.net_cents) == (
+            100,
+            won,
+            won - 100,
+        )
         left = await (await driver.watch(seated_player.table_id)).wait_for("seat_left")
         assert left.seat_left.seat == seated_player.seat
         refused = await refusal(driver.bet(seated_player, played[regulation].next_round_id, {"red": 100}))

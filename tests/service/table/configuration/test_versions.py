@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
-from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable, configuration_changes
+from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration
 from tests.service.table.entries import drawn, opened, settled
@@ -94,9 +95,13 @@ async def test_a_version_replaces_the_one_in_force_before_it(
     await entered(configurations, "3")
     # Of two for the same moment the first never holds.
     await entered(configurations, "4", effective_at=NOON + timedelta(days=1))
-    changes = configuration_changes(await configurations.versions("t1"))
-    assert [(change.version, change.replaces) for change in changes] == [(4, 2), (3, 1), (2, 3), (1, 0)]
-    assert configuration_changes([]) == []
+    first = await configurations.page("t1", page_request(3, ""))
+    second = await configurations.page("t1", page_request(3, first.next_page_token))
+    listed = [*first.items, *second.items]
+    assert [(change.version, change.replaces) for _, change in listed] == [(4, 2), (3, 1), (2, 3), (1, 0)]
+    assert [version for version, _ in listed] == await configurations.versions("t1")
+    assert (len(first.items), second.next_page_token) == (3, "")
+    assert (await configurations.page("t2", page_request(0, ""))).items == []
 
 
 async def test_a_version_holds_from_its_effective_time(configurations: Configurations, clock: ManualClock) -> None:
@@ -192,12 +197,15 @@ async def test_rules_refused_by_kit_or_game_are_not_stored(configurations: Confi
     short = configuration(betting_window_ms=2_999)
     assert (await refusal(configurations, configuration=short))["rule"] == "903-B/2015:6.1.4"
     another = configuration(game="blackjack")
-    assert await refusal(configurations, configuration=another) == {"reason": "INVALID", "field": "game"}
+    assert await refusal(configurations, configuration=another) == {"reason": "INVALID", "field": "configuration.game"}
     assert await configurations.versions("t1") == []
 
     await entered(configurations, "1")
     changed = configuration(regulation="807/2015")
-    assert await refusal(configurations, configuration=changed) == {"reason": "INVALID", "field": "regulation"}
+    assert await refusal(configurations, configuration=changed) == {
+        "reason": "INVALID",
+        "field": "configuration.regulation",
+    }
     assert len(await configurations.versions("t1")) == 1
 
 

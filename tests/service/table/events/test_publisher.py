@@ -99,7 +99,7 @@ async def test_g11_an_oversized_event_is_replaced_by_a_snapshot(
     monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
     publisher = await EventStream(bus).open_publisher(table_id, 0)
     publisher.on_overflow = lambda: snapshot_published(7)
-    oversized = events_pb2.TableEvent(round_void=events_pb2.RoundVoid(reason="x" * 300))
+    oversized = events_pb2.TableEvent(round_voided=events_pb2.RoundVoided(reason="x" * 300))
     publisher.publish(seat_taken(1), oversized, seat_taken(2))
     await flush(publisher)
     events = await published_events(bus, table_id)

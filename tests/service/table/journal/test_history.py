@@ -120,17 +120,17 @@ async def test_incomplete_rounds_are_those_with_locked_stakes(journal: PostgresJ
     # Bets may be on this felt, but the journal has no stake before betting closes.
     await journal.write_opened(1, opened("t3", 1))
 
-    incomplete = await history.list_player_rounds("ana", PageRequest(), in_progress_only=True)
+    incomplete = await history.list_player_rounds("ana", PageRequest(), open_only=True)
     assert player_round_ids(incomplete) == ["t2.2", "t1.2"]
     assert all(found.result is None and found.stakes[0].payout_cents is None for found in incomplete.items)
-    at_t1 = await history.list_player_rounds("ana", PageRequest(), table_id="t1", in_progress_only=True)
+    at_t1 = await history.list_player_rounds("ana", PageRequest(), table_id="t1", open_only=True)
     assert player_round_ids(at_t1) == ["t1.2"]
-    first = await history.list_player_rounds("ana", page_request(1, ""), in_progress_only=True)
-    second = await history.list_player_rounds("ana", page_request(1, first.next_page_token), in_progress_only=True)
+    first = await history.list_player_rounds("ana", page_request(1, ""), open_only=True)
+    second = await history.list_player_rounds("ana", page_request(1, first.next_page_token), open_only=True)
     assert (player_round_ids(first), player_round_ids(second), second.next_page_token) == (["t2.2"], ["t1.2"], "")
 
     await journal.write_ended(1, settled(drawn("t2.2", ["ana", "rui"])))
-    assert player_round_ids(await history.list_player_rounds("ana", PageRequest(), in_progress_only=True)) == ["t1.2"]
+    assert player_round_ids(await history.list_player_rounds("ana", PageRequest(), open_only=True)) == ["t1.2"]
 
 
 @pytest.mark.guarantee("G10")

@@ -43,6 +43,8 @@ class Groups:
         """Groups whose round does not end."""
         self.failing_replicas: set[str] = set()
         """Replicas that cannot open a group."""
+        self.seated: dict[str, int] = {}
+        """How many players each replica counts at the groups that it runs."""
 
     async def list_ids(self) -> Collection[str]:
         return self.placement_ids
@@ -97,6 +99,7 @@ class Member:
             groups.list_ids,
             lambda placement_id: Group(groups, placement_id, replica_id),
             lambda: groups.clock() + self.suspended_s,
+            seated_here=lambda: groups.seated,
         )
         self._running = asyncio.create_task(self.placement.run())
 
@@ -154,6 +157,19 @@ async def test_g8_one_of_two_claimants_wins_each_placement(
         lease = await known_owner(asked, placement_id)
         assert (lease.address, lease.game) == (f"{owner.replica_id}:443", groups.game)
         assert owner.placement.owner(placement_id) == lease
+
+
+async def test_every_replica_knows_how_many_players_sit_at_a_placement(nats_url: str, stack: AsyncExitStack) -> None:
+    groups = Groups(4)
+    one, other = [await join(stack, nats_url, groups, name) for name in ("one", "other")]
+    await until(groups.all_run)
+    busy, empty, *_ = sorted(groups.placement_ids)
+    groups.seated = {busy: 3, empty: 0, "of-no-replica": 7}
+    for member in (one, other):
+        await until(lambda member=member: member.placement.seated(busy) == 3)  # type: ignore[misc]
+        assert (member.placement.seated(empty), member.placement.seated("of-no-replica")) == (0, 0)
+    groups.seated = {}
+    await until(lambda: one.placement.seated(busy) == other.placement.seated(busy) == 0)
 
 
 @pytest.mark.guarantee("G8")

@@ -102,7 +102,7 @@ async def test_dates_have_an_end_and_so_has_the_clock(bus: Nats, game: str) -> N
         await clock.advance(AHEAD_LIMIT)
         with pytest.raises(TableRefused) as refused:
             await clock.advance(timedelta(microseconds=1))
-        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by"})
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by_ms"})
         assert clock.now() == T0 + AHEAD_LIMIT
 
 
@@ -184,7 +184,7 @@ async def test_a_betting_window_closes_when_the_clock_is_moved_past_it_at_anothe
             first = (await _round_of(owner, entered)).round
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await other.advance_tables(0)
-            assert refusal_facts(refused.value) == ("INVALID", {"field": "by"})
+            assert refusal_facts(refused.value) == ("INVALID", {"field": "by_ms"})
             await other.advance_tables(WINDOW_S / 2)
             assert (await _round_of(owner, entered)).round == first
             await other.advance_tables(WINDOW_S / 2)

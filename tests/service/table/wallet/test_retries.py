@@ -109,7 +109,7 @@ UNANSWERED = {
 }
 FAULTS = {
     "it fails": RuntimeError("a fault of the wallet's"),
-    "the answer is too large": StatusRefused("ANSWER_TOO_LARGE", grpc.StatusCode.RESOURCE_EXHAUSTED, "Less."),
+    "the answer is too large": StatusRefused("ANSWER_TOO_LARGE", grpc.StatusCode.OUT_OF_RANGE, "Less."),
     "gRPC itself refuses": StatusRefused("", grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max"),
     "it does not know the method": StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, "There is no such method."),
     "another service answers": with_another_domain(StatusRefused("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND, "None.")),

@@ -199,7 +199,9 @@ class Withdraw(IdempotentCommand):
         account_row = ledger.accounts[self.account]
         # Demonstration credits are never paid out, however many there are.
         return (
-            {"MODE_MISMATCH": {"account_mode": "DEMO"}} if account_row.demo else _unless_funded(account_row, self.cents)
+            {"MODE_MISMATCH": {"account_mode": "MODE_DEMO"}}
+            if account_row.demo
+            else _unless_funded(account_row, self.cents)
         )
 
     def execute(self, ledger: LedgerState) -> Facts:
@@ -238,7 +240,7 @@ class TableCommand(IdempotentCommand):
             return {}
         if round_row.table != self.table:
             return {"ROUND_MISMATCH": {}}
-        return {} if round_row.state == OPEN else {"ROUND_ENDED": {"state": round_row.state}}
+        return {} if round_row.state == OPEN else {"ROUND_ENDED": {"state": f"ROUND_STATE_{round_row.state}"}}
 
     def unless_player_may_bet(self, ledger: LedgerState, account: str, session: str) -> dict[str, Facts]:
         """Returns the reasons why the player may not bet here in this session."""
@@ -251,7 +253,7 @@ class TableCommand(IdempotentCommand):
         if (session_row.account, session_row.table) != (account, self.table):
             found["SESSION_MISMATCH"] = {}
         elif session_row.state != ACTIVE:
-            found["SESSION_ENDED"] = {"state": session_row.state}
+            found["SESSION_ENDED"] = {"state": f"SESSION_STATE_{session_row.state}"}
         return found
 
 
@@ -415,7 +417,7 @@ class TransferHand(TableCommand):
             if (session_row.account, session_row.table) != (seat.account, self.table):
                 found["SESSION_MISMATCH"] = {}
             elif session_row.state == ENDED:
-                found["SESSION_ENDED"] = {"state": ENDED}
+                found["SESSION_ENDED"] = {"state": f"SESSION_STATE_{ENDED}"}
             if seat.staked > ledger.caves.get((seat.account, self.table), 0):
                 found["CAVE_INSUFFICIENT"] = {}
         return found

@@ -91,7 +91,7 @@ async def test_g4_a_hand_ends_once_and_a_void_hand_moves_nothing(wallet: InProce
     await wallet.void("holdem", "hand-2")
     with pytest.raises(Refused) as void:
         await wallet.transfer_hand("holdem", "hand-2", [(ana, 100, 190), (rui, 100, 0)])
-    assert void.value.facts["state"] == "VOID"
+    assert void.value.facts["state"] == "ROUND_STATE_VOID"
     assert [await cave(wallet, seat) for seat in seats] == [10_090, 9_900, 10_000]
 
 
@@ -161,7 +161,7 @@ async def test_g1_a_hand_of_an_ended_session_is_refused(wallet: InProcessWallet,
 
     with pytest.raises(Refused) as refused:
         await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 190), (rui, 100, 0)])
-    assert (refused.value.reason, refused.value.facts["state"]) == ("SESSION_ENDED", "ENDED")
+    assert (refused.value.reason, refused.value.facts["state"]) == ("SESSION_ENDED", "SESSION_STATE_ENDED")
 
     # The refusal does not decide the hand: it is sent again with the session that plays.
     await wallet.transfer_hand("holdem", "hand-1", [(again, 100, 190), (rui, 100, 0)])

@@ -228,7 +228,10 @@ async def test_g12_credits_are_never_paid_out(wallet_client: WalletClient) -> No
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await wallet_client.wallet.Withdraw(request, metadata=wallet_client.operator)
             assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-            assert refusal_facts(refused.value) == ("MODE_MISMATCH", {"account_id": account_id, "account_mode": "DEMO"})
+            assert refusal_facts(refused.value) == (
+                "MODE_MISMATCH",
+                {"account_id": account_id, "account_mode": "MODE_DEMO"},
+            )
 
     assert await wallet_client.balance(account_id) == filled.balance
 
@@ -268,7 +271,7 @@ async def test_an_account_is_found_by_its_player_and_mode(wallet: InProcessWalle
 async def test_a_missing_account_is_unknown(wallet: InProcessWallet) -> None:
     await wallet.open_account("ana")
 
-    for player_id, mode, name in (("ana", DEMO, "DEMO"), ("rui", REAL, "REAL")):
+    for player_id, mode, name in (("ana", DEMO, "MODE_DEMO"), ("rui", REAL, "MODE_REAL")):
         with pytest.raises(Refused) as refused:
             await find(wallet, player_id, mode)
         assert refused.value.reason == "ACCOUNT_UNKNOWN"

@@ -198,7 +198,10 @@ async def test_g4_a_round_ends_once(wallet_client: WalletClient) -> None:
     for late in (settle(wallet_client, round_, {placed.stake_id: 300}), void(wallet_client, round_)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await late
-        assert refusal_facts(refused.value) == ("ROUND_ENDED", {"round_id": round_.round_id, "state": "SETTLED"})
+        assert refusal_facts(refused.value) == (
+            "ROUND_ENDED",
+            {"round_id": round_.round_id, "state": "ROUND_STATE_SETTLED"},
+        )
     for late_stake in (wallet_client.place(ana, round_, 100), cancel(wallet_client, round_, placed.stake_id)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await late_stake
@@ -237,7 +240,7 @@ async def test_g4_a_stake_that_arrives_after_the_void_of_an_unknown_round_is_ref
     await void(wallet_client, round_)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wallet_client.place(ana, round_, 100)
-    assert refusal_facts(refused.value) == ("ROUND_ENDED", {"round_id": "never-opened", "state": "VOID"})
+    assert refusal_facts(refused.value) == ("ROUND_ENDED", {"round_id": "never-opened", "state": "ROUND_STATE_VOID"})
 
 
 @pytest.mark.guarantee("G8")

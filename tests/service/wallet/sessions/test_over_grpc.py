@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 import grpc
 import nats
 import pytest
-from google.protobuf.duration_pb2 import Duration
 from nats.aio.msg import Msg
 
 from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2, wallet_pb2
@@ -30,7 +29,7 @@ async def get_session(wallet_client: WalletClient, seat: Seat) -> session_pb2.Se
 
 
 async def advance(wallet_client: WalletClient, seconds: int) -> None:
-    request = session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=seconds))
+    request = session_pb2.AdvanceSessionClockRequest(by_ms=1000 * seconds)
     await wallet_client.sessions.AdvanceSessionClock(request, metadata=wallet_client.operator)
 
 
@@ -60,14 +59,14 @@ async def test_refusals_carry_reason_and_facts(wallet_client: WalletClient) -> N
         )
     with pytest.raises(grpc.aio.AioRpcError) as moved:
         await wallet_client.sessions.AdvanceSessionClock(
-            session_pb2.AdvanceSessionClockRequest(by=Duration(seconds=1)),
+            session_pb2.AdvanceSessionClockRequest(by_ms=1000),
             metadata=wallet_client.bearer("player", "ana"),
         )
 
     assert earlier.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert refusal_facts(earlier.value) == (
         "RULE_VIOLATED",
-        {"field": "idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
+        {"field": "policy.idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
     )
     assert (foreign.value.code(), refusal_reason(foreign.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
     assert refusal_reason(moved.value) == "SCOPE_MISSING"
@@ -147,4 +146,7 @@ async def test_an_ended_session_takes_no_stake(wallet_client: WalletClient) -> N
         )
 
     assert ended.session.state == session_pb2.SESSION_STATE_ENDED
-    assert refusal_facts(refused.value) == ("SESSION_ENDED", {"session_id": seat.session_id, "state": "ENDED"})
+    assert refusal_facts(refused.value) == (
+        "SESSION_ENDED",
+        {"session_id": seat.session_id, "state": "SESSION_STATE_ENDED"},
+    )

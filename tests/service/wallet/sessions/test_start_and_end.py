@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
@@ -25,6 +25,7 @@ from tests.service.wallet.in_process_wallet import (
     T0,
     InProcessWallet,
     ManualClock,
+    Seat,
     open_wallet,
     player,
 )
@@ -162,7 +163,7 @@ async def test_no_real_account_plays_at_a_demonstration_table(wallet: InProcessW
         await wallet.start_session(account_id, "fun")
 
     assert refused.value.reason == "MODE_MISMATCH"
-    assert refused.value.facts == {"account_id": account_id, "account_mode": "REAL", "table_mode": "DEMO"}
+    assert refused.value.facts == {"account_id": account_id, "account_mode": "MODE_REAL", "table_mode": "MODE_DEMO"}
 
 
 async def test_a_blocked_account_starts_no_session(wallet: InProcessWallet) -> None:
@@ -248,8 +249,8 @@ async def test_the_player_ends_the_session_and_gets_its_summary(wallet: InProces
     ended = await wallet.end_session(seat)
 
     assert (ended.session.state, ended.session.end_cause) == (ENDED, session_pb2.END_CAUSE_PLAYER)
-    assert (ended.summary.staked_cents, ended.summary.won_cents, ended.summary.net_cents) == (500, 800, 300)
-    assert ended.summary.duration.seconds == 90
+    assert (ended.summary.staked_cents, ended.summary.payout_cents, ended.summary.net_cents) == (500, 800, 300)
+    assert ended.summary.duration_ms == 90000
     assert await wallet.fact_names("ana") == ["started", "ended"]
     fact = (await wallet.player_facts("ana"))[-1].session_ended
     assert (fact.session, fact.summary) == (ended.session, ended.summary)
@@ -395,6 +396,34 @@ async def test_sessions_ended_by_an_operator_record_that_cause(wallet: InProcess
 # -- activity and lists -----------------------------------------------------------------------------------------------
 
 
+async def test_a_bet_counts_as_activity_at_once_and_when_its_round_ends(wallet: InProcessWallet) -> None:
+    await wallet.open_table("many", MULTI_PLAYER)
+    # Sessions have a clock of their own, which is ahead.
+    await wallet.advance_session_clock(3600)
+    seat, other = await wallet.sit_down("ana", "many"), await wallet.sit_down("rui", "many")
+    started = T0 + timedelta(hours=1)
+
+    async def last_activity(of: Seat) -> list[datetime]:
+        """As it is read alone, among the player's sessions and among the table's."""
+        of_player = session_pb2.ListSessionsRequest(player_id=of.player_id)
+        at_table = session_pb2.ListTableSessionsRequest(table_id="many")
+        found = [
+            (await wallet.get_session(of)).session,
+            *(await wallet.session_service.list_sessions(of_player, OPERATOR)).sessions,
+            *(await wallet.session_service.list_table_sessions(at_table, OPERATOR)).sessions,
+        ]
+        return [each.last_activity_at.ToDatetime(UTC) for each in found if each.player_id == of.player_id]
+
+    wallet.clock.advance(30)
+    stake = await wallet.place(seat, "r1", 100)
+    wallet.clock.advance(10)
+    assert await last_activity(seat) == [started + timedelta(seconds=30)] * 3
+    await wallet.settle("many", "r1", {stake: 0}, [seat.session_in_round(), other.session_in_round()])
+    wallet.clock.advance(10)
+    assert await last_activity(seat) == [started + timedelta(seconds=40)] * 3
+    assert await last_activity(other) == [started] * 3
+
+
 async def test_activity_is_recorded_and_is_no_bet(wallet: InProcessWallet) -> None:
     await wallet.open_table("one", INDIVIDUAL)
     seat = await wallet.sit_down("ana", "one")
@@ -442,7 +471,7 @@ async def test_the_clock_is_advanced_for_every_replica(
     wallet: InProcessWallet, wallet_database: WalletDatabase
 ) -> None:
     answer = await wallet.advance_session_clock(100)
-    assert answer.now.ToDatetime(T0.tzinfo) == T0 + timedelta(seconds=100)
+    assert answer.at.ToDatetime(T0.tzinfo) == T0 + timedelta(seconds=100)
 
     async with open_wallet(wallet_database.url, wallet.clock) as restarted:
         assert restarted.session_clock.now() == T0 + timedelta(seconds=100)
@@ -456,7 +485,7 @@ async def test_the_clock_is_advanced_only_forward_and_within_its_limit(wallet: I
     with pytest.raises(Refused) as refused:
         await wallet.advance_session_clock(seconds)
 
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by"})
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by_ms"})
 
 
 async def test_a_real_clock_cannot_be_advanced_and_ignores_earlier_advances(wallet_database: WalletDatabase) -> None:

@@ -21,14 +21,14 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
       past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
     };
   }
-  if (event.round_settled || event.round_void) return { ...now, phase: "PHASE_RESULT_SHOWN" };
+  if (event.round_settled || event.round_voided) return { ...now, phase: "PHASE_RESULT_SHOWN" };
   if (event.table_switched) {
     const { enabled, reason } = event.table_switched;
     return { ...now, disabled_reason: enabled ? "" : reason, phase: enabled ? "PHASE_IDLE" : "PHASE_DISABLED" };
   }
   if (event.seat_taken) return { ...now, seated: table.seated + 1 };
   if (event.seat_left) return { ...now, seated: Math.max(0, table.seated - 1) };
-  if (event.table_idle) {
+  if (event.table_emptied) {
     const { round: _, ...without } = now;
     return { ...without, phase: "PHASE_IDLE", bets: [] };
   }

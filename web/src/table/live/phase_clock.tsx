@@ -36,8 +36,8 @@ function useRoundEnd(
     () =>
       table.onEvent((event) => {
         if (event.round_settled) setEnding({ nextRoundAt: event.round_settled.next_round_at });
-        else if (event.round_void) setEnding({ voidWords: voidText(event.round_void, emptied) });
-        else if (event.round_opened || event.table_idle) setEnding({});
+        else if (event.round_voided) setEnding({ voidWords: voidText(event.round_voided, emptied) });
+        else if (event.round_opened || event.table_emptied) setEnding({});
       }),
     [table],
   );

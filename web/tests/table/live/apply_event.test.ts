@@ -52,7 +52,7 @@ test("a disabled table says why, until it is enabled", () => {
 });
 
 test("a resting table has no round", () => {
-  const resting = after({ table_idle: {} });
+  const resting = after({ table_emptied: {} });
   expect(resting.phase).toBe("PHASE_IDLE");
   expect(resting.round).toBeUndefined();
 });

@@ -257,7 +257,7 @@ export class Felt {
 
   private takeEvent(event: TableEvent, table: TableSnapshot): void {
     const seat = this.table.ownSeat.value?.seat;
-    const { bets_placed, bets_cancelled, betting_closed, round_opened, round_void, table_idle } = event;
+    const { bets_placed, bets_cancelled, betting_closed, round_opened, round_voided, table_emptied } = event;
     this.trackOtherBets(event);
     if (bets_placed && bets_placed.seat === seat)
       this.slip.betsPlaced(bets_placed.stake_id, betsFromMessage(bets_placed.bets));
@@ -267,9 +267,9 @@ export class Felt {
       this.slip.bettingClosed();
       this.closed.value = true;
       noMoreBetsSound();
-    } else if (round_opened || round_void || table_idle) this.closed.value = false;
+    } else if (round_opened || round_voided || table_emptied) this.closed.value = false;
     this.sequence.takeEvent(event, table, { seat, bets: this.slip.accepted.value });
-    if (round_void || table_idle) {
+    if (round_voided || table_emptied) {
       this.slip.roundVoided();
       this.otherBets.clear();
     } else if (round_opened) {

@@ -119,7 +119,7 @@ export class OutcomeSequence {
 
   takeEvent(event: TableEvent, table: TableSnapshot, own: { seat: number | undefined; bets: PlacedBets }): void {
     this.latest = table.past_outcomes;
-    const { betting_closed, outcome_drawn, round_settled, round_void, round_opened } = event;
+    const { betting_closed, outcome_drawn, round_settled, round_voided, round_opened } = event;
     if (betting_closed) this.keeper.forget();
     else if (outcome_drawn?.outcome) {
       this.cancelTimer();
@@ -128,9 +128,9 @@ export class OutcomeSequence {
     } else if (round_settled && round_settled.round_id === this.result.value?.round_id) {
       const seatResult = round_settled.results.find(({ seat }) => seat === own.seat);
       this.settle(cents(seatResult?.staked_cents), cents(seatResult?.payout_cents));
-    } else if (round_void) {
+    } else if (round_voided) {
       this.finish();
-      this.voided.value = voidText(round_void, EMPTIED_ROUND) ?? null;
+      this.voided.value = voidText(round_voided, EMPTIED_ROUND) ?? null;
     } else if (round_opened) {
       this.voided.value = null;
       this.readConfiguration(table);

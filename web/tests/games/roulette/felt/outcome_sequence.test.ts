@@ -158,7 +158,7 @@ describe("a table for many that shows results for six seconds", () => {
 
   test("a void round shows its reason until the next one opens", () => {
     const words = { pt: "Jogada nula", en: "Void round" };
-    happens({ round_void: { round_id: "t.1", reason: "fault", phrase: words } } as never);
+    happens({ round_voided: { round_id: "t.1", reason: "fault", phrase: words } } as never);
     expect([sequence.stage.value, sequence.voided.value]).toEqual(["quiet", words]);
     opens();
     expect(sequence.voided.value).toBeNull();

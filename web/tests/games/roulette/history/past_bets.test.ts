@@ -46,7 +46,7 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
     })),
     round: {
       round_id: "french.1",
-      state: drawn ? "ROUND_STATE_SETTLED" : "ROUND_STATE_IN_PROGRESS",
+      state: drawn ? "ROUND_STATE_SETTLED" : "ROUND_STATE_OPEN",
       void_reason: "",
       configuration_version: 1,
       draw_trigger: drawn ? "DRAW_TRIGGER_CLOCK" : "DRAW_TRIGGER_UNSPECIFIED",

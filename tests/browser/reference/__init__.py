@@ -1,0 +1,1 @@
+"""Tests of the pages that describe the API to people."""
