@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
@@ -101,10 +101,17 @@ class _Stream:
         self._answers.put(message.SerializeToString())
 
 
-def relay_handler(methods: Mapping[str, Method]) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """Returns the handler of the RelayService's one method, over these methods by their paths."""
+def relay_handler(
+    methods: Mapping[str, Method], refusal_of_caller: Callable[[_Context], str] = lambda _: ""
+) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """Returns the handler of the RelayService's one method, over these methods by their paths.
+
+    `refusal_of_caller` says why the process at the other end may not call; it is empty if it may.
+    """
 
     async def relay(requests: AsyncIterator[bytes], context: _Context) -> None:
+        if refusal := refusal_of_caller(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, refusal)
         stream = _Stream(methods, context)
         writing = asyncio.create_task(stream.write())
         try:

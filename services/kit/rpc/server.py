@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -13,6 +13,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
 from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
 from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
+from services.kit.rpc.transport import PLAINTEXT, Transport
 
 # gRPC itself refuses a larger message, without a reason (G11). It is far above the limit of a call, so that a call that
 # is too large is refused with a reason, and calls that travel together never break their stream.
@@ -30,8 +31,12 @@ def _token(authorization: str) -> str:
     return token
 
 
-def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
+def _unary(
+    method: Method, domain: str, refusal_of_caller: Callable[[_Context], str]
+) -> grpc.RpcMethodHandler[bytes, bytes]:
     async def answer(request: bytes, context: _Context) -> bytes:
+        if refusal := refusal_of_caller(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, refusal)
         try:
             sent = {key: str(value) for key, value in context.invocation_metadata() or ()}
             return await method.answer(request, _token(sent.get("authorization", "")), sent.get("traceparent", ""))
@@ -50,9 +55,23 @@ class GrpcServer:
     """Services behind one address."""
 
     def __init__(
-        self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str, refusal_for: RefusalFor
+        self,
+        listen: str,
+        verifier: TokenVerifier,
+        services: Iterable[Service],
+        domain: str,
+        refusal_for: RefusalFor,
+        transport: Transport = PLAINTEXT,
+        callers: Collection[str] = (),
     ) -> None:
-        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them."""
+        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them.
+
+        `callers` are the services that may call, by their certificates; without any, all of the platform may.
+        """
+
+        def refusal_of_caller(context: _Context) -> str:
+            return transport.refusal_of_caller(context, callers)
+
         self._server = grpc.aio.server(
             maximum_concurrent_rpcs=CONCURRENT_CALLS_LIMIT,
             options=[
@@ -68,21 +87,23 @@ class GrpcServer:
                 method.name: Method(service, method, verifier, domain, refusal_for)
                 for method in service.descriptor.methods
             }
-            handlers = {name: _unary(method, domain) for name, method in made.items()}
+            handlers = {name: _unary(method, domain, refusal_of_caller) for name, method in made.items()}
             self._server.add_generic_rpc_handlers(
                 (grpc.method_handlers_generic_handler(service.descriptor.full_name, handlers),)
             )
             methods |= {method.path: method for method in made.values()}
             names.append(service.descriptor.full_name)
         self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods)}),)
+            (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods, refusal_of_caller)}),)
         )
         names.append(RELAY_SERVICE)
         self._names = ["", *names]
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(names, self._server)
-        self.port = self._server.add_insecure_port(listen)
+        # It keeps what the server's handshakes refer to.
+        self._transport = transport
+        self.port = transport.listen(self._server, listen)
 
     async def start(self) -> None:
         await self._server.start()
