@@ -42,13 +42,18 @@ class _Stream:
         # Each is a message of its own; concatenated they are one message with all of them, of known size.
         self._answers: Outbound[bytes] = Outbound(len, BATCH_LIMITS)
 
-    async def read(self, requests: AsyncIterator[bytes]) -> None:
-        """Begins every call that comes; returns when the caller sends no more and all calls are answered."""
+    async def read(self, requests: AsyncIterator[bytes], stopping: asyncio.Event) -> None:
+        """Begins every call that comes; returns when the caller sends no more, or the process stops."""
         async for message in requests:
+            if stopping.is_set():
+                return
             received_at = self._loop.time()
             for call in relay_pb2.RelayRequest.FromString(message).calls:
                 self._begin(call, received_at)
             await self._answers.wait_for_room()
+
+    async def finish(self) -> None:
+        """Returns when all calls that have begun are answered."""
         while self._under_way:
             await asyncio.wait(self._under_way)
         self._answers.close()
@@ -102,11 +107,12 @@ class _Stream:
 
 
 def relay_handler(
-    methods: Mapping[str, Method], refusal_of_caller: Callable[[_Context], str] = lambda _: ""
+    methods: Mapping[str, Method], refusal_of_caller: Callable[[_Context], str], stopping: asyncio.Event
 ) -> grpc.RpcMethodHandler[bytes, bytes]:
     """Returns the handler of the RelayService's one method, over these methods by their paths.
 
-    `refusal_of_caller` says why the process at the other end may not call; it is empty if it may.
+    `refusal_of_caller` says why the process at the other end may not call; it is empty if it may. Once `stopping` is
+    set every stream reads no more calls and ends with its last answer: callers would keep it open for ever.
     """
 
     async def relay(requests: AsyncIterator[bytes], context: _Context) -> None:
@@ -115,7 +121,8 @@ def relay_handler(
         stream = _Stream(methods, context)
         writing = asyncio.create_task(stream.write())
         try:
-            await stream.read(requests)
+            await background.run_until(stopping, stream.read(requests, stopping))
+            await stream.finish()
             await writing
         finally:
             await background.cancel_and_wait([writing])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from services.kit import background
 from services.kit.access.identity import TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
@@ -51,6 +53,19 @@ def _unary(
     return grpc.unary_unary_rpc_method_handler(answer)
 
 
+class _Health(health.aio.HealthServicer):  # type: ignore[misc]  # gRPC's class has no types
+    """Answers health checks; a watch ends when the server begins to stop, as nothing else would end it."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        super().__init__()
+        self._stopping = stopping
+
+    async def Watch(  # noqa: N802 - as in gRPC
+        self, request: health_pb2.HealthCheckRequest, context: grpc.aio.ServicerContext[object, object]
+    ) -> None:
+        await background.run_until(self._stopping, super().Watch(request, context))
+
+
 class GrpcServer:
     """Services behind one address."""
 
@@ -82,6 +97,7 @@ class GrpcServer:
         )
         names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
         methods: dict[str, Method] = {}
+        self._stopping = asyncio.Event()
         for service in services:
             made = {
                 method.name: Method(service, method, verifier, domain, refusal_for)
@@ -93,12 +109,11 @@ class GrpcServer:
             )
             methods |= {method.path: method for method in made.values()}
             names.append(service.descriptor.full_name)
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods, refusal_of_caller)}),)
-        )
+        relay = relay_handler(methods, refusal_of_caller, self._stopping)
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
         names.append(RELAY_SERVICE)
         self._names = ["", *names]
-        self._health = health.aio.HealthServicer()
+        self._health = _Health(self._stopping)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(names, self._server)
         # It keeps what the server's handshakes refer to.
@@ -115,6 +130,7 @@ class GrpcServer:
             await self._health.set(name, status)
 
     async def stop(self, grace_s: float) -> None:
-        """Takes no new calls, lets those under way finish, then stops."""
+        """Takes no new calls, ends all streams, lets calls under way finish for so long, then stops."""
+        self._stopping.set()
         await self.set_serving(serving=False)
         await self._server.stop(grace_s)
