@@ -29,6 +29,7 @@ from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter
 from gateway.http.cors import CorsPolicy
 from gateway.http.front_end import FrontEnd
 from gateway.http.rest import RestApi
+from gateway.http.security_headers import SecurityHeaders
 from gateway.live.server import LiveServer
 from gateway.reference.asyncapi import AsyncApiRoutes
 from gateway.reference.openapi import OpenApiRoutes
@@ -78,7 +79,13 @@ class Gateway:
         ]
         cors = CorsPolicy(settings.cors_origins)
         self.application: web.Application = EdgeApplication(
-            readiness, settings.environment, self._directory.replicas, parts, cors, has_front_end=front_end.has_index
+            readiness,
+            settings.environment,
+            self._directory.replicas,
+            parts,
+            cors,
+            security_headers=SecurityHeaders(settings.hsts or ""),
+            has_front_end=front_end.has_index,
         ).build()
 
     def background_tasks(self) -> list[Coroutine[object, object, None]]:

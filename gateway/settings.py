@@ -63,6 +63,8 @@ class GatewaySettings(FrontEndSettings, GrpcSettings):
     trusted_proxies: Annotated[str, AfterValidator(_check_networks)] = ""
     # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
     cors: str = ""
+    # The header Strict-Transport-Security of all answers, such as `max-age=31536000`; none unless set.
+    hsts: str | None = Field(None, pattern=r"^max-age=[0-9]{1,10}(; includeSubDomains)?(; preload)?$")
     # How long a stopping gateway goes on answering, while /readyz says that it is not ready.
     not_ready_s: float = Field(0.2, ge=0, le=120)
     # How long a stopping gateway waits for requests in flight.
