@@ -43,10 +43,14 @@ async def serving(
     refusal_for: Callable[[Exception], Refused | None] = lambda _: None,
     transport: Transport = PLAINTEXT,
     callers: Collection[str] = (),
+    *,
+    reflection: bool = False,
 ) -> AsyncIterator[GrpcServer]:
     """Serves it on this machine, at a free port if none is named."""
     verifier = TokenVerifier(issuer.jwks, "feltro")
-    server = GrpcServer(f"127.0.0.1:{port}", verifier, [service], DOMAIN, refusal_for, transport, callers)
+    server = GrpcServer(
+        f"127.0.0.1:{port}", verifier, [service], DOMAIN, refusal_for, transport, callers, reflection=reflection
+    )
     await server.start()
     await server.set_serving(serving=True)
     yield server

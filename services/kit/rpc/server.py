@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha.reflection import SERVICE_NAME as REFLECTION_SERVICE
+from grpc_reflection.v1alpha.reflection import enable_server_reflection
 
 from services.kit import background
 from services.kit.access.identity import TokenVerifier
@@ -78,10 +79,13 @@ class GrpcServer:
         refusal_for: RefusalFor,
         transport: Transport = PLAINTEXT,
         callers: Collection[str] = (),
+        *,
+        reflection: bool = False,
     ) -> None:
         """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them.
 
-        `callers` are the services that may call, by their certificates; without any, all of the platform may.
+        `callers` are the services that may call, by their certificates; without any, all of the platform may. With
+        `reflection` anybody who reaches the process is told its methods.
         """
 
         def refusal_of_caller(context: _Context) -> str:
@@ -95,7 +99,7 @@ class GrpcServer:
                 ("grpc.so_reuseport", 0),
             ],
         )
-        names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        names = [health.SERVICE_NAME]
         methods: dict[str, Method] = {}
         self._stopping = asyncio.Event()
         for service in services:
@@ -115,7 +119,8 @@ class GrpcServer:
         self._names = ["", *names]
         self._health = _Health(self._stopping)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection(names, self._server)
+        if reflection:
+            enable_server_reflection([*names, REFLECTION_SERVICE], self._server)
         # It keeps what the server's handshakes refer to.
         self._transport = transport
         self.port = transport.listen(self._server, listen)

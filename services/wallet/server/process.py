@@ -14,6 +14,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.transport import Transport
+from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
@@ -91,7 +92,13 @@ class WalletServer:
             RelevantEventService(engine),
         ]
         server = GrpcServer(
-            settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal, transport
+            settings.listen,
+            settings.verifier(),
+            services,
+            refusals.DOMAIN,
+            database_refusal,
+            transport,
+            reflection=settings.environment is Environment.DEVELOPMENT,
         )
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [

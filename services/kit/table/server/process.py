@@ -21,6 +21,7 @@ from services.kit.rpc.methods import Service
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.transport import Transport
+from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
 from services.kit.table.configuration import initial_tables
@@ -169,6 +170,7 @@ class GameProcess(Generic[Bets, Outcome]):
             refusal_for_failure,
             transport,
             callers=(GATEWAY_SERVICE,),
+            reflection=settings.environment is Environment.DEVELOPMENT,
         )
         self.port = server.port
         host = settings.listen.rpartition(":")[0]
