@@ -8,7 +8,7 @@ import sys
 import uvloop
 from aiohttp import web
 
-from gateway.assembly import Gateway
+from gateway.assembly import WALLET_SERVICE, Gateway
 from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
@@ -27,7 +27,8 @@ _log = logging.getLogger("gateway")
 
 async def serve(settings: GatewaySettings) -> int:
     """Serves until SIGTERM or SIGINT, and returns the exit status."""
-    wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
+    purpose = "keeps the players' money and sessions"
+    wallet = GrpcDependency(WALLET_SERVICE, purpose, settings.wallet_address, settings.transport())
     bus = NatsDependency(str(settings.nats_url))
     readiness = Readiness([wallet, bus])
     supervisor = TaskSupervisor("gateway", readiness.mark_broken)

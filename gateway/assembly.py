@@ -20,6 +20,7 @@ from gateway.backends.dispatcher import CallContext, Dispatcher
 from gateway.backends.local_service import GatewayService, local_methods
 from gateway.backends.operator_audit import OperatorAudit
 from gateway.backends.readiness import Readiness
+from gateway.backends.trusted_addresses import ServiceAddress, TrustedAddresses
 from gateway.backends.upstream import Upstream
 from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import ReasonSets
@@ -28,6 +29,7 @@ from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter
 from gateway.http.cors import CorsPolicy
 from gateway.http.front_end import FrontEnd
 from gateway.http.rest import RestApi
+from gateway.http.security_headers import SecurityHeaders
 from gateway.live.server import LiveServer
 from gateway.reference.asyncapi import AsyncApiRoutes
 from gateway.reference.openapi import OpenApiRoutes
@@ -36,6 +38,8 @@ from gateway.settings import GatewaySettings
 from services.kit.access.signing_key import SigningKey
 
 WALLET_PACKAGE_PREFIX = "feltro.wallet."
+# The service whose certificate the wallet has to show.
+WALLET_SERVICE = "wallet"
 
 
 class Gateway:
@@ -44,8 +48,10 @@ class Gateway:
     def __init__(self, settings: GatewaySettings, readiness: Readiness, bus: Nats) -> None:
         self._settings = settings
         contracts = Contracts()
-        self._directory = Directory(bus, {WALLET_PACKAGE_PREFIX: settings.wallet_address})
-        self._upstream = Upstream()
+        wallet = ServiceAddress(settings.wallet_address, WALLET_SERVICE)
+        trusted = TrustedAddresses(settings.trusted_game_networks())
+        self._directory = Directory(bus, {WALLET_PACKAGE_PREFIX: wallet}, trusted)
+        self._upstream = Upstream(settings.transport())
         self._revocations = Revocations(bus)
         self._activity = Activity(bus)
         authenticator = Authenticator(settings.verifier(), self._revocations, self._activity)
@@ -73,7 +79,13 @@ class Gateway:
         ]
         cors = CorsPolicy(settings.cors_origins)
         self.application: web.Application = EdgeApplication(
-            readiness, settings.environment, self._directory.replicas, parts, cors, has_front_end=front_end.has_index
+            readiness,
+            settings.environment,
+            self._directory.replicas,
+            parts,
+            cors,
+            security_headers=SecurityHeaders(settings.hsts or ""),
+            has_front_end=front_end.has_index,
         ).build()
 
     def background_tasks(self) -> list[Coroutine[object, object, None]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, FilePath, NatsDsn
+from pydantic import AfterValidator, Field, FilePath, NatsDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from gateway.access.proxies import parse_networks
 from gateway.access.rate_limiter import Limit, Limits
+from gateway.backends.trusted_addresses import LOOPBACK_NETWORKS
 from gateway.http.front_end_settings import FrontEndSettings
-from services.kit.settings import ListenAddress
+from services.kit.rpc.settings import GrpcSettings
+from services.kit.settings import Environment, ListenAddress
 
 
 def _check_networks(value: str) -> str:
@@ -18,7 +22,7 @@ def _check_networks(value: str) -> str:
     return value
 
 
-class GatewaySettings(FrontEndSettings):
+class GatewaySettings(FrontEndSettings, GrpcSettings):
     """The settings of a gateway, read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -32,6 +36,8 @@ class GatewaySettings(FrontEndSettings):
     # The address for Prometheus; without it no metrics are served.
     metrics_listen: ListenAddress | None = None
     wallet_address: ListenAddress = "127.0.0.1:8710"
+    # Networks of the games' processes, separated by spaces: one that announces an address elsewhere is not called.
+    game_networks: Annotated[str, AfterValidator(_check_networks)] = ""
     # The key (PEM, Ed25519) that signs the tokens of demonstrations; without it there are no demonstrations.
     demo_key: FilePath | None = None
     # Rates per second, and bursts after a pause: see `gateway.access.rate_limiter.Limits`.
@@ -57,6 +63,8 @@ class GatewaySettings(FrontEndSettings):
     trusted_proxies: Annotated[str, AfterValidator(_check_networks)] = ""
     # Origins whose scripts may call from a browser, such as `https://casino.example`, separated by spaces; `*` for any.
     cors: str = ""
+    # The header Strict-Transport-Security of all answers, such as `max-age=31536000`; none unless set.
+    hsts: str | None = Field(None, pattern=r"^max-age=[0-9]{1,10}(; includeSubDomains)?(; preload)?$")
     # How long a stopping gateway goes on answering, while /readyz says that it is not ready.
     not_ready_s: float = Field(0.2, ge=0, le=120)
     # How long a stopping gateway waits for requests in flight.
@@ -79,6 +87,22 @@ class GatewaySettings(FrontEndSettings):
             demo_visits=Limit("visits to try from one address", self.demo_visits_per_s, self.demo_visits_at_once),
             demo_calls=Limit("calls of those who try from one address", self.demo_calls_per_s, self.demo_calls_at_once),
         )
+
+    def trusted_game_networks(self) -> Sequence[IPv4Network | IPv6Network] | None:
+        """Returns the networks in which games are called; None where their certificates alone are enough."""
+        if self.game_networks:
+            return parse_networks(self.game_networks)
+        return None if self.transport().is_secure else LOOPBACK_NETWORKS
+
+    @model_validator(mode="after")
+    def _check_game_networks(self) -> GatewaySettings:
+        is_production = self.environment is Environment.PRODUCTION
+        if is_production and not self.game_networks and not self.transport().is_secure:
+            raise ValueError(
+                "FELTRO_GATEWAY_GAME_NETWORKS has to be set where FELTRO_GRPC_TLS is `off` and FELTRO_ENVIRONMENT is"
+                " `production`, such as `10.1.0.0/16`: players' tokens go to no other address, whatever the bus says"
+            )
+        return self
 
     @property
     def cors_origins(self) -> list[str]:

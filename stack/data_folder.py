@@ -113,6 +113,19 @@ class DataFolder:
             self._lock.close()
             self._lock = None
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a run uses the folder now; it is not locked to find out, for a run may be starting."""
+        try:
+            holder = json.loads(self._lock_file.read_text())
+            os.kill(holder["process"], 0)
+        except PermissionError:
+            # Another user's process is alive.
+            return True
+        except (OSError, ValueError):
+            return False
+        return True
+
     def empty(self) -> list[Path]:
         """Removes what runs made and nothing else; returns what was removed."""
         self._check_private()

@@ -18,6 +18,16 @@ DEFAULT_MINUTES = 60
 SERVICE_TOKEN_MINUTES = 60 * 24 * 400
 
 
+class NoIssuerHere(RuntimeError):
+    """No run of the platform has made keys in this folder; the message says where, and what to do."""
+
+    def __init__(self, key_file: Path) -> None:
+        super().__init__(
+            f"There is no {key_file}: no platform has run with this data folder, and none would accept a token from it."
+            "\nStart the platform (`make run`), or set FELTRO_DATA to the data folder of the one that runs."
+        )
+
+
 class KeyFolder:
     """A private key, which never leaves the data folder, and its public half beside it."""
 
@@ -55,7 +65,7 @@ class DevelopmentIssuer:
 
     def token(self, scopes: Sequence[str], subject: str, minutes: float = DEFAULT_MINUTES) -> str:
         """Signs a token; with the scope `player` the subject is the player's id."""
-        self.prepare()
+        self._require_keys()
         now = int(time.time())
         claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": subject, "scope": " ".join(scopes), "iat": now}
         claims |= {"exp": int(now + minutes * 60), "jti": secrets.token_hex(16)}
@@ -63,8 +73,13 @@ class DevelopmentIssuer:
 
     def secret(self) -> bytes:
         """Bytes that only this platform knows, to seal cookies with."""
-        self.prepare()
+        self._require_keys()
         return self._keys.key().pem()
+
+    def _require_keys(self) -> None:
+        # New keys would sign tokens that nobody accepts.
+        if not self._keys.key_file.exists():
+            raise NoIssuerHere(self._keys.key_file)
 
     def service_token_file(self, service: str) -> Path:
         """Writes the token with which a game service calls others; a new one at each start of the platform."""

@@ -1,4 +1,7 @@
-"""Knows which process answers which call: by leases and heartbeats on the bus, and the wallet's address."""
+"""Knows which process answers which call: by leases and heartbeats on the bus, and the wallet's address.
+
+What the bus says is checked before a call goes there (`trusted_addresses`).
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,39 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+import grpc
 from google.protobuf.message import DecodeError, Message
 from nats.aio.client import Client as Nats
 from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.table.v1 import placement_pb2
+from gateway.backends.trusted_addresses import LOOPBACK_NETWORKS, ServiceAddress, TrustedAddresses
 from gateway.contracts import refusals
 from gateway.contracts.methods import Method
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import Outage
 from services.kit.bus.subjects import HEARTBEAT_LIFETIME_S, LEASES_BUCKET, REPLICAS_BUCKET
 from services.kit.clock import seconds_since_boot
+from services.kit.rpc.status import StatusRefused
 
 _log = logging.getLogger(__name__)
 _MessageT = TypeVar("_MessageT", bound=Message)
 
 
+# The package of the calls that every game answers; those of a game's own package are for this game alone.
+_SHARED_PACKAGE_PREFIX = "feltro.table."
+
+
 class NoReplicaKnown(Exception):
     """No process is known that could answer: it may be starting, or may just have stopped."""
+
+
+class AddressUntrusted(NoReplicaKnown):
+    """The process that should answer has announced an address that is not called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +55,17 @@ class DirectorySnapshot:
 class Directory:
     """Finds the addresses that a call may be sent to."""
 
-    def __init__(self, bus: Nats, fixed_addresses: Mapping[str, str]) -> None:
-        """`fixed_addresses` are those of services that are no game, by the prefixes of their full names."""
+    def __init__(
+        self, bus: Nats, fixed_addresses: Mapping[str, ServiceAddress], trusted: TrustedAddresses | None = None
+    ) -> None:
+        """`fixed_addresses` are those of services that are no game, by the prefixes of their full names.
+
+        Unless `trusted` says otherwise, games are called on this machine alone.
+        """
         self._fixed_addresses = dict(fixed_addresses)
+        self._trusted = trusted or TrustedAddresses(LOOPBACK_NETWORKS)
+        # The untrusted ones that are in the log already, for as long as the bus shows them.
+        self._untrusted: frozenset[ServiceAddress] = frozenset()
         self._turn = itertools.count()
         self._outage = Outage(_log, "the directory of tables")
         self._leases = Bucket(
@@ -68,10 +90,19 @@ class Directory:
         self._snapshot = DirectorySnapshot(
             _decoded(placement_pb2.Lease, self._leases), _decoded(placement_pb2.Replica, self._replicas)
         )
+        self._log_untrusted((*self._snapshot.leases.values(), *self._snapshot.replicas.values()))
         self._known_games.update(lease.game for lease in self._snapshot.leases.values())
         self._known_games.update(replica.game for replica in self._snapshot.replicas.values())
         self.changed.set()
         self.changed = asyncio.Event()
+
+    def _log_untrusted(self, announced: Iterable[placement_pb2.Lease | placement_pb2.Replica]) -> None:
+        shown = {ServiceAddress(process.address, process.game) for process in announced}
+        untrusted = frozenset(address for address in shown if not self._trusted.includes(address))
+        for address in untrusted - self._untrusted:
+            facts = {"address": address.address, "game": address.service}
+            _log.error("the bus names a process at an address that is not trusted: it is not called", extra=facts)
+        self._untrusted = untrusted
 
     @property
     def is_current(self) -> bool:
@@ -96,7 +127,7 @@ class Directory:
                 alive.append(replica)
         return alive
 
-    def addresses(self, method: Method, request: Message) -> list[str]:
+    def addresses(self, method: Method, request: Message) -> list[ServiceAddress]:
         """Returns the addresses to try: for a table without an owner, one process of each game, for one may know it."""
         for prefix, address in self._fixed_addresses.items():
             if method.service.startswith(prefix):
@@ -104,7 +135,7 @@ class Directory:
         table_id, game = method.routing_ids(request)
         lease = self.owner(table_id) if table_id else None
         if lease is not None:
-            return [lease.address]
+            return [self._address_of_owner(method, lease)]
         return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
@@ -112,14 +143,27 @@ class Directory:
         leases = self._snapshot.leases
         return leases.get(table_id) or leases.get(table_id.rpartition("-")[0])
 
-    def _address_of_game(self, game: str) -> str:
-        serving = [replica for replica in self.replicas() if replica.game == game]
+    def _address_of_owner(self, method: Method, lease: placement_pb2.Lease) -> ServiceAddress:
+        if not method.service.startswith((_SHARED_PACKAGE_PREFIX, f"feltro.{lease.game}.")):
+            # Whatever game the lease says, a call of one game goes to no other.
+            sentence = f"There is no method {method.path} at this table: it is one of another game."
+            raise StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, sentence)
+        address = ServiceAddress(lease.address, lease.game)
+        if not self._trusted.includes(address):
+            raise AddressUntrusted(lease.placement_id)
+        return address
+
+    def _address_of_game(self, game: str) -> ServiceAddress:
+        announced = [replica for replica in self.replicas() if replica.game == game]
+        serving = [replica for replica in announced if self._trusted.includes(ServiceAddress(replica.address, game))]
         ready = [replica for replica in serving if not replica.draining] or serving
         if not ready:
+            if announced:
+                raise AddressUntrusted(game)
             if game not in self._known_games and self.is_current:
                 raise refusals.game_unknown(game)
             raise NoReplicaKnown(game)
-        return ready[next(self._turn) % len(ready)].address
+        return ServiceAddress(ready[next(self._turn) % len(ready)].address, game)
 
 
 def _decoded(message_class: type[_MessageT], bucket: Bucket) -> dict[str, _MessageT]:

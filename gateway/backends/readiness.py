@@ -20,6 +20,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from services.kit.bus.connection import connect
+from services.kit.rpc.transport import PLAINTEXT, PeerChannel, Transport
 
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
@@ -62,23 +63,24 @@ class Dependency(Protocol):
 class GrpcDependency:
     """A service that answers gRPC health checks."""
 
-    def __init__(self, name: str, purpose: str, address: str) -> None:
+    def __init__(self, name: str, purpose: str, address: str, transport: Transport = PLAINTEXT) -> None:
+        """`name` is also that of the service whose certificate it has to show."""
         self.name = name
         self.purpose = purpose
         self.address = address
         # The channel's own pauses after a failure, up to two minutes, would hide the return of the service.
-        self._channel = grpc.aio.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 1000)])
-        self._health = health_pb2_grpc.HealthStub(self._channel)
+        self._peer = PeerChannel(transport, address, name, [("grpc.max_reconnect_backoff_ms", 1000)])
 
     async def check(self) -> str:
         try:
-            answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
+            health = health_pb2_grpc.HealthStub(await self._peer.current())
+            answer = await health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
         except grpc.aio.AioRpcError:
             return NO_ANSWER
         return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else "answers, but is not serving"
 
     async def close(self) -> None:
-        await self._channel.close()
+        await self._peer.close()
 
 
 class NatsDependency:

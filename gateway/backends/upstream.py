@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable
 
 from feltro.relay.v1 import relay_pb2
+from gateway.backends.trusted_addresses import ServiceAddress
 from services.kit import background
 from services.kit.rpc.relay_connection import RelayConnection
+from services.kit.rpc.transport import PLAINTEXT, Transport
 
 # A restarted process is a new one, most often at another address.
 CLEANUP_EVERY_S = 30.0
@@ -16,16 +18,21 @@ CLEANUP_EVERY_S = 30.0
 class Upstream:
     """The relay connections to all processes."""
 
-    def __init__(self) -> None:
-        self._connections: dict[str, RelayConnection] = {}
+    def __init__(self, transport: Transport = PLAINTEXT) -> None:
+        self._transport = transport
+        # The same address, to be proved for another service, is another connection.
+        self._connections: dict[ServiceAddress, RelayConnection] = {}
         self._failed: list[asyncio.Task[None]] = []
         self._one_failed = asyncio.Event()
 
-    async def call(self, address: str, method: str, token: str, request: bytes, traceparent: str = "") -> bytes:
+    async def call(
+        self, called: ServiceAddress, method: str, token: str, request: bytes, traceparent: str = ""
+    ) -> bytes:
         """Returns the answer's bytes; raises the service's `Refused`, or `relay_connection.NoAnswer`."""
-        connection = self._connections.get(address)
+        connection = self._connections.get(called)
         if connection is None:
-            connection = self._connections[address] = RelayConnection(address)
+            connection = RelayConnection(called.address, called.service, self._transport)
+            self._connections[called] = connection
             connection.run_task.add_done_callback(self._ended)
         call = relay_pb2.Call(method=method, token=token, request=request, traceparent=traceparent)
         answer = connection.send(call)
@@ -47,9 +54,9 @@ class Upstream:
 
     async def close_others(self, addresses: set[str]) -> None:
         """Closes all other connections that nobody waits for an answer on."""
-        for address in set(self._connections) - addresses:
-            if self._connections[address].idle:
-                await self._connections.pop(address).close()
+        for called in [called for called in self._connections if called.address not in addresses]:
+            if self._connections[called].idle:
+                await self._connections.pop(called).close()
 
     async def close(self) -> None:
         while self._connections:

@@ -12,7 +12,6 @@ from feltro.table.v1 import placement_pb2
 from gateway.backends.readiness import Readiness
 from gateway.http.cors import CorsPolicy
 from gateway.http.documents import (
-    SECURITY_HEADERS,
     json_response,
     page_document,
     page_text,
@@ -20,6 +19,7 @@ from gateway.http.documents import (
 from gateway.http.envelope import add_trace_headers, envelope
 from gateway.http.problems import PROBLEM_CONTENT_TYPE
 from gateway.http.rest import BODY_BYTES_LIMIT
+from gateway.http.security_headers import PAGE_HEADERS, SecurityHeaders
 from services.kit.settings import Environment
 
 _LOGIN = """<section><h2>Log in</h2>
@@ -53,6 +53,7 @@ class EdgeApplication:
         parts: Iterable[ApplicationPart] = (),
         cors: CorsPolicy | None = None,
         *,
+        security_headers: SecurityHeaders | None = None,
         has_front_end: bool = False,
     ) -> None:
         """`replicas` are the processes of games that are alive; with `has_front_end` a part serves `/`."""
@@ -60,6 +61,7 @@ class EdgeApplication:
         self._replicas = replicas
         self._parts = list(parts)
         self._cors = cors or CorsPolicy(())
+        self._security_headers = security_headers or SecurityHeaders()
         self._has_front_end = has_front_end
         login = _LOGIN if environment is Environment.DEVELOPMENT else ""
         self._page = Template(page_text("status.html")).substitute(login=login, environment=environment.value)
@@ -68,6 +70,7 @@ class EdgeApplication:
         """Builds the application with all its routes."""
         application = web.Application(middlewares=[envelope], client_max_size=BODY_BYTES_LIMIT)
         application.on_response_prepare.append(add_trace_headers)
+        self._security_headers.install(application)
         self._cors.install(application)
         application.add_routes(
             [
@@ -86,7 +89,7 @@ class EdgeApplication:
 
     async def status_page(self, _: web.Request) -> web.Response:
         """Answers people: what is up."""
-        return web.Response(text=self._page, content_type="text/html", headers=SECURITY_HEADERS)
+        return web.Response(text=self._page, content_type="text/html", headers=PAGE_HEADERS)
 
     async def liveness(self, _: web.Request) -> web.Response:
         """Answers a supervisor: the process runs."""

@@ -23,6 +23,7 @@ from gateway.contracts import json_codec
 from gateway.contracts.reasons import TOO_MANY_CONNECTIONS
 from gateway.http.connection import HttpConnection
 from gateway.http.problems import PROBLEM_CONTENT_TYPE, Problem
+from gateway.http.security_headers import DATA_HEADERS
 from services.kit import trace
 
 # So many more connections may send a request before they are refused; those beyond are refused without reading it.
@@ -256,7 +257,8 @@ def _problem(request: web.Request) -> Problem | None:
 def _http_answer(problem: Problem) -> bytes:
     """Returns a whole answer, which does for any request."""
     body = json_codec.dumps(problem.document("/", trace.start_span().trace_id))
-    headers = {**problem.headers, hdrs.CONTENT_TYPE: PROBLEM_CONTENT_TYPE, hdrs.CONTENT_LENGTH: str(len(body))}
+    content: dict[str, str] = {hdrs.CONTENT_TYPE: PROBLEM_CONTENT_TYPE, hdrs.CONTENT_LENGTH: str(len(body))}
+    headers = {**DATA_HEADERS, **problem.headers, **content}
     lines = [f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}", f"{hdrs.CONNECTION}: close"]
     head = [*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]
     return "\r\n".join(head).encode() + body

@@ -9,25 +9,20 @@ from importlib import resources
 from aiohttp import hdrs, web
 
 from gateway.contracts import json_codec
+from gateway.http.security_headers import DATA_HEADERS, PAGE_HEADERS
 
 _FOLDER = resources.files("gateway.http") / "pages"
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 JSON_CONTENT_TYPE = "application/json"
 # A document changes with the platform's version: a client revalidates it often.
 _REVALIDATED = "public, max-age=60"
-SECURITY_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 
 
 def json_response(
     content: object,
     status: int = 200,
     content_type: str = JSON_CONTENT_TYPE,
-    headers: Mapping[str, str] = SECURITY_HEADERS,
+    headers: Mapping[str, str] = DATA_HEADERS,
 ) -> web.Response:
     """Returns JSON content as an answer."""
     return web.Response(body=json_codec.dumps(content), status=status, content_type=content_type, headers=headers)
@@ -56,12 +51,14 @@ class Document:
         content_type: str,
         *,
         cache_control: str = _REVALIDATED,
-        headers: Mapping[str, str] = SECURITY_HEADERS,
+        headers: Mapping[str, str] | None = None,
         content_encoding: str = "",
     ) -> None:
         """`content_encoding` names how the content is compressed, if it is."""
         self._content = content
         self._tag = etag(content)
+        if headers is None:
+            headers = DATA_HEADERS if content_type == JSON_CONTENT_TYPE else PAGE_HEADERS
         self._headers: dict[str, str] = {**headers, hdrs.CACHE_CONTROL: cache_control, hdrs.ETAG: f'"{self._tag}"'}
         text = content_type.startswith("text/") or content_type in {JSON_CONTENT_TYPE, "image/svg+xml"}
         self._content_headers: dict[str, str] = {

@@ -9,8 +9,9 @@ from pathlib import Path
 from aiohttp import hdrs, web
 
 from gateway.contracts import json_codec
-from gateway.http.documents import SECURITY_HEADERS, Document
+from gateway.http.documents import Document
 from gateway.http.front_end_settings import FrontEndSettings, origin_of
+from gateway.http.security_headers import CSP, PAGE_HEADERS
 
 CONFIGURATION_PATH = "/front-end.json"
 INDEX_FILE = "index.html"
@@ -63,7 +64,7 @@ class FrontEnd:
         site = settings.site_addresses()
         configuration = json_codec.dumps({"environment": settings.environment.value, **site})
         self._configuration = Document(configuration, "application/json", cache_control=_REVALIDATED)
-        headers = {**SECURITY_HEADERS, "Content-Security-Policy": _policy(site, settings.web_frame_ancestors)}
+        headers = {**PAGE_HEADERS, CSP: _policy(site, settings.web_frame_ancestors)}
         folder = settings.web_folder
         self._files = {} if folder is None else dict(_files(folder, headers))
 

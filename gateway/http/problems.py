@@ -13,6 +13,7 @@ from prometheus_client import Counter
 from gateway.contracts import json_codec
 from gateway.contracts.reasons import HTTP_ERROR_REASONS, status_of, title_of
 from gateway.contracts.refusals import DOMAIN, code_of
+from gateway.http.security_headers import DATA_HEADERS
 from services.kit.refusal import Refused
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
@@ -68,7 +69,7 @@ class Problem(Exception):
             body=json_codec.dumps(self.document(instance, trace_id)),
             status=self.status,
             content_type=PROBLEM_CONTENT_TYPE,
-            headers={"Cache-Control": "no-store", **self.headers},
+            headers={**DATA_HEADERS, **self.headers},
         )
 
 

@@ -11,6 +11,7 @@ from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import Reason, ReasonSets, title_of
 from gateway.http.documents import json_response
 from gateway.http.problems import PROBLEMS_PATH, method_unknown
+from gateway.http.security_headers import PAGE_HEADERS
 
 
 class ReasonPages:
@@ -77,4 +78,4 @@ def _page(title: str, sections: Iterable[str]) -> web.Response:
         f'<title>{html.escape(title)}</title><link rel="stylesheet" href="/pages.css"></head>'
         f"<body><main><header><h1>{html.escape(title)}</h1></header>{''.join(sections)}</main></body></html>"
     )
-    return web.Response(text=text, content_type="text/html", headers=_HEADERS)
+    return web.Response(text=text, content_type="text/html", headers={**PAGE_HEADERS, **_HEADERS})

@@ -1,9 +1,9 @@
 """Waits for tasks of others without ending them, for events within a time limit, and ends tasks for certain."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 # A cancellation that was lost is repeated after this long.
 CANCEL_RETRY_INTERVAL_S = 0.2
@@ -36,6 +36,17 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+async def run_until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Runs work until it ends, or is cancelled because the event is set; raises what it has failed with."""
+    working, waiting = asyncio.create_task(work), asyncio.create_task(wait_for_event(event, None))
+    try:
+        await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+    finally:
+        await cancel_and_wait([working, waiting])
 
 
 async def cancel_and_wait(tasks: Collection[asyncio.Task[None]]) -> None:

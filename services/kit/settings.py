@@ -5,7 +5,7 @@ import sys
 from enum import StrEnum
 from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -56,6 +56,14 @@ class ServiceSettings(BaseSettings):
         if isinstance(alias, str):
             return alias
         return f"{cls.model_config.get('env_prefix', '')}{field}".upper()
+
+
+class EnvironmentSettings(ServiceSettings):
+    """The settings of every process that is stricter in production than in development."""
+
+    model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
+
+    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
 
 
 Settings = TypeVar("Settings", bound=ServiceSettings)

@@ -4,13 +4,14 @@ from pydantic import Field, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
+from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import DEFAULT_RELEVANT_CENTS, RelevantEventLimits
 from services.wallet.sessions.clock import SessionClockKind
 
 
-class WalletSettings(TokenSettings):
+class WalletSettings(TokenSettings, GrpcSettings):
     """The settings of one wallet process, read once at its start."""
 
     model_config = SettingsConfigDict(

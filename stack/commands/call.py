@@ -71,9 +71,8 @@ def command(argv: list[str]) -> int:
     try:
         method = DeclaredMethods().method(chosen.method)
         request = _request(method, chosen.request)
-        folder = DataFolder(settings.data)
-        folder.prepare()
-        token = DevelopmentIssuer(folder.issuer).token([chosen.scope or _scope(method)], chosen.subject)
+        issuer = DevelopmentIssuer(DataFolder(settings.data).issuer)
+        token = issuer.token([chosen.scope or _scope(method)], chosen.subject)
         answer = _call(chosen.address or _address(method, settings), method, request, token)
         print(_part(answer, chosen.field) if chosen.field else _json(answer))
     except grpc.RpcError as error:

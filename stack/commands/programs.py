@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from stack.data_folder import DataFolder
@@ -14,11 +15,26 @@ from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 
-OWNER_ROLE = "feltro_owner"
 WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
 ROULETTE_DATABASE, ROULETTE_ROLE = "feltro_roulette", "feltro_roulette"
-# Service, its database, and the role it uses.
-DATABASES = (("wallet", WALLET_DATABASE, WALLET_ROLE), ("roulette", ROULETTE_DATABASE, ROULETTE_ROLE))
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDatabase:
+    """The database of a service, and the roles that may connect to it and to no other."""
+
+    service: str
+    name: str
+    owner: str
+    """The owner of the schema, for `feltro migrate` alone."""
+    user: str
+    """The role of the service."""
+
+
+DATABASES = (
+    ServiceDatabase("wallet", WALLET_DATABASE, "feltro_wallet_owner", WALLET_ROLE),
+    ServiceDatabase("roulette", ROULETTE_DATABASE, "feltro_roulette_owner", ROULETTE_ROLE),
+)
 # The tables of a fresh platform.
 INITIAL_TABLES = ROOT / "stack" / "tables.json"
 

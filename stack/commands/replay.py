@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
         print("The platform is not running here: start it with `make run`, then replay its rounds.", file=sys.stderr)
         return replay_command.NOT_CHECKED
     os.environ |= {
+        "FELTRO_ENVIRONMENT": "development",
         "FELTRO_WALLET_ADDRESS": f"{LOOPBACK}:{settings.wallet_port}",
         "FELTRO_ROULETTE_DATABASE_URL": postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
         "FELTRO_ROULETTE_TOKEN_FILE": str(DevelopmentIssuer(folder.issuer).service_token_file("roulette")),

@@ -19,7 +19,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from services.kit.settings import load_or_exit
 from stack import ports
-from stack.commands.programs import DATABASES, OWNER_ROLE, PlatformPrograms
+from stack.commands.programs import DATABASES, PlatformPrograms, ServiceDatabase
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess
@@ -97,9 +97,9 @@ class Stack:
         supervisor = self._supervisor = Supervisor(self._folder, self._programs.programs(), self._programs.keys())
         self._wait_for("supervisor", supervisor.ready)
         self._bring_up("postgres", self._postgres.ready)
-        for service, database, user in DATABASES:
-            self._postgres.ensure_database(database, OWNER_ROLE, user)
-            self._migrate(service, database)
+        for database in DATABASES:
+            self._postgres.ensure_database(database.name, database.owner, database.user)
+            self._migrate(database)
         self._bring_up("nats", self._programs.nats.ready)
         self._bring_up("wallet", lambda: _serving(self._programs.wallet))
         self._bring_up("roulette", lambda: _serving(self._programs.roulette))
@@ -164,10 +164,11 @@ class Stack:
         if self._postgres.initialise():
             _report("database", "made")
 
-    def _migrate(self, service: str, database: str) -> None:
+    def _migrate(self, database: ServiceDatabase) -> None:
+        service = database.service
         started, log = time.monotonic(), self._folder.logs / f"migrate-{service}.log"
         log.unlink(missing_ok=True)
-        owner_url = self._postgres.url(OWNER_ROLE, database)
+        owner_url = self._postgres.url(database.owner, database.name)
         migration = ChildProcess(
             [sys.executable, "-m", "services.kit.command", "migrate", service],
             log=log,

@@ -25,10 +25,12 @@ def command(argv: list[str]) -> int:
         parser.error("--minutes must be 1 or more")
     folder = DataFolder(load_or_exit(StackSettings).data)
     try:
-        folder.prepare()
         issued = DevelopmentIssuer(folder.issuer).token(chosen.scope, chosen.subject or "developer", chosen.minutes)
+        is_running = folder.is_in_use
     except (RuntimeError, OSError, NoSigningKey) as error:
         print(error, file=sys.stderr)
         return 1
+    if not is_running:
+        print(f"No platform runs with the data folder {folder.root} now: no other one accepts this.", file=sys.stderr)
     print(issued)
     return 0

@@ -12,7 +12,8 @@ import aiohttp
 import jwt
 from aiohttp import hdrs, web
 
-from gateway.http.documents import SECURITY_HEADERS, Document, page_document
+from gateway.http.documents import Document, page_document
+from gateway.http.security_headers import PAGE_HEADERS
 from stack.issuer import DevelopmentIssuer
 from stack.operator_site.accounts import CALL_TIMEOUT_S, Accounts, PlatformCallFailed
 from stack.operator_site.logins import LIFETIME_S, LoginCookies, is_valid_name
@@ -24,7 +25,7 @@ from stack.operator_site.settings import OperatorSiteSettings
 TOKEN_MINUTES = 15
 BODY_BYTES_LIMIT = 4096
 # Without a referrer a browser sends no origin with a form either, and the origin is checked.
-_HEADERS = {**SECURITY_HEADERS, "Referrer-Policy": "same-origin"}
+_HEADERS = {**PAGE_HEADERS, "Referrer-Policy": "same-origin"}
 _AMOUNT = re.compile(r"([0-9]{1,7})(?:[.,]([0-9]{1,2}))?")
 
 

@@ -151,7 +151,10 @@ class EmbeddedPostgres:
         return answer.stdout.strip()
 
     def ensure_database(self, name: str, owner: str, user: str, template: str = "template1") -> None:
-        """Makes a database, the role that owns its schema and the role a service uses, unless they are there."""
+        """Makes a database, the role that owns its schema and the role a service uses, unless they are there.
+
+        Neither may connect to another database.
+        """
         # Names are ours, never a caller's: they need no escaping.
         roles = (
             f"SELECT 'CREATE ROLE {role}' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') \\gexec\n"  # noqa: S608
@@ -164,8 +167,16 @@ class EmbeddedPostgres:
             f" WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{name}') \\gexec\n"
             f"REVOKE ALL ON DATABASE {name} FROM PUBLIC;\n"
             f"GRANT CONNECT ON DATABASE {name} TO {user};\n"
+            # PostgreSQL opens those that it makes itself to every role.
+            "REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC;\n"
         )
         self.sql("".join(roles) + database)
+        owned_by = self.sql(f"SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = '{name}'")  # noqa: S608
+        if owned_by != owner:
+            raise PostgresError(
+                f"The database {name} in {self.data} belongs to {owned_by}, and in this release to {owner}.\n"
+                "`make clean-data` empties it; to keep the data, dump it with the older revision first."
+            )
 
     def drop_database(self, name: str) -> None:
         """Drops a database and the connections to it."""

@@ -17,6 +17,7 @@ from gateway.access.activity import Activity
 from gateway.access.revocations import Revocations
 from gateway.backends.directory import Directory
 from gateway.backends.readiness import Readiness
+from gateway.backends.trusted_addresses import ServiceAddress
 from gateway.backends.upstream import Upstream
 from gateway.http.application import EdgeApplication
 from gateway.live.hub import Hub
@@ -123,10 +124,14 @@ async def test_g12_a_gateway_with_a_failed_task_is_not_ready(task: object) -> No
     await supervisor.cancel_all()
 
 
+def unused_address() -> ServiceAddress:
+    return ServiceAddress(f"127.0.0.1:{free_port()}", "roulette")
+
+
 async def test_g12_a_failed_connection_to_a_service_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RelayConnection, "_run", fail)
     upstream = Upstream()
-    calling = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    calling = asyncio.create_task(upstream.call(unused_address(), "a.B/C", "", b""))
     with pytest.raises(RuntimeError, match="a bug"):
         await asyncio.wait_for(upstream.maintain(set), WITHIN_S)
     calling.cancel()
@@ -135,7 +140,7 @@ async def test_g12_a_failed_connection_to_a_service_is_noticed(monkeypatch: pyte
 
 async def test_a_closed_connection_to_a_service_is_no_failure() -> None:
     upstream = Upstream()
-    calling = asyncio.create_task(upstream.call(f"127.0.0.1:{free_port()}", "a.B/C", "", b""))
+    calling = asyncio.create_task(upstream.call(unused_address(), "a.B/C", "", b""))
     await asyncio.sleep(0)
     maintaining = asyncio.create_task(upstream.maintain(set))
     await asyncio.sleep(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
 from google.protobuf.descriptor import ServiceDescriptor
@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.transport import PLAINTEXT, Transport
 from stack.issuer import DevelopmentIssuer
 
 # The domain whose reasons the fakes give.
@@ -40,10 +41,16 @@ async def serving(
     issuer: DevelopmentIssuer,
     port: int = 0,
     refusal_for: Callable[[Exception], Refused | None] = lambda _: None,
+    transport: Transport = PLAINTEXT,
+    callers: Collection[str] = (),
+    *,
+    reflection: bool = False,
 ) -> AsyncIterator[GrpcServer]:
     """Serves it on this machine, at a free port if none is named."""
     verifier = TokenVerifier(issuer.jwks, "feltro")
-    server = GrpcServer(f"127.0.0.1:{port}", verifier, [service], DOMAIN, refusal_for)
+    server = GrpcServer(
+        f"127.0.0.1:{port}", verifier, [service], DOMAIN, refusal_for, transport, callers, reflection=reflection
+    )
     await server.start()
     await server.set_serving(serving=True)
     yield server

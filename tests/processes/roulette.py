@@ -37,7 +37,7 @@ class RouletteProcess(ServiceProcess):
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[RouletteClient]:
-        async with grpc.aio.insecure_channel(self.address, options=CHANNEL_OPTIONS) as channel:
+        async with self.transport.open_channel(self.address, self.name, CHANNEL_OPTIONS) as channel:
             yield RouletteClient(channel, self.issuer)
 
 

@@ -12,6 +12,7 @@ import grpc
 import psutil
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from services.kit.rpc.transport import PLAINTEXT, Transport
 from stack.issuer import DevelopmentIssuer
 from stack.processes.child import STOP_TIMEOUT_S, ChildProcess
 from stack.servers.ephemeral import free_port
@@ -39,6 +40,8 @@ class ServiceProcess:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
+    # How tests connect to it; the process itself is told by its environment.
+    transport: Transport = PLAINTEXT
     child: ChildProcess | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +82,7 @@ class ServiceProcess:
 
     async def ready(self) -> None:
         """Waits until the service serves; fails with its log when it does not."""
-        async with grpc.aio.insecure_channel(self.address) as channel:
+        async with self.transport.open_channel(self.address, self.name) as channel:
             stub = health_pb2_grpc.HealthStub(channel)
             request = health_pb2.HealthCheckRequest()
             try:

@@ -41,7 +41,7 @@ class WalletProcess(ServiceProcess):
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[WalletClient]:
-        async with grpc.aio.insecure_channel(self.address, options=CHANNEL_OPTIONS) as channel:
+        async with self.transport.open_channel(self.address, self.name, CHANNEL_OPTIONS) as channel:
             yield WalletClient(channel, self.issuer)
 
 

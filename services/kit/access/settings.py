@@ -10,7 +10,7 @@ from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.identity import TokenVerifier, TrustedIssuer
 from services.kit.access.published_keys import is_url
-from services.kit.settings import Environment, ServiceSettings
+from services.kit.settings import Environment, EnvironmentSettings
 
 
 def _check_keys(value: object) -> str:
@@ -23,12 +23,11 @@ def _check_keys(value: object) -> str:
 KeysLocation = Annotated[str, BeforeValidator(_check_keys)]
 
 
-class TokenSettings(ServiceSettings):
+class TokenSettings(EnvironmentSettings):
     """The settings of every process that verifies tokens."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
-    environment: Environment = Field(Environment.PRODUCTION, validation_alias="FELTRO_ENVIRONMENT")
     # Where the operator's issuer publishes its keys (JWKS).
     issuer_jwks: KeysLocation = Field(validation_alias="FELTRO_ISSUER_JWKS")
     issuer_audience: str = Field("feltro", validation_alias="FELTRO_ISSUER_AUDIENCE", min_length=1)

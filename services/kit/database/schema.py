@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from services.kit import background
 from services.kit.database.postgresql import DATABASE_FAILURES
 from services.kit.rpc.not_serving import not_serving_server
+from services.kit.rpc.transport import Transport
 
 POLL_INTERVAL_S = 1.0
 
@@ -35,7 +36,7 @@ def current_revision(connection: Connection) -> str | None:
 
 
 async def wait_for_schema(
-    engine: AsyncEngine, service: str, migrations: Path, listen: str, stopped: asyncio.Event
+    engine: AsyncEngine, service: str, migrations: Path, listen: str, transport: Transport, stopped: asyncio.Event
 ) -> bool:
     """Returns True as soon as the database has the schema that this release needs, or a newer one.
 
@@ -45,7 +46,8 @@ async def wait_for_schema(
     problem = await _problem(engine, service, migrations)
     if problem:
         logged = ""
-        async with not_serving_server(listen, f"The {service} does not serve yet: its database is not ready."):
+        sentence = f"The {service} does not serve yet: its database is not ready."
+        async with not_serving_server(listen, sentence, transport):
             while problem and not stopped.is_set():
                 if problem != logged:
                     _log.warning("the %s does not serve yet: %s", service, problem)

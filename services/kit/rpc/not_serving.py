@@ -9,6 +9,8 @@ from typing import NoReturn
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from services.kit.rpc.transport import Transport
+
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
@@ -29,14 +31,14 @@ class _RefuseAll(grpc.GenericRpcHandler):
 
 
 @asynccontextmanager
-async def not_serving_server(listen: str, sentence: str) -> AsyncIterator[None]:
+async def not_serving_server(listen: str, sentence: str, transport: Transport) -> AsyncIterator[None]:
     """Answers NOT_SERVING to health checks and UNAVAILABLE with the sentence to calls; then frees the address."""
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     checks = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     server.add_generic_rpc_handlers((_RefuseAll(sentence),))
     await checks.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
-    server.add_insecure_port(listen)
+    transport.listen(server, listen)
     await server.start()
     try:
         yield

@@ -10,6 +10,7 @@ import grpc
 from feltro.relay.v1 import relay_pb2
 from services.kit.rpc.relay_connection import NoAnswer, NoAnswerInTime, RelayConnection
 from services.kit.rpc.status import STATUS_DETAILS_KEY, StatusRefused
+from services.kit.rpc.transport import PLAINTEXT, Transport
 
 _NO_METADATA = grpc.aio.Metadata()
 Metadata = tuple[tuple[str, str], ...]
@@ -18,8 +19,9 @@ Metadata = tuple[tuple[str, str], ...]
 class RelayChannel:
     """Makes calls to one process, and fails as a channel does, with `AioRpcError`."""
 
-    def __init__(self, address: str) -> None:
-        self._connection = RelayConnection(address)
+    def __init__(self, address: str, service: str = "", transport: Transport = PLAINTEXT) -> None:
+        """`service` is the one whose certificate the process has to show."""
+        self._connection = RelayConnection(address, service, transport)
 
     async def close(self) -> None:
         await self._connection.close()

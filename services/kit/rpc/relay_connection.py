@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -17,12 +18,17 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, request_too_large
 from services.kit.rpc.relay_handler import BATCH_LIMITS, RELAY_PATH
 from services.kit.rpc.status import StatusRefused, refused_from
+from services.kit.rpc.transport import PLAINTEXT, PeerChannel, Transport
 
 # Calls to one process that may wait for an answer (G11).
 CALLS_IN_FLIGHT_LIMIT = 10_000
 CALL_TIMEOUT_S = 15.0
 RECONNECT_DELAY_S = 0.1
 MESSAGE_BYTES_LIMIT = 16 * 1024 * 1024
+# How much of gRPC's own words is repeated in the log.
+REASON_CHARACTERS_LIMIT = 300
+# What gRPC says of a peer whose certificate is missing, of another authority or of another service. It has no code.
+_HANDSHAKE_FAILED = re.compile("handshake|verification check", re.IGNORECASE)
 _OPTIONS = [
     ("grpc.enable_retries", 0),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -38,6 +44,10 @@ class NoAnswerInTime(NoAnswer):
     """There was no answer within the call's time limit."""
 
 
+class PeerUntrusted(NoAnswer):
+    """The process at the address did not prove that it is the service it should be: nothing was sent to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _PendingCall:
     answer: asyncio.Future[bytes]
@@ -47,12 +57,10 @@ class _PendingCall:
 class RelayConnection:
     """The stream to one process."""
 
-    def __init__(self, address: str) -> None:
-        self._channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
-        # Bytes out: a message is put together from calls that are bytes already.
-        self._relay: grpc.aio.StreamStreamMultiCallable[bytes, relay_pb2.RelayResponse] = self._channel.stream_stream(
-            RELAY_PATH, response_deserializer=relay_pb2.RelayResponse.FromString
-        )
+    def __init__(self, address: str, service: str = "", transport: Transport = PLAINTEXT) -> None:
+        """`service` is the one whose certificate the process has to show."""
+        self._peer = PeerChannel(transport, address, service, _OPTIONS)
+        self._transport = transport
         self._call_ids = itertools.count(1)
         # With their ids. Each is a message of its own; concatenated they are one message with all of them.
         self._outbound: Outbound[tuple[int, bytes]] = Outbound(lambda call: len(call[1]), BATCH_LIMITS)
@@ -112,18 +120,26 @@ class RelayConnection:
         self._fail("the caller stops")
         if self._timer is not None:
             self._timer.cancel()
-        await self._channel.close()
+        await self._peer.close()
 
     async def _run(self) -> None:
         while await self._outbound.wait_for_items():
             try:
-                async for message in self._relay(self._messages(self._broken)):
+                async for message in await self._open_stream():
                     for answer in message.answers:
                         self._receive(answer)
                 self._fail("the stream was closed")
             except grpc.aio.AioRpcError as failed:
-                self._fail(f"{failed.code().name}: {failed.details()}"[:200])
+                self._fail_stream(failed)
             await asyncio.sleep(RECONNECT_DELAY_S)
+
+    async def _open_stream(self) -> AsyncIterator[relay_pb2.RelayResponse]:
+        channel = await self._peer.current()
+        # Bytes out: a message is put together from calls that are bytes already.
+        relay: grpc.aio.StreamStreamMultiCallable[bytes, relay_pb2.RelayResponse] = channel.stream_stream(
+            RELAY_PATH, response_deserializer=relay_pb2.RelayResponse.FromString
+        )
+        return aiter(relay(self._messages(self._broken)))
 
     async def _messages(self, broken: int) -> AsyncIterator[bytes]:
         # gRPC goes on asking for the messages of a stream that broke: calls made since then are for the next one.
@@ -147,12 +163,20 @@ class RelayConnection:
             del self._expiries[pending.timeout_s][call_id]
         return pending
 
-    def _fail(self, reason: str) -> None:
+    def _fail_stream(self, failed: grpc.aio.AioRpcError) -> None:
+        details = failed.details() or ""
+        reason = f"{failed.code().name}: {details}"[:REASON_CHARACTERS_LIMIT]
+        if self._transport.is_secure and _HANDSHAKE_FAILED.search(details):
+            self._fail(reason, PeerUntrusted)
+        else:
+            self._fail(reason)
+
+    def _fail(self, reason: str, failure: type[NoAnswer] = NoAnswer) -> None:
         """Fails the calls of a stream that broke; those that still wait to leave go over the next one."""
         self._broken += 1
         waiting = {call_id for call_id, _ in self._outbound}
         for call_id in self._pending.keys() - waiting:
-            self._fail_call(call_id, NoAnswer(reason))
+            self._fail_call(call_id, failure(reason))
 
     def _fail_call(self, call_id: int, failure: NoAnswer) -> None:
         pending = self._remove(call_id)

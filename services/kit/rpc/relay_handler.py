@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
@@ -42,13 +42,18 @@ class _Stream:
         # Each is a message of its own; concatenated they are one message with all of them, of known size.
         self._answers: Outbound[bytes] = Outbound(len, BATCH_LIMITS)
 
-    async def read(self, requests: AsyncIterator[bytes]) -> None:
-        """Begins every call that comes; returns when the caller sends no more and all calls are answered."""
+    async def read(self, requests: AsyncIterator[bytes], stopping: asyncio.Event) -> None:
+        """Begins every call that comes; returns when the caller sends no more, or the process stops."""
         async for message in requests:
+            if stopping.is_set():
+                return
             received_at = self._loop.time()
             for call in relay_pb2.RelayRequest.FromString(message).calls:
                 self._begin(call, received_at)
             await self._answers.wait_for_room()
+
+    async def finish(self) -> None:
+        """Returns when all calls that have begun are answered."""
         while self._under_way:
             await asyncio.wait(self._under_way)
         self._answers.close()
@@ -101,14 +106,23 @@ class _Stream:
         self._answers.put(message.SerializeToString())
 
 
-def relay_handler(methods: Mapping[str, Method]) -> grpc.RpcMethodHandler[bytes, bytes]:
-    """Returns the handler of the RelayService's one method, over these methods by their paths."""
+def relay_handler(
+    methods: Mapping[str, Method], refusal_of_caller: Callable[[_Context], str], stopping: asyncio.Event
+) -> grpc.RpcMethodHandler[bytes, bytes]:
+    """Returns the handler of the RelayService's one method, over these methods by their paths.
+
+    `refusal_of_caller` says why the process at the other end may not call; it is empty if it may. Once `stopping` is
+    set every stream reads no more calls and ends with its last answer: callers would keep it open for ever.
+    """
 
     async def relay(requests: AsyncIterator[bytes], context: _Context) -> None:
+        if refusal := refusal_of_caller(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, refusal)
         stream = _Stream(methods, context)
         writing = asyncio.create_task(stream.write())
         try:
-            await stream.read(requests)
+            await background.run_until(stopping, stream.read(requests, stopping))
+            await stream.finish()
             await writing
         finally:
             await background.cancel_and_wait([writing])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Collection, Iterable
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha.reflection import SERVICE_NAME as REFLECTION_SERVICE
+from grpc_reflection.v1alpha.reflection import enable_server_reflection
 
+from services.kit import background
 from services.kit.access.identity import TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
 from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
 from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
+from services.kit.rpc.transport import PLAINTEXT, Transport
 
 # gRPC itself refuses a larger message, without a reason (G11). It is far above the limit of a call, so that a call that
 # is too large is refused with a reason, and calls that travel together never break their stream.
@@ -30,8 +34,12 @@ def _token(authorization: str) -> str:
     return token
 
 
-def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
+def _unary(
+    method: Method, domain: str, refusal_of_caller: Callable[[_Context], str]
+) -> grpc.RpcMethodHandler[bytes, bytes]:
     async def answer(request: bytes, context: _Context) -> bytes:
+        if refusal := refusal_of_caller(context):
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, refusal)
         try:
             sent = {key: str(value) for key, value in context.invocation_metadata() or ()}
             return await method.answer(request, _token(sent.get("authorization", "")), sent.get("traceparent", ""))
@@ -46,13 +54,43 @@ def _unary(method: Method, domain: str) -> grpc.RpcMethodHandler[bytes, bytes]:
     return grpc.unary_unary_rpc_method_handler(answer)
 
 
+class _Health(health.aio.HealthServicer):  # type: ignore[misc]  # gRPC's class has no types
+    """Answers health checks; a watch ends when the server begins to stop, as nothing else would end it."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        super().__init__()
+        self._stopping = stopping
+
+    async def Watch(  # noqa: N802 - as in gRPC
+        self, request: health_pb2.HealthCheckRequest, context: grpc.aio.ServicerContext[object, object]
+    ) -> None:
+        await background.run_until(self._stopping, super().Watch(request, context))
+
+
 class GrpcServer:
     """Services behind one address."""
 
     def __init__(
-        self, listen: str, verifier: TokenVerifier, services: Iterable[Service], domain: str, refusal_for: RefusalFor
+        self,
+        listen: str,
+        verifier: TokenVerifier,
+        services: Iterable[Service],
+        domain: str,
+        refusal_for: RefusalFor,
+        transport: Transport = PLAINTEXT,
+        callers: Collection[str] = (),
+        *,
+        reflection: bool = False,
     ) -> None:
-        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them."""
+        """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them.
+
+        `callers` are the services that may call, by their certificates; without any, all of the platform may. With
+        `reflection` anybody who reaches the process is told its methods.
+        """
+
+        def refusal_of_caller(context: _Context) -> str:
+            return transport.refusal_of_caller(context, callers)
+
         self._server = grpc.aio.server(
             maximum_concurrent_rpcs=CONCURRENT_CALLS_LIMIT,
             options=[
@@ -61,28 +99,31 @@ class GrpcServer:
                 ("grpc.so_reuseport", 0),
             ],
         )
-        names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        names = [health.SERVICE_NAME]
         methods: dict[str, Method] = {}
+        self._stopping = asyncio.Event()
         for service in services:
             made = {
                 method.name: Method(service, method, verifier, domain, refusal_for)
                 for method in service.descriptor.methods
             }
-            handlers = {name: _unary(method, domain) for name, method in made.items()}
+            handlers = {name: _unary(method, domain, refusal_of_caller) for name, method in made.items()}
             self._server.add_generic_rpc_handlers(
                 (grpc.method_handlers_generic_handler(service.descriptor.full_name, handlers),)
             )
             methods |= {method.path: method for method in made.values()}
             names.append(service.descriptor.full_name)
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods)}),)
-        )
+        relay = relay_handler(methods, refusal_of_caller, self._stopping)
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
         names.append(RELAY_SERVICE)
         self._names = ["", *names]
-        self._health = health.aio.HealthServicer()
+        self._health = _Health(self._stopping)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection(names, self._server)
-        self.port = self._server.add_insecure_port(listen)
+        if reflection:
+            enable_server_reflection([*names, REFLECTION_SERVICE], self._server)
+        # It keeps what the server's handshakes refer to.
+        self._transport = transport
+        self.port = transport.listen(self._server, listen)
 
     async def start(self) -> None:
         await self._server.start()
@@ -94,6 +135,7 @@ class GrpcServer:
             await self._health.set(name, status)
 
     async def stop(self, grace_s: float) -> None:
-        """Takes no new calls, lets those under way finish, then stops."""
+        """Takes no new calls, ends all streams, lets calls under way finish for so long, then stops."""
+        self._stopping.set()
         await self.set_serving(serving=False)
         await self._server.stop(grace_s)

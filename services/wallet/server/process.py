@@ -13,6 +13,8 @@ from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.transport import Transport
+from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
@@ -58,17 +60,22 @@ class WalletServer:
             str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.CONNECTION_SETTINGS
         )
         try:
-            if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, supervisor.stopping):
+            transport = settings.transport()
+            if await schema.wait_for_schema(
+                engine, "wallet", MIGRATIONS, settings.listen, transport, supervisor.stopping
+            ):
                 bus = await connect(str(settings.nats_url), "wallet")
                 try:
-                    await self._serve(engine, lanes, bus, supervisor)
+                    await self._serve(engine, lanes, bus, transport, supervisor)
                 finally:
                     await bus.close()
         finally:
             await lanes.dispose()
             await engine.dispose()
 
-    async def _serve(self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, supervisor: TaskSupervisor) -> None:
+    async def _serve(
+        self, engine: AsyncEngine, lanes: AsyncEngine, bus: Nats, transport: Transport, supervisor: TaskSupervisor
+    ) -> None:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
@@ -84,7 +91,15 @@ class WalletServer:
             PlatformService(engine, clock),
             RelevantEventService(engine),
         ]
-        server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal)
+        server = GrpcServer(
+            settings.listen,
+            settings.verifier(),
+            services,
+            refusals.DOMAIN,
+            database_refusal,
+            transport,
+            reflection=settings.environment is Environment.DEVELOPMENT,
+        )
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),

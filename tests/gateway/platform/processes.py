@@ -13,6 +13,7 @@ import aiohttp
 from feltro.table.v1 import types_pb2
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
+from tests.processes.certificates import CertificateAuthority
 from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import GatewayProcess
 from tests.processes.roulette import RouletteProcess
@@ -68,10 +69,12 @@ def running_platform(
     environment: Mapping[str, str] | None = None,
     log_level: str = "warning",
     name: str = "gateway",
+    authority: CertificateAuthority | None = None,
 ) -> Iterator[Platform]:
     """Runs a platform on a bus of its own and on copies of these templates (the wallet's, the roulette's).
 
-    `environment` is the gateway's; platforms of one PostgreSQL that run at the same time need different names.
+    `environment` is the gateway's; platforms of one PostgreSQL that run at the same time need different names. With
+    an authority all processes talk over mutual TLS, and tests call them with the gateway's certificate.
     """
     common = {"FELTRO_LOG_LEVEL": log_level}
     databases = f"feltro_wallet_of_{name}", f"feltro_roulette_of_{name}"
@@ -85,6 +88,10 @@ def running_platform(
             postgres.url(ROULETTE_ROLE, databases[1]), bus.url, home, common, wallet_address=wallet.address
         )
         gateway = GatewayProcess("", bus.url, home, {**common, **(environment or {})}, wallet_address=wallet.address)
+        if authority is not None:
+            for process in (wallet, roulette, gateway):
+                process.environment = {**process.environment, **authority.variables(process.name)}
+                process.transport = authority.transport("gateway")
         try:
             for process in (wallet, roulette, gateway):
                 process.start()

@@ -144,6 +144,20 @@ async def test_a_process_that_goes_away_leaves_no_call_waiting(
     assert gone.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
+async def test_a_caller_learns_at_once_that_a_process_stops_and_its_next_call_goes_to_the_next_one(
+    channel: RelayChannel, service: FakeComplaintService, server: GrpcServer, issuer: DevelopmentIssuer
+) -> None:
+    """The process has all the time it wants to stop, and nothing under way: nobody waits for it."""
+    service.may_answer.set()
+    assert await get(channel, issuer, "a") == "a"
+    port = server.port
+    await asyncio.wait_for(server.stop(3600.0), 60.0)
+    async with serving(service, issuer, port), asyncio.timeout(60.0):
+        while not channel._connection._broken:
+            await asyncio.sleep(0.01)
+        assert await get(channel, issuer, "b") == "b"
+
+
 async def test_the_first_call_to_a_restarted_process_is_not_lost(
     channel: RelayChannel, service: FakeComplaintService, server: GrpcServer, issuer: DevelopmentIssuer
 ) -> None:

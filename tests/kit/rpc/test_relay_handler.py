@@ -10,6 +10,7 @@ import grpc
 import pytest
 import pytest_asyncio
 from google.protobuf.message import Message
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.wallet.v1 import complaint_pb2
@@ -17,12 +18,15 @@ from services.kit.access.identity import Caller, TokenVerifier
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Method
 from services.kit.rpc.relay_handler import _Stream
+from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import error_info
 from stack.issuer import DevelopmentIssuer
 from tests.kit.fake_service import DOMAIN, FakeService, serving
 
 METHOD = "feltro.wallet.v1.ComplaintService/GetComplaint"
 COMMAND = "feltro.wallet.v1.ComplaintService/CloseComplaint"
+# Far longer than any test waits: a stop that uses it up fails.
+GRACE_S = 3600.0
 
 
 class FakeComplaintService(FakeService):
@@ -62,15 +66,21 @@ async def service() -> FakeComplaintService:
 
 
 @pytest_asyncio.fixture
-async def stub(
-    service: FakeComplaintService, issuer: DevelopmentIssuer
-) -> AsyncIterator[relay_pb2_grpc.RelayServiceAsyncStub]:
-    async with (
-        serving(service, issuer) as server,
-        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
-    ):
-        made: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(channel)
+async def server(service: FakeComplaintService, issuer: DevelopmentIssuer) -> AsyncIterator[GrpcServer]:
+    async with serving(service, issuer) as made:
         yield made
+
+
+@pytest_asyncio.fixture
+async def channel(server: GrpcServer) -> AsyncIterator[grpc.aio.Channel]:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
+async def stub(channel: grpc.aio.Channel) -> relay_pb2_grpc.RelayServiceAsyncStub:
+    made: relay_pb2_grpc.RelayServiceAsyncStub = relay_pb2_grpc.RelayServiceStub(channel)
+    return made
 
 
 def call(number: int, reference: str, token: str, method: str = METHOD) -> relay_pb2.Call:
@@ -151,6 +161,52 @@ async def test_g11_more_calls_than_may_be_under_way_are_refused(
     service.may_answer.set()
     sent.set()
     assert {answer.call_id async for message in messages for answer in message.answers} == {0, 1}
+
+
+async def test_a_stopping_server_ends_streams_that_nobody_calls_over_at_once(
+    stub: relay_pb2_grpc.RelayServiceAsyncStub,
+    channel: grpc.aio.Channel,
+    server: GrpcServer,
+    service: FakeComplaintService,
+    issuer: DevelopmentIssuer,
+) -> None:
+    """Callers keep them open for as long as they live: a stop would always last for all of its grace."""
+    service.may_answer.set()
+    watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+    assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+    stream = stub.Relay()
+    await stream.write(relay_pb2.RelayRequest(calls=[call(1, "a", issuer.token(["operator"], "back-office"))]))
+    answered = await stream.read()
+    assert isinstance(answered, relay_pb2.RelayResponse)
+    assert [answer.call_id for answer in answered.answers] == [1]
+    await asyncio.wait_for(server.stop(GRACE_S), 60)
+    assert await stream.read() is grpc.aio.EOF
+    assert await stream.code() is grpc.StatusCode.OK
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_a_stopping_server_answers_the_calls_that_have_begun_and_begins_no_others(
+    stub: relay_pb2_grpc.RelayServiceAsyncStub,
+    server: GrpcServer,
+    service: FakeComplaintService,
+    issuer: DevelopmentIssuer,
+) -> None:
+    token = issuer.token(["operator"], "back-office")
+    stream = stub.Relay()
+    await stream.write(relay_pb2.RelayRequest(calls=[call(1, "begun", token)]))
+    async with asyncio.timeout(60):
+        while not service.begun:
+            await asyncio.sleep(0)
+        stopping = asyncio.create_task(server.stop(GRACE_S))
+        while not server._stopping.is_set():
+            await asyncio.sleep(0)
+        await stream.write(relay_pb2.RelayRequest(calls=[call(2, "too late", token)]))
+        assert not stopping.done()
+        service.may_answer.set()
+        answers = [answer.call_id async for message in stream for answer in message.answers]
+        await stopping
+    assert answers == [1]
+    assert service.done == ["begun"]
 
 
 @pytest.mark.guarantee("G11")

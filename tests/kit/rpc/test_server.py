@@ -129,15 +129,31 @@ async def test_a_request_that_cannot_be_decoded_is_refused(
     assert await refusal(answer) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID")
 
 
-async def test_health_and_reflection_answer_without_a_token(channel: grpc.aio.Channel) -> None:
+async def test_health_checks_are_answered_without_a_token(channel: grpc.aio.Channel) -> None:
     health = health_pb2_grpc.HealthStub(channel)
     for service in ("", "feltro.wallet.v1.ComplaintService"):
         answer = await health.Check(health_pb2.HealthCheckRequest(service=service))
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def _reflected_services(channel: grpc.aio.Channel) -> list[str]:
     reflection = reflection_pb2_grpc.ServerReflectionStub(channel)
     stream = reflection.ServerReflectionInfo(iter([reflection_pb2.ServerReflectionRequest(list_services="")]))
-    names = [service.name async for answer in stream for service in answer.list_services_response.service]
-    assert "feltro.wallet.v1.ComplaintService" in names
+    return [service.name async for answer in stream for service in answer.list_services_response.service]
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_methods_are_listed_only_where_the_process_is_told_to(
+    channel: grpc.aio.Channel, service: FakeComplaintService, issuer: DevelopmentIssuer
+) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await _reflected_services(channel)
+    assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    async with (
+        serving(service, issuer, reflection=True) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as opened,
+    ):
+        assert "feltro.wallet.v1.ComplaintService" in await _reflected_services(opened)
 
 
 async def test_a_service_that_lacks_a_declared_method_does_not_start(issuer: DevelopmentIssuer) -> None:

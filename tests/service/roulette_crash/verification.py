@@ -278,13 +278,18 @@ async def _audit(url: str) -> None:
 
 async def _replay(processes: Processes, totals: Totals) -> None:
     """`feltro replay --all`, while no roulette is running."""
+    environment = {
+        **processes.replicas[0].variables(),
+        "FELTRO_ENVIRONMENT": "development",
+        "FELTRO_ROULETTE_DATABASE_URL": processes.journal_url,
+    }
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "services.kit.command",
         "replay",
         "--all",
-        env={**os.environ, **processes.replicas[0].variables(), "FELTRO_ROULETTE_DATABASE_URL": processes.journal_url},
+        env={**os.environ, **environment},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -281,6 +281,7 @@ async def test_pages_exist_in_both_languages_and_escape_what_was_sent(site: Site
 
 
 async def test_a_platform_that_does_not_answer_is_reported(tmp_path: Path) -> None:
+    DevelopmentIssuer(tmp_path).prepare()
     async with running_site(f"http://127.0.0.1:{free_port()}", tmp_path) as site:
         answer = await site.post("/login?language=en", name="ana")
         assert answer.status == 503

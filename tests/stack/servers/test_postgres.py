@@ -7,11 +7,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from stack.commands.programs import DATABASES
 from stack.servers import ephemeral, relocation
 from stack.servers.postgres import EmbeddedPostgres
 from stack.servers.relocation import PostgresError
@@ -120,3 +121,41 @@ def test_a_seed_brings_its_databases_and_passwords(tmp_path: Path) -> None:
         address = server.url("service", "kept", scheme="postgresql")
         query = [str(server.binaries / "psql"), "-Atc", "SELECT current_user", address]
         assert subprocess.run(query, capture_output=True, text=True, check=True).stdout == "service\n"
+
+
+def refused_databases(server: EmbeddedPostgres, role: str, databases: Iterable[str]) -> set[str]:
+    """The databases that a role may not connect to."""
+
+    def connect(database: str) -> subprocess.CompletedProcess[str]:
+        address = server.url(role, database, scheme="postgresql")
+        query = [str(server.binaries / "psql"), "-Atc", "SELECT 1", address]
+        return subprocess.run(query, capture_output=True, text=True, check=False)
+
+    answers = {database: connect(database) for database in databases}
+    refused = {database for database, answer in answers.items() if answer.returncode}
+    assert all("permission denied for database" in answers[database].stderr for database in refused)
+    return refused
+
+
+@pytest.mark.guarantee("G12")
+def test_g12_a_role_connects_to_its_own_database_and_to_no_other() -> None:
+    """A service that was taken over reads nothing of another's; so with the password of a schema's owner."""
+    with ephemeral.postgres({"fsync": "off"}) as server:
+        for database in DATABASES:
+            server.ensure_database(database.name, database.owner, database.user)
+        everything = {database.name for database in DATABASES} | {"postgres", "template1"}
+        for database in DATABASES:
+            for role in (database.owner, database.user):
+                assert refused_databases(server, role, everything) == everything - {database.name}
+    roles = [role for database in DATABASES for role in (database.owner, database.user)]
+    assert len(roles) == len(set(roles))
+
+
+def test_a_database_of_an_older_release_is_refused(postgres: EmbeddedPostgres) -> None:
+    """It belongs to a role that owned all databases."""
+    name = "feltro_older"
+    postgres.ensure_database(name, "feltro_owner", "feltro_wallet")
+    with pytest.raises(PostgresError, match="clean-data"):
+        postgres.ensure_database(name, "feltro_wallet_owner", "feltro_wallet")
+    postgres.ensure_database(name, "feltro_owner", "feltro_wallet")
+    postgres.drop_database(name)

@@ -20,6 +20,8 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
+from services.kit.rpc.transport import Transport
+from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
 from services.kit.table.configuration import initial_tables
@@ -42,10 +44,12 @@ from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import WalletUnanswered
-from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.service_token import ServiceToken
 
 READING_CONNECTIONS = 8
+# The service that calls games: the certificates of others, such as another game's, are refused.
+GATEWAY_SERVICE = "gateway"
 
 _log = logging.getLogger(__name__)
 
@@ -94,25 +98,34 @@ class GameProcess(Generic[Bets, Outcome]):
         writing = postgresql.connect(url, f"feltro-{name} journal", 1, settings=postgres.WRITER_SETTINGS)
         reading = postgresql.connect(url, f"feltro-{name}", READING_CONNECTIONS)
         try:
-            if await schema.wait_for_schema(reading, name, MIGRATIONS, settings.listen, supervisor.stopping):
-                await self._work(writing, reading, supervisor)
+            transport = settings.transport()
+            if await schema.wait_for_schema(reading, name, MIGRATIONS, settings.listen, transport, supervisor.stopping):
+                await self._work(writing, reading, transport, supervisor)
         finally:
             await writing.dispose()
             await reading.dispose()
 
-    async def _work(self, writing: AsyncEngine, reading: AsyncEngine, supervisor: TaskSupervisor) -> None:
+    async def _work(
+        self, writing: AsyncEngine, reading: AsyncEngine, transport: Transport, supervisor: TaskSupervisor
+    ) -> None:
         settings = self._settings
         bus = await connect(str(settings.nats_url), self._definition.game.name)
         # One channel: what all tables ask of the wallet in one moment travels together.
-        wallet = RelayChannel(settings.wallet_address)
+        wallet = RelayChannel(settings.wallet_address, WALLET_SERVICE, transport)
         try:
-            await self._serve(writing, reading, bus, wallet, supervisor)
+            await self._serve(writing, reading, bus, wallet, transport, supervisor)
         finally:
             await wallet.close()
             await bus.close()
 
     async def _serve(
-        self, writing: AsyncEngine, reading: AsyncEngine, bus: Nats, channel: RelayChannel, supervisor: TaskSupervisor
+        self,
+        writing: AsyncEngine,
+        reading: AsyncEngine,
+        bus: Nats,
+        channel: RelayChannel,
+        transport: Transport,
+        supervisor: TaskSupervisor,
     ) -> None:
         settings, game = self._settings, self._definition.game
         clock = TableClock(
@@ -159,6 +172,9 @@ class GameProcess(Generic[Bets, Outcome]):
             ],
             refusals.DOMAIN,
             refusal_for_failure,
+            transport,
+            callers=(GATEWAY_SERVICE,),
+            reflection=settings.environment is Environment.DEVELOPMENT,
         )
         self.port = server.port
         host = settings.listen.rpartition(":")[0]

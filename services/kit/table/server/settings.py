@@ -8,6 +8,7 @@ from pydantic import Field, FilePath, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
+from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 
 
@@ -18,7 +19,7 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(TokenSettings):
+class GameSettings(TokenSettings, GrpcSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)

@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.access.identity import Caller
+from services.kit.access.identity import DEMO, PLAYER, Caller
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.configuration.cache import CatalogueCache
@@ -116,6 +116,7 @@ class TableService(Generic[Bets, Outcome]):
     async def enter_table(self, request: table_pb2.EnterTableRequest, caller: Caller) -> table_pb2.EnterTableResponse:
         validation.table_id(request.table_id)
         validation.request_id(request.request_id)
+        self._verify_may_play(request.table_id, caller)
         table, started = await self._registry.enter(validation.player_id(caller.subject), request)
         return table_pb2.EnterTableResponse(
             table=table.snapshot(),
@@ -254,6 +255,13 @@ class TableService(Generic[Bets, Outcome]):
         self._verify_game(request.game)
         at = await self._clock.advance(validation.positive_milliseconds("by_ms", request.by_ms))
         return table_pb2.AdvanceTableClockResponse(at=timestamp(at))
+
+    def _verify_may_play(self, table_id: str, caller: Caller) -> None:
+        """Refuses a guest of a demonstration at a table for money (`804/2015:30`): they never have an account there."""
+        mode = self._registry.rules_in_force(table_id).configuration.mode
+        if DEMO in caller.scopes and mode != wallet_types.MODE_DEMO:
+            sentence = "A guest plays for credits, at demonstration tables. Log in to play for money."
+            raise TableRefused("SCOPE_MISSING", sentence, needed=PLAYER)
 
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:

@@ -14,6 +14,8 @@ from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, pages
 
+# The service whose certificate the wallet has to show.
+WALLET_SERVICE = "wallet"
 # After this a call counts as unanswered (G11).
 ANSWER_TIMEOUT_S = 5.0
 SESSIONS_PAGE_SIZE = 500

@@ -91,7 +91,10 @@ async def test_a_guest_plays_for_credits_and_never_for_money(driver: RouletteDri
         request = table_pb2.EnterTableRequest(request_id=str(uuid4()), table_id=table_id)
         return driver.roulette.tables.EnterTable(request, metadata=bearer)
 
-    assert (await refusal(enter(INDIVIDUAL_TABLES[regulation]))).reason == "ACCOUNT_UNKNOWN"
+    for_money = await refusal(enter(INDIVIDUAL_TABLES[regulation]))
+    assert (for_money.reason, for_money.facts) == ("SCOPE_MISSING", {"needed": "player"})
+    multi_player = await driver.new_table(wheel=WHEEL_BY_REGULATION[regulation])
+    assert (await refusal(enter(multi_player))).reason == "SCOPE_MISSING"
     entered = await enter(demo_table)
     own = entered.own_seat
     seated_player = SeatedPlayer(guest.player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)

@@ -197,6 +197,7 @@ async def dealer(
             {
                 "FELTRO_ROULETTE_DATABASE_URL": game_database.url,
                 "FELTRO_ROULETTE_TOKEN_FILE": str(token),
+                "FELTRO_ENVIRONMENT": "development",
                 "FELTRO_WALLET_ADDRESS": wallet.address,
             },
         )

@@ -152,6 +152,7 @@ def test_g12_production_does_not_start_with_a_table_clock_that_can_be_moved(
     monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
     monkeypatch.setenv("FELTRO_ROULETTE_DATABASE_URL", "postgresql+asyncpg://feltro@127.0.0.1/feltro")
     monkeypatch.setenv("FELTRO_ENVIRONMENT", environment)
+    monkeypatch.setenv("FELTRO_GRPC_TLS", "off")
     assert load(RouletteSettings).table_clock is TableClockKind.REAL
     monkeypatch.setenv(SETTING, "advanceable")
     with pytest.raises(WrongSettings) as wrong:

@@ -34,6 +34,7 @@ class UnreachedSessionService:
 async def test_g12_a_refused_service_token_is_no_refusal_of_the_player(tmp_path: Path, minutes: float) -> None:
     """Payments are repeated until the token is accepted; the player is not asked to log in."""
     issuer = DevelopmentIssuer(tmp_path / "issuer")
+    issuer.prepare()
     token = issuer.token(["game" if minutes < 0 else "nothing"], "roulette", minutes)
     server = GrpcServer(
         "127.0.0.1:0",

@@ -213,6 +213,9 @@ export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
           <p>{words.ownTableText}</p>
         </Page>
       );
+    case "SCOPE_MISSING":
+      // A guest, who plays for credits alone.
+      return <MoneyTablePage listed={listed} />;
     case "ACCOUNT_UNKNOWN": {
       const demo = demonstrationOf(listed);
       return (

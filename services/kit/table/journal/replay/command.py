@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
-import grpc
 from google.protobuf.message import DecodeError
 from pydantic import Field, FilePath, PostgresDsn
 from sqlalchemy import text
@@ -26,7 +25,8 @@ from feltro.wallet.v1 import wallet_pb2
 from services.kit.clock import SystemClock
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
-from services.kit.settings import ServiceSettings, WrongSettings, load
+from services.kit.rpc.settings import GrpcSettings
+from services.kit.settings import WrongSettings, load
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.game import Game
@@ -35,7 +35,7 @@ from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
-from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.service_token import ServiceToken
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
@@ -65,7 +65,7 @@ class CannotCheck(Exception):
     """A round, or every round, cannot be checked; the message says why and what to do (G12)."""
 
 
-class ReplaySettings(ServiceSettings):
+class ReplaySettings(GrpcSettings):
     """The addresses of journal and ledger, from the variables of the game's service."""
 
     database_url: PostgresDsn
@@ -221,7 +221,7 @@ def _find_game(games: Mapping[str, EntryPoint], name: str) -> Game[Any, Any]:
 async def _replayer(settings: ReplaySettings, game: Game[Any, Any]) -> AsyncIterator[Replayer]:
     engine = postgresql.connect(str(settings.database_url), "feltro replay", CONNECTIONS)
     try:
-        async with grpc.aio.insecure_channel(settings.wallet_address) as channel:
+        async with settings.transport().open_channel(settings.wallet_address, WALLET_SERVICE) as channel:
             yield Replayer(engine, game, GrpcWallet(channel, ServiceToken(settings.token_file).metadata))
     finally:
         await engine.dispose()
