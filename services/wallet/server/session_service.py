@@ -21,7 +21,7 @@ from services.wallet.model.state import (
 )
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import sees_everybody, verify_access
+from services.wallet.server.access import sees_everybody, verify_access, verify_owner
 from services.wallet.server.idempotency import answer_once
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
@@ -54,8 +54,6 @@ class SessionService:
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)
-            if account is not None:
-                verify_access(caller, account.player_id)
             return account, await session_rows.lock_table(connection, table_id)
 
         async def execute(
@@ -98,7 +96,7 @@ class SessionService:
         cause = _cause(request.cause, caller)
         async with self._engine.begin() as connection:
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             (session,) = await self._end(connection, [session_no], cause)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
@@ -133,7 +131,7 @@ class SessionService:
     ) -> session_pb2.RecordActivityResponse:
         async with self._engine.begin() as connection:
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             if not await session_rows.record_activity(connection, session_no, self._session_clock.now()):
                 raise refusals.session_ended(request.session_id, SessionState.ENDED.name)
         return session_pb2.RecordActivityResponse()
@@ -170,7 +168,7 @@ class SessionService:
             # The session and its summary have to be of one moment.
             await connection.execution_options(isolation_level="REPEATABLE READ")
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             (session,) = await session_rows.load(connection, [session_no])
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.GetSessionResponse(session=session_message(session), summary=summaries[session_no])

@@ -20,7 +20,7 @@ from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
 from services.wallet.server import fields
-from services.wallet.server.access import verify_access, visible_account_no
+from services.wallet.server.access import verify_access, verify_owner, visible_account_no
 from services.wallet.sessions import rows as session_rows
 from services.wallet.store import accounts, queries
 from services.wallet.store.answers import StoredAnswer
@@ -105,7 +105,7 @@ class WalletService:
     async def get_balance(self, request: wallet_pb2.GetBalanceRequest, caller: Caller) -> wallet_pb2.GetBalanceResponse:
         async with self._engine.connect() as connection:
             account = await accounts.find(connection, request.account_id)
-            verify_access(caller, account.player_id)
+            verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
             caves = await accounts.caves_of(connection, account.no)
         return wallet_pb2.GetBalanceResponse(
             balance=balance_message(account),
@@ -281,17 +281,19 @@ class WalletService:
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                verify_access(caller, account.player_id)
+                verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 page = await queries.account_page(connection, account.no, before, size)
             elif request.session_id:
                 session_no, player_id = await session_rows.find(connection, request.session_id)
-                verify_access(caller, player_id)
+                verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
                 page = await queries.session_page(connection, session_no, before, size)
             else:
+                unknown = refusals.round_unknown(request.round_id)
                 found = await queries.find_round(connection, request.round_id)
                 if found is None:
-                    raise refusals.round_unknown(request.round_id)
-                own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+                    raise unknown
+                mode = Mode(found[1].mode)
+                own_account_no = await visible_account_no(connection, caller, mode, found[0], unknown)
                 page = await queries.round_page(connection, found[0], own_account_no, before, size)
         token = _next_page(page.next_before)
         return wallet_pb2.ListTransactionsResponse(transactions=page.transactions, next_page_token=token)
@@ -301,10 +303,11 @@ class WalletService:
         after, size = wanted.position, wanted.size
         fields.verify_length("round_id", request.round_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
+            unknown = refusals.round_unknown(request.round_id)
             found = await queries.find_round(connection, request.round_id)
             if found is None:
-                raise refusals.round_unknown(request.round_id)
-            own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+                raise unknown
+            own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode), found[0], unknown)
             last = await queries.add_stakes(connection, [found], own_account_no, after, size)
         if own_account_no is not None:
             # The outcome may show what other players never had to (G7).
@@ -322,7 +325,7 @@ class WalletService:
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                verify_access(caller, account.player_id)
+                verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 found = await queries.open_rounds_of_account(connection, account.no)
                 last = await queries.add_stakes(connection, found, account.no, after, size)
             else:

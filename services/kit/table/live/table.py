@@ -170,19 +170,20 @@ class LiveTable(Generic[Bets, Outcome]):
     def open_round_and_seat(
         self, round_id: str, player_id: str, request_id: str = ""
     ) -> tuple[Round[Bets, Outcome], Seat]:
-        """Returns the round and the player's seat; refused if the round takes no bets or the player does not sit here.
+        """Returns the round and the player's seat; refused if the player does not sit here or the round takes no bets.
 
         A command that came in time and is sent again gets its answer for as long as the round is under way (G3).
         """
+        seat = self._seating.seat_of(player_id)
+        if seat is None:
+            # First of all: only players who sit here are told which round is under way.
+            raise refusals.not_seated(self.table_id)
         round_ = self._round
         in_time = round_ is not None and (self._is_open(round_) or round_.has_command(player_id, request_id))
         if round_ is None or round_.round_id != round_id or not in_time:
             raise (
                 refusals.betting_closed(round_id, "", "") if round_ is None else round_.betting_closed_refusal(round_id)
             )
-        seat = self._seating.seat_of(player_id)
-        if seat is None:
-            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
         if self._publisher.full:
             raise refusals.overloaded("events that wait for the bus")
         return round_, seat
@@ -214,7 +215,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.draw_trigger = DrawTrigger.PLAYER
             self.wake()
         elif self._seating.seat_of(player_id) is None and not round_.felt.accepted_stakes_of(player_id):
-            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
+            raise refusals.not_seated(self.table_id)
         finished = await background.shared_result(round_.finished)
         # The answer names the next round, so that round should take bets. A result that is shown for a while is not
         # held back for it.
@@ -236,13 +237,13 @@ class LiveTable(Generic[Bets, Outcome]):
         await background.wait_for_event(self._betting, NEXT_ROUND_TIMEOUT_S)
 
     def _last_round_of(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
-        """Returns the last round if it is this one and the player took part: an individual table is private."""
-        last = self.last_round
-        if last is None or last.round_id != round_id:
-            return None
-        seated = self._seating.seat_of(player_id) is not None
-        took_part = seated or any(stake.player_id == player_id for stake in last.stakes)
-        return last if took_part else None
+        """Returns the last round if it is this one; refused if the player neither sits here nor took part in it."""
+        last = self.last_round if self.last_round is not None and self.last_round.round_id == round_id else None
+        if self._seating.seat_of(player_id) is not None:
+            return last
+        if last is None or all(stake.player_id != player_id for stake in last.stakes):
+            raise refusals.not_seated(self.table_id)
+        return last
 
     async def void_open_round(self, round_id: str, reason: str) -> None:
         """Makes the open round void for a malfunction; refused once it is decided (`804/2015:20`)."""
