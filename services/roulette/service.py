@@ -184,6 +184,7 @@ def _spin_response(table: RouletteTable, finished: FinishedRound[Outcome], playe
         balance=next((finished.balances[s.account_id] for s in mine if s.account_id in finished.balances), None),
         void_reason=finished.entry.void_reason,
         next_round_id=table.next_round_id,
+        next_round_opens_at=None if table.next_round_opens_at is None else timestamp(table.next_round_opens_at),
     )
     if not void and finished.outcome is not None:
         response.outcome.CopyFrom(rules.outcome_message(finished.outcome))

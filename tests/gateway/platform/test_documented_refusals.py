@@ -489,9 +489,10 @@ async def _(client: PlatformClient) -> Answer:
 
 @provokes(TABLE, "ROUND_DECIDED")
 async def _(client: PlatformClient) -> Answer:
-    return await client.post(
-        f"/v1/tables/{(await client.seat_player()).table_id}/rounds/another:void", {"reason": "test"}
-    )
+    seat = await client.seat_player()
+    assert (await seat.bet("red", 100)).status == 200
+    assert (await seat.command(":spin")).status == 200
+    return await client.post(f"/v1/tables/{seat.table_id}/rounds/{seat.round_id}:void", {"reason": "test"})
 
 
 @provokes(TABLE, "RULE_VIOLATED")
