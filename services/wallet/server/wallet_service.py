@@ -154,7 +154,10 @@ class WalletService:
             fields.regulation_number("regulation", request.regulation),
             _mode(request.mode),
             Play(request.play),
+            request.configured_table_id and fields.bus_safe_id("configured_table_id", request.configured_table_id),
         )
+        if table.configured_table_id and (table.play is not Play.INDIVIDUAL or table.configured_table_id == table_id):
+            raise refusals.invalid("configured_table_id", "is for a player's own table, and names another one.")
         async with self._engine.begin() as connection:
             open_rounds = await accounts.open_table(connection, table, self._clock.now())
         return wallet_pb2.OpenTableResponse(open_round_ids=open_rounds)

@@ -29,7 +29,7 @@ from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
 from services.kit.table.live.recovery import RoundRecovery
-from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable
+from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import RETRY_AFTER_MAX_S, TableWallet, retry_until_answered
 
@@ -167,6 +167,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         anything (G8), and as long as no other process has taken the tables the players are served best if their round
         ends.
         """
+        declaring: asyncio.Task[None] | None = None
         try:
             self._epoch = await self._dependencies.journal.take_ownership(self.placement_id)
             self._recovery = RoundRecovery(
@@ -177,6 +178,8 @@ class OwnedTables(Generic[Bets, Outcome]):
             if not self.individual and not self._recovery.blocks_any():
                 await self._open_shared_table()
             self.ready.set()
+            if self.individual:
+                declaring = asyncio.create_task(self._declare_configured_table(self._recovery))
             await self._run_until_handover(self._recovery, hand_over, lost)
             self._leaving = True
             for running in self._tables.values():
@@ -185,6 +188,8 @@ class OwnedTables(Generic[Bets, Outcome]):
         finally:
             self.ready.clear()
             self._leaving = True
+            if declaring is not None:
+                await background.cancel_and_wait([declaring])
             if self._recovery is not None:
                 self._recovery.close()
             await background.cancel_and_wait([running.task for running in self._tables.values()])
@@ -193,6 +198,20 @@ class OwnedTables(Generic[Bets, Outcome]):
                 *(_close_publisher(publisher) for publisher in self._publishers.values()), return_exceptions=True
             )
             self._publishers.clear()
+
+    async def _declare_configured_table(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Opens the configured table itself at the wallet, where operators set the inactivity policy of all its tables.
+
+        Players' tables do so too if the wallet is silent now.
+        """
+        configured = self._host.rules_in_force()
+        try:
+            wallet = await recovery.open_at_wallet(self.placement_id)
+            await wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured.configuration))
+        except StaleOwner:
+            self._superseded.set()
+        except (Refused, WalletFailed, WalletUnanswered) as failed:
+            _log.warning("a configured table could not be declared at the wallet", extra={"error": str(failed)})
 
     async def _run_until_handover(
         self, recovery: RoundRecovery[Bets, Outcome], hand_over: asyncio.Event, lost: asyncio.Event

@@ -74,6 +74,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
             configuration.regulation,
             configuration.mode,
             configuration.play,
+            configured_table_id="" if table_id == self._placement_id else self._placement_id,
         )
         if answer.open_round_ids:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)

@@ -405,7 +405,7 @@ class LiveTable(Generic[Bets, Outcome]):
         )
         if self._applied_version != configured.version.version:
             await self._wallet.apply_specific_rules(
-                configured.version.version, _inactivity_policy(configured.configuration)
+                configured.version.version, inactivity_policy(configured.configuration)
             )
             self._applied_version = configured.version.version
         if self._announce_next:
@@ -533,7 +533,7 @@ class LiveTable(Generic[Bets, Outcome]):
         await background.wait_for_event(self._changed, seconds)
 
 
-def _inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
+def inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
     """Returns the table's own treatment of inactivity, or the regulation's numbers."""
     if configuration.HasField("inactivity"):
         return configuration.inactivity

@@ -196,6 +196,8 @@ class TableService(Generic[Bets, Outcome]):
 
     async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
         self._verify_game(request.game)
+        if not request.HasField("enabled"):
+            raise refusals.invalid("enabled", "has to be given: true or false.")
         switch = await self._switches.set_switch(
             request_id=validation.request_id(request.request_id),
             scope=request.scope,
