@@ -31,7 +31,8 @@ class DataFolder:
         self.postgres = root / "postgres"
         self.nats = root / "nats"
         self.issuer = root / "issuer"
-        self._private = (self.logs, self.nats, self.issuer)
+        self.keys = root / "keys"
+        self._private = (self.logs, self.nats, self.issuer, self.keys)
         self.supervisor_config = root / "supervisor.conf"
         # Points to a temporary folder that holds the process manager's socket.
         self.socket_folder_link = root / "plain"
@@ -134,6 +135,7 @@ class DataFolder:
             self.postgres,
             self.nats,
             self.issuer,
+            self.keys,
             self.supervisor_config,
             self.socket_folder_link,
             self._lock_file,

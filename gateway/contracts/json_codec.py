@@ -6,13 +6,23 @@ import msgspec
 from google.protobuf.message import Message
 
 from gateway.contracts.descriptors import descriptor_of
-from gateway.contracts.json_reader import JsonMismatch, MalformedJson, MessageT, reader_of
+from gateway.contracts.json_parser import MalformedJson, RepeatedName, loads, repeated_path
+from gateway.contracts.json_reader import JsonMismatch, MessageT, reader_of
 from gateway.contracts.json_writer import writer_of
 
-__all__ = ["JsonMismatch", "MalformedJson", "dumps", "encode", "from_json", "loads", "to_json"]
+__all__ = [
+    "JsonMismatch",
+    "MalformedJson",
+    "RepeatedName",
+    "dumps",
+    "encode",
+    "from_json",
+    "loads",
+    "repeated_path",
+    "to_json",
+]
 
 _ENCODER = msgspec.json.Encoder()
-_DECODER: msgspec.json.Decoder[object] = msgspec.json.Decoder()
 
 
 def to_json(message: Message) -> object:
@@ -35,15 +45,3 @@ def from_json(value: object, message_class: type[MessageT]) -> MessageT:
 def dumps(value: object) -> bytes:
     """Converts a JSON value to JSON text."""
     return _ENCODER.encode(value)
-
-
-def loads(text: bytes) -> object:
-    """Parses JSON text, or raises `MalformedJson`."""
-    try:
-        return _DECODER.decode(text)
-    except msgspec.DecodeError as error:
-        raise MalformedJson(str(error)) from None
-    except UnicodeDecodeError:
-        raise MalformedJson("it is not UTF-8") from None
-    except RecursionError:
-        raise MalformedJson("it is nested too deeply") from None

@@ -7,7 +7,7 @@ import binascii
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -51,10 +51,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _READERS: dict[Descriptor, Reader] = {}
 
 
-class MalformedJson(Exception):
-    """The text is not JSON."""
-
-
 class JsonMismatch(Exception):
     """The value is not the JSON of such a message; `path` names the field, and is empty for the whole message."""
 
@@ -77,7 +73,7 @@ class _Rule:
     """How one field is read."""
 
     name: str
-    """The field's name in the proto, by which paths call it; a client may write it in lowerCamelCase too."""
+    """The field's name in the proto, by which paths call it: a client may use it or lowerCamelCase, but not both."""
     group: str
     """The oneof of the field, or its own name: at most one value of a group may be given."""
     accepts_null: bool
@@ -115,16 +111,21 @@ def _object_reader(rules: Mapping[str, _Rule]) -> Reader:
     def read(value: object, message: Message) -> None:
         if not isinstance(value, dict):
             raise JsonMismatch("has to be an object.")
-        groups_read: set[str] = set()
+        # Fields, and the oneofs of those that have a value: no oneof of a message has the name of a field.
+        given: set[str] = set()
         for name, inner in value.items():
             rule = rules.get(name)
             if rule is None:
                 raise JsonMismatch("is not a field here.", _shown(name))
+            if rule.name in given:
+                raise JsonMismatch("is given twice, in two spellings.", rule.name)
+            given.add(rule.name)
             if inner is None and not rule.accepts_null:
                 continue
-            if rule.group in groups_read:
-                raise JsonMismatch(f"is given twice, or beside another of `{rule.group}`.", rule.name)
-            groups_read.add(rule.group)
+            if rule.group != rule.name:
+                if rule.group in given:
+                    raise JsonMismatch(f"is given beside another of `{rule.group}`.", rule.name)
+                given.add(rule.group)
             try:
                 rule.put(message, inner)
             except JsonMismatch as mismatch:
@@ -134,11 +135,12 @@ def _object_reader(rules: Mapping[str, _Rule]) -> Reader:
 
 
 def _rule(field: FieldDescriptor) -> _Rule:
-    oneof = field.containing_oneof
-    group = field.name if oneof is None else oneof.name
+    name, oneof = field.name, field.containing_oneof
+    # An `optional` field is the only one of a oneof that the compiler makes.
+    group = name if oneof is None or len(oneof.fields) == 1 else oneof.name
     accepts_null = field.type == FieldDescriptor.TYPE_MESSAGE and not field.is_repeated
     accepts_null = accepts_null and message_type(field).full_name == "google.protobuf.Value"
-    return _Rule(field.name, group, accepts_null, _setter(field))
+    return _Rule(name, group, accepts_null, _setter(field))
 
 
 def _setter(field: FieldDescriptor) -> Setter:
@@ -205,14 +207,22 @@ def _map_setter(field: FieldDescriptor) -> Setter:
         entries = getattr(message, name)
         for key_text, each in value.items():
             try:
+                key = _new_key(key_of(key_text), entries)
                 if read is not None:
-                    read(each, entries[key_of(key_text)])
+                    read(each, entries[key])
                 elif convert is not None:
-                    entries[key_of(key_text)] = convert(each)
+                    entries[key] = convert(each)
             except JsonMismatch as mismatch:
                 raise mismatch.nested_under(f"[{_shown(key_text)}]") from None
 
     return put
+
+
+def _new_key(key: object, entries: Container[object]) -> object:
+    """Returns a key of a map; refuses one that was given before in another spelling, such as `01` for `1`."""
+    if key in entries:
+        raise JsonMismatch("is given twice, in two spellings.")
+    return key
 
 
 def _list(value: object) -> list[object]:

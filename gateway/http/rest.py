@@ -12,6 +12,7 @@ from gateway.access.principals import Principal
 from gateway.access.rate_limiter import RateLimiter
 from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.contracts import json_codec, refusals
+from gateway.contracts.bounds import REQUEST_ID_FIELD
 from gateway.contracts.methods import Contracts, Method
 from gateway.contracts.refusals import GatewayRefused
 from gateway.http.documents import JSON_CONTENT_TYPE, etag, has_current
@@ -77,7 +78,7 @@ class RestApi:
         method = transcoder.method
         request[CALLED_METHOD] = method.rpc_name
         principal = await self._admit(request, method)
-        key = request.headers.get(IDEMPOTENCY_HEADER)
+        key = _idempotency_key(request)
         body = await _body(request) if transcoder.takes_body else b""
         message = transcoder.build_request(values, request.rel_url.raw_query_string, body, key)
         context = CallContext(principal, trace.traceparent(), request.remote or "")
@@ -102,6 +103,14 @@ class RestApi:
         if not method.expired_token_accepted and not self._authenticator.is_unexpired(principal):
             raise refusals.token_expired()
         return principal
+
+
+def _idempotency_key(request: web.Request) -> str | None:
+    """Returns the key by which a command can be repeated; refuses several, for only one of them would count."""
+    keys = request.headers.getall(IDEMPOTENCY_HEADER, [])
+    if len(keys) > 1:
+        raise invalid(f"Send one `{IDEMPOTENCY_HEADER}`.", REQUEST_ID_FIELD)
+    return keys[0] if keys else None
 
 
 def _other_verb(request: web.Request, by_verb: Mapping[str, Transcoder]) -> web.Response:

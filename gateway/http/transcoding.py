@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from urllib.parse import parse_qsl, unquote
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -26,6 +26,8 @@ STRING_MESSAGES = frozenset({"google.protobuf.Timestamp", "google.protobuf.Durat
 
 FieldPath = tuple[FieldDescriptor, ...]
 
+_NOTHING: Collection[str] = ()
+
 
 def field_path(descriptor: Descriptor, name: str) -> FieldPath:
     """Returns the fields that a dotted name leads through."""
@@ -48,7 +50,10 @@ def query_parameters(method: Method, binding: Binding) -> dict[str, FieldPath]:
         return {}
     bound = {*binding.variables, binding.body, REQUEST_ID_FIELD}
     return {
-        dotted_name(path): path for path in _leaves(method.descriptor.input_type, ()) if dotted_name(path) not in bound
+        dotted_name(path): path
+        for path in _leaves(method.descriptor.input_type, ())
+        # Nor a part of what path or body hold: a parameter would override it.
+        if not any(dotted_name(path[:length]) in bound for length in range(1, len(path) + 1))
     }
 
 
@@ -86,24 +91,28 @@ class Transcoder:
     def build_request(self, values: Sequence[str], query: str, body: bytes, key: str | None) -> Message:
         """Builds the message; raises a `Problem` for what cannot be read."""
         message = self.method.request_class()
-        if self._body:
-            self._read_body_into(message, body)
+        stated = self._read_body_into(message, body) if self._body else _NOTHING
         if query:
             self._read_query_into(message, query)
         for variable, raw in zip(self._variables, values, strict=True):
-            self._read_variable_into(message, variable, raw)
+            self._read_variable_into(message, variable, raw, stated)
         if self.method.has_request_id:
             _set_request_id(message, key)
         return message
 
-    def _read_body_into(self, message: Message, body: bytes) -> None:
+    def _read_body_into(self, message: Message, body: bytes) -> Collection[str]:
+        """Reads the body; returns the names that it gives a value, where it may also name what the path does."""
         if not body:
             # All fields may be left out; a field that is the whole body is left out by mistake.
             if self._body != "*":
                 raise invalid("Send a JSON object as the body.", self._body)
-            return
+            return _NOTHING
         try:
             value = json_codec.loads(body)
+        except json_codec.RepeatedName as repeated:
+            found_path = json_codec.repeated_path(repeated.marked) or ""
+            path = found_path if self._body == "*" else f"{self._body}.{found_path}"
+            raise invalid(f"`{path}` is given twice.", path) from None
         except json_codec.MalformedJson as error:
             raise invalid(f"The body is not JSON: {error}.") from None
         target = message if self._body == "*" else getattr(message, self._body)
@@ -115,6 +124,9 @@ class Transcoder:
             found = mismatch if self._body == "*" else mismatch.nested_under(self._body)
             sentence = str(found) if mismatch.path else f"The body {mismatch.sentence}"
             raise invalid(sentence, found.path) from None
+        if self._body != "*" or not isinstance(value, dict):
+            return _NOTHING
+        return [name for name, given in value.items() if given is not None]
 
     def _read_query_into(self, message: Message, query: str) -> None:
         try:
@@ -133,14 +145,16 @@ class Transcoder:
             given.add(parameter)
             parameter.read_into(message, text)
 
-    def _read_variable_into(self, message: Message, variable: _TextField, raw: str) -> None:
+    def _read_variable_into(self, message: Message, variable: _TextField, raw: str, stated: Collection[str]) -> None:
         try:
             text = unquote(raw, errors="strict")
         except UnicodeDecodeError:
             raise invalid("The path is not UTF-8.") from None
         before = variable.value(message)
         variable.read_into(message, text)
-        if before not in {variable.field.default_value, variable.value(message)}:
+        # An empty text or a zero in the body says something else, too.
+        is_stated = before != variable.field.default_value or variable.name in stated or variable.json_name in stated
+        if is_stated and before != variable.value(message):
             raise invalid(f"`{variable.name}` says something else in the body than in the path.", variable.name)
 
 
@@ -149,6 +163,7 @@ class _TextField:
 
     def __init__(self, path: FieldPath) -> None:
         self.name = dotted_name(path)
+        self.json_name = ".".join(field.json_name for field in path)
         self.field = path[-1]
         self.repeated = self.field.is_repeated
         self._parents = [field.name for field in path[:-1]]

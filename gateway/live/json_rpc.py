@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import grpc
@@ -70,28 +70,48 @@ def error_of_refusal(refusal: Refused) -> CallFailed:
 
 def parse(text: bytes) -> tuple[list[Call | InvalidCall], bool]:
     """Returns the calls of a message, and whether they are a batch."""
+    read: Callable[[object], Call | InvalidCall] = _call
     try:
         message = json_codec.loads(text)
+    except json_codec.RepeatedName as repeated:
+        message, read = repeated.marked, _call_without_repeated_names
     except json_codec.MalformedJson as error:
         return [_invalid(PARSE_ERROR, f"This is not JSON: {error}.")], False
     if not isinstance(message, list):
-        return [_call(message)], False
+        return [read(message)], False
     if not message:
         return [_invalid(INVALID_REQUEST, "A batch has to hold a call.")], False
     if len(message) > BATCH_LIMIT:
         return [_invalid(INVALID_REQUEST, f"A batch may hold {BATCH_LIMIT} calls.")], False
-    return [_call(item) for item in message], True
+    return [read(item) for item in message], True
+
+
+def _call_without_repeated_names(marked: object) -> Call | InvalidCall:
+    """Reads a call of a message that gives names twice somewhere; refuses the call if it does so itself."""
+    path = json_codec.repeated_path(marked)
+    if path is None:
+        return _call(marked)
+    field = path.removeprefix("params.")
+    call_id = _id_of(marked.get("id")) if isinstance(marked, dict) else None
+    return InvalidCall(call_id or _NO_ID, invalid_params(f"`{field}` is given twice.", field))
+
+
+def _id_of(raw_id: object) -> bytes | None:
+    """Returns a call's id as JSON, empty if it is too long; None for what can be no id."""
+    if raw_id is None or isinstance(raw_id, bool) or not isinstance(raw_id, str | int | float):
+        return None
+    call_id = json_codec.dumps(raw_id)
+    return call_id if len(call_id) <= ID_BYTES_LIMIT else b""
 
 
 def _call(message: object) -> Call | InvalidCall:
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         return _NOT_A_CALL
-    raw_id = message.get("id")
-    if raw_id is None or isinstance(raw_id, bool) or not isinstance(raw_id, str | int | float):
+    call_id = _id_of(message.get("id"))
+    if call_id is None:
         # A notification has no answer, so the client would not know whether its bet counts.
         return _NOTIFICATION
-    call_id = json_codec.dumps(raw_id)
-    if len(call_id) > ID_BYTES_LIMIT:
+    if not call_id:
         return _invalid(INVALID_REQUEST, f"An id may have {ID_BYTES_LIMIT} characters.")
     params = message.get("params", {})
     if not isinstance(params, dict):

@@ -33,12 +33,12 @@ class RouletteService:
     async def get_layout(
         self, request: roulette_pb2.GetLayoutRequest, caller: Caller
     ) -> roulette_pb2.GetLayoutResponse:
-        return _rules(self._registry.rules_in_force(validation.table_id(request.table_id))).layout()
+        return _rules(self._registry.rules_in_force(validation.table_id(request.table_id), caller)).layout()
 
     async def place_bets(
         self, request: roulette_pb2.PlaceBetsRequest, caller: Caller
     ) -> roulette_pb2.PlaceBetsResponse:
-        table, round_id, request_id = await self._bettable_table(request)
+        table, round_id, request_id = await self._bettable_table(request, caller)
         placed = await self._stored_placement(table, round_id, caller.subject, request_id, request.bets)
         if placed is None:
             round_, seat = table.open_round_and_seat(round_id, caller.subject, request_id)
@@ -49,7 +49,7 @@ class RouletteService:
     async def repeat_bets(
         self, request: roulette_pb2.RepeatBetsRequest, caller: Caller
     ) -> roulette_pb2.RepeatBetsResponse:
-        table, round_id, request_id = await self._bettable_table(request)
+        table, round_id, request_id = await self._bettable_table(request, caller)
         placed = await self._stored_placement(table, round_id, caller.subject, request_id)
         if placed is None:
             bets = await self._last_bets(table, caller.subject)
@@ -60,7 +60,7 @@ class RouletteService:
     async def cancel_bets(
         self, request: roulette_pb2.CancelBetsRequest, caller: Caller
     ) -> roulette_pb2.CancelBetsResponse:
-        table, round_id, request_id = await self._bettable_table(request)
+        table, round_id, request_id = await self._bettable_table(request, caller)
         round_, seat = table.open_round_and_seat(round_id, caller.subject, request_id)
         if table.current_rules.configuration.cancel_forbidden:
             raise TableRefused(
@@ -74,7 +74,7 @@ class RouletteService:
         )
 
     async def spin(self, request: roulette_pb2.SpinRequest, caller: Caller) -> roulette_pb2.SpinResponse:
-        table = await self._registry.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id), caller)
         round_id = validation.round_id(request.round_id)
         finished = await table.trigger_draw(caller.subject, round_id)
         if finished is None:
@@ -92,9 +92,10 @@ class RouletteService:
     async def _bettable_table(
         self,
         request: roulette_pb2.PlaceBetsRequest | roulette_pb2.RepeatBetsRequest | roulette_pb2.CancelBetsRequest,
+        caller: Caller,
     ) -> tuple[RouletteTable, str, str]:
         """Returns the table of a bet request, its round id and its request id, once the round has opened."""
-        table = await self._registry.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id), caller)
         round_id, request_id = validation.round_id(request.round_id), validation.request_id(request.request_id)
         await table.wait_if_opening(round_id)
         return table, round_id, request_id
@@ -183,6 +184,7 @@ def _spin_response(table: RouletteTable, finished: FinishedRound[Outcome], playe
         balance=next((finished.balances[s.account_id] for s in mine if s.account_id in finished.balances), None),
         void_reason=finished.entry.void_reason,
         next_round_id=table.next_round_id,
+        next_round_opens_at=None if table.next_round_opens_at is None else timestamp(table.next_round_opens_at),
     )
     if not void and finished.outcome is not None:
         response.outcome.CopyFrom(rules.outcome_message(finished.outcome))

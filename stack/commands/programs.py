@@ -14,6 +14,7 @@ from stack.processes.supervisor import Program
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
+from stack.table_key import table_key_file
 
 WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
 ROULETTE_DATABASE, ROULETTE_ROLE = "feltro_roulette", "feltro_roulette"
@@ -79,6 +80,7 @@ class PlatformPrograms:
             "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),
             "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
             "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
+            "FELTRO_ROULETTE_TABLE_KEY_FILE": str(table_key_file(self._folder.keys, "roulette")),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
             **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
         }

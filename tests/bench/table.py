@@ -40,6 +40,7 @@ from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
 from services.kit.table.wallet.grpc_client import GrpcWallet
@@ -288,6 +289,7 @@ async def bench_tables(
                 randomness=Randomness(),
                 clock=SystemClock(),
                 publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
+                individual_ids=IndividualTableIds(b"bench"),
             )
             tables = BenchTables(dependencies, client)
             yield tables, journal

@@ -13,6 +13,7 @@ from feltro.roulette.v1 import roulette_pb2, roulette_pb2_grpc
 from feltro.table.v1 import table_pb2, table_pb2_grpc, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from stack.issuer import DevelopmentIssuer
+from stack.table_key import table_key_file
 from tests.processes.service import CHANNEL_OPTIONS, ServiceProcess
 
 Metadata = tuple[tuple[str, str], ...]
@@ -32,6 +33,7 @@ class RouletteProcess(ServiceProcess):
         return {
             "FELTRO_WALLET_ADDRESS": self.wallet_address,
             "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
+            "FELTRO_ROULETTE_TABLE_KEY_FILE": str(table_key_file(self.home, "roulette")),
             "FELTRO_ROULETTE_TABLE_CLOCK": "advanceable",
         }
 

@@ -24,7 +24,7 @@ def test_a_new_folder_is_passable_and_nothing_more(tmp_path: Path, umask: int) -
     finally:
         os.umask(before)
     assert mode(folder.root) == 0o711
-    assert {mode(path) for path in (folder.logs, folder.nats, folder.issuer)} == {0o700}
+    assert {mode(path) for path in (folder.logs, folder.nats, folder.issuer, folder.keys)} == {0o700}
 
 
 # The last one is what earlier versions made of every folder.
@@ -35,7 +35,7 @@ def test_a_safe_folder_keeps_its_mode(tmp_path: Path, chosen: int) -> None:
     folder = DataFolder(tmp_path / "home")
     folder.prepare()
     assert mode(folder.root) == chosen
-    assert {mode(path) for path in (folder.logs, folder.nats, folder.issuer)} == {0o700}
+    assert {mode(path) for path in (folder.logs, folder.nats, folder.issuer, folder.keys)} == {0o700}
 
 
 @pytest.mark.parametrize(("chosen", "advised"), [(0o1777, False), (0o777, True), (0o775, True)])

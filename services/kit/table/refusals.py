@@ -1,6 +1,9 @@
 """The closed set of reasons for which a table refuses, each with its facts (see types.proto)."""
 
+from datetime import datetime
+
 from services.kit.refusal import Refused
+from services.kit.wire_format import timestamp
 
 DOMAIN = "table.feltro"
 
@@ -35,11 +38,26 @@ def request_reused(request_id: str) -> TableRefused:
     return TableRefused("REQUEST_REUSED", sentence, request_id=request_id)
 
 
-def betting_closed(round_id: str, current_round_id: str, closed_at: str) -> TableRefused:
+def table_unknown(table_id: str) -> TableRefused:
+    return TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=table_id)
+
+
+def individual_table_unknown(table_id: str) -> TableRefused:
+    """Refuses an id that is no player's, and another player's own table alike: that one exists is private (G7)."""
+    sentence = "At an individual table everybody has a table of their own: enter it to learn its id."
+    return TableRefused("TABLE_UNKNOWN", sentence, table_id=table_id)
+
+
+def not_seated(table_id: str) -> TableRefused:
+    return TableRefused("NOT_SEATED", "Enter the table first.", table_id=table_id)
+
+
+def betting_closed(
+    round_id: str, current_round_id: str, closed_at: str, next_round_opens_at: datetime | None = None
+) -> TableRefused:
+    facts = {"round_id": round_id, "current_round_id": current_round_id, "closed_at": closed_at}
+    if next_round_opens_at is not None:
+        facts["next_round_opens_at"] = timestamp(next_round_opens_at).ToJsonString()
     return TableRefused(
-        "BETTING_CLOSED",
-        "Jogo feito, nada mais: this round takes no bets, and nothing was charged.",
-        round_id=round_id,
-        current_round_id=current_round_id,
-        closed_at=closed_at,
+        "BETTING_CLOSED", "Jogo feito, nada mais: this round takes no bets, and nothing was charged.", **facts
     )

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.kit.database.filters import where
 from services.wallet.complaints.states import Complainant, Complaint, ComplaintState, Step, reference_of
-from services.wallet.model.state import AccountKind, TransferKind
+from services.wallet.model.state import AccountKind
 
 _COMPLAINTS = (
     "SELECT c.complaint_no, c.reference, c.player_id, a.account_id, r.round_id, s.session_id, c.state, c.filed_at"
@@ -35,11 +35,6 @@ _COUNT_UNANSWERED = text(
     "SELECT count(*) FROM complaints WHERE account_no = :account_no AND state IN (:filed, :in_review)"
 )
 _ROUND = text("SELECT round_no FROM rounds WHERE round_id = :round_id")
-_TOOK_PART = text(
-    "SELECT EXISTS (SELECT FROM stakes WHERE round_no = :round_no AND account_no = :account_no)"
-    " OR EXISTS (SELECT FROM transfers t JOIN entries e USING (transfer_no) JOIN accounts cave USING (account_no)"
-    " WHERE t.round_no = :round_no AND t.kind = :hand AND cave.kind = :cave AND cave.owner_no = :account_no)"
-)
 _SESSION = text("SELECT session_no, account_no FROM sessions WHERE session_id = :session_id")
 _NEXT_NO = text("SELECT nextval(pg_get_serial_sequence('complaints', 'complaint_no'))")
 _INSERT = text(
@@ -81,13 +76,6 @@ async def find_round_no(connection: AsyncConnection, round_id: str) -> int | Non
     """Finds the number of a round."""
     round_no: int | None = (await connection.execute(_ROUND, {"round_id": round_id})).scalar_one_or_none()
     return round_no
-
-
-async def took_part(connection: AsyncConnection, account_no: int, round_no: int) -> bool:
-    """Whether the account has a stake in the round, or its cave an entry in the hand."""
-    wanted = {"account_no": account_no, "round_no": round_no}
-    wanted |= {"hand": TransferKind.HAND.value, "cave": AccountKind.CAVE.value}
-    return bool((await connection.execute(_TOOK_PART, wanted)).scalar_one())
 
 
 async def find_session(connection: AsyncConnection, session_id: UUID) -> tuple[int, int] | None:

@@ -4,8 +4,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.kit.access.identity import Caller
 from services.wallet.model import refusals
+from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import Mode
-from services.wallet.store import accounts
+from services.wallet.store import accounts, queries
 
 
 def sees_everybody(caller: Caller) -> bool:
@@ -23,12 +24,29 @@ def verify_access(caller: Caller, player_id: str | None) -> None:
         raise refusals.not_yours()
 
 
-async def visible_account_no(connection: AsyncConnection, caller: Caller, mode: Mode) -> int | None:
-    """Returns the only account that the caller may see; None for a caller who sees everybody's."""
+def verify_owner(caller: Caller, player_id: str, unknown: WalletRefused) -> None:
+    """Refuses a player what was found and is another player's, with the refusal of what does not exist.
+
+    That it exists is nobody else's business (G7).
+    """
+    if not sees_everybody(caller) and caller.subject != player_id:
+        raise unknown
+
+
+async def visible_account_no(
+    connection: AsyncConnection, caller: Caller, mode: Mode, round_no: int, unknown: WalletRefused
+) -> int | None:
+    """Returns the only account whose part in a round the caller may see; None for a caller who sees everybody's.
+
+    A player who has no part in the round gets the refusal of a round that does not exist: at an individual table even
+    its times are another player's own (G7).
+    """
     if sees_everybody(caller):
         return None
     try:
-        return (await accounts.find_by_player(connection, caller.subject, mode)).no
-    except refusals.WalletRefused:
-        # A player without an account in this mode takes part in nothing there.
-        raise refusals.not_yours() from None
+        account_no = (await accounts.find_by_player(connection, caller.subject, mode)).no
+    except WalletRefused:
+        raise unknown from None
+    if not await queries.took_part(connection, account_no, round_no):
+        raise unknown
+    return account_no

@@ -17,8 +17,9 @@ from services.wallet.complaints.states import Complainant, Complaint, ComplaintA
 from services.wallet.model import refusals
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import is_operator, verify_access
+from services.wallet.server.access import is_operator, verify_owner
 from services.wallet.server.idempotency import answer_once
+from services.wallet.store import queries
 
 TEXT_CHARACTERS_LIMIT = 4000
 
@@ -53,9 +54,8 @@ class ComplaintService:
         now = self._clock.now()
 
         async def authorize(connection: AsyncConnection) -> Complainant | None:
-            complainant = await complaint_rows.find_complainant(connection, account_id)
+            complainant = await self._complainant(connection, account_id, caller)
             if complainant is not None:
-                verify_access(caller, complainant.player_id)
                 # Locked before the request is looked up: a copy that waits here finds the answer, not the limit (G3).
                 await complaint_rows.lock_filing(connection, complainant.account_no)
             return complainant
@@ -84,7 +84,7 @@ class ComplaintService:
             complaint = await complaint_rows.find(connection, request.reference)
             if complaint is None:
                 raise _complaint_unknown(request.reference)
-            verify_access(caller, complaint.player_id)
+            verify_owner(caller, complaint.player_id, _complaint_unknown(request.reference))
             steps = await complaint_rows.load_steps(connection, complaint.no)
         return pb.GetComplaintResponse(complaint=_message(complaint, steps))
 
@@ -98,6 +98,8 @@ class ComplaintService:
         account_id = fields.uuid("account_id", request.account_id) if request.account_id else None
         async with self._engine.connect() as connection:
             complainant = await self._complainant(connection, account_id, caller) if account_id else None
+            if account_id and complainant is None:
+                raise refusals.account_unknown(request.account_id)
             found = await complaint_rows.page(
                 connection,
                 account_no=complainant.account_no if complainant else None,
@@ -144,8 +146,9 @@ class ComplaintService:
 
         async def authorize(connection: AsyncConnection) -> Complaint | None:
             complaint = await complaint_rows.find(connection, request.reference, lock=True)
-            if complaint is not None:
-                verify_access(caller, complaint.player_id)
+            if not is_operator(caller) and (complaint is None or complaint.player_id != caller.subject):
+                # Not stored either way: a second command under the same id would show which it was.
+                raise _complaint_unknown(request.reference)
             return complaint
 
         async def execute(
@@ -169,11 +172,12 @@ class ComplaintService:
         return await answer_once(self._engine, request, caller, now, authorize=authorize, execute=execute)
 
     @staticmethod
-    async def _complainant(connection: AsyncConnection, account_id: UUID, caller: Caller) -> Complainant:
+    async def _complainant(connection: AsyncConnection, account_id: UUID, caller: Caller) -> Complainant | None:
+        """Finds an account; refuses a player another's as if there were none (G7), and an operator nothing."""
         complainant = await complaint_rows.find_complainant(connection, account_id)
-        if complainant is None:
+        if not is_operator(caller) and (complainant is None or complainant.player_id != caller.subject):
+            # Not stored either way: a second command under the same id would show which it was.
             raise refusals.account_unknown(str(account_id))
-        verify_access(caller, complainant.player_id)
         return complainant
 
 
@@ -186,13 +190,13 @@ async def _subject(
             raise refusals.session_unknown(str(session_id))
         session_no, account_no = session
         if account_no != complainant.account_no:
-            raise refusals.not_yours()
+            raise refusals.session_unknown(str(session_id))
         return _Subject(None, session_no)
     round_no = await complaint_rows.find_round_no(connection, round_id)
     if round_no is None:
         raise refusals.round_unknown(round_id)
-    if not await complaint_rows.took_part(connection, complainant.account_no, round_no):
-        raise refusals.not_yours()
+    if not await queries.took_part(connection, complainant.account_no, round_no):
+        raise refusals.round_unknown(round_id)
     return _Subject(round_no, None)
 
 

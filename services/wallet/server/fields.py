@@ -97,6 +97,12 @@ def json_text(field: str, value: str) -> str:
     return value
 
 
+def verify_given(field: str, request: Message) -> None:
+    """Refuses a request without a field that may be false but must not be left out."""
+    if not request.HasField(field):
+        raise refusals.invalid(field, "has to be given: true or false.")
+
+
 def optional_time(field: str, request: Message) -> datetime | None:
     if not request.HasField(field):
         return None

@@ -27,6 +27,7 @@ class PlatformService:
     async def set_platform_switch(self, request: pb.SetPlatformSwitchRequest, caller: Caller) -> bytes:
         """Logs a switch, once (G3), also one that changes nothing."""
         fields.printable_id("request_id", request.request_id)
+        fields.verify_given("enabled", request)
         if not request.reason.strip():
             raise refusals.invalid("reason", "has to say why.")
         fields.verify_length("reason", request.reason, REASON_CHARACTERS_LIMIT)

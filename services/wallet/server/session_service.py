@@ -21,7 +21,7 @@ from services.wallet.model.state import (
 )
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import sees_everybody, verify_access
+from services.wallet.server.access import sees_everybody, verify_access, verify_owner
 from services.wallet.server.idempotency import answer_once
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
@@ -54,8 +54,6 @@ class SessionService:
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)
-            if account is not None:
-                verify_access(caller, account.player_id)
             return account, await session_rows.lock_table(connection, table_id)
 
         async def execute(
@@ -98,7 +96,7 @@ class SessionService:
         cause = _cause(request.cause, caller)
         async with self._engine.begin() as connection:
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             (session,) = await self._end(connection, [session_no], cause)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
@@ -133,7 +131,7 @@ class SessionService:
     ) -> session_pb2.RecordActivityResponse:
         async with self._engine.begin() as connection:
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             if not await session_rows.record_activity(connection, session_no, self._session_clock.now()):
                 raise refusals.session_ended(request.session_id, SessionState.ENDED)
         return session_pb2.RecordActivityResponse()
@@ -170,7 +168,7 @@ class SessionService:
             # The session and its summary have to be of one moment.
             await connection.execution_options(isolation_level="REPEATABLE READ")
             session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             (session,) = await session_rows.load(connection, [session_no])
             await session_rows.count_open_bets(connection, [session], self._session_clock.ahead)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
@@ -209,12 +207,25 @@ class SessionService:
 
     # -- inactivity policies and the clock ----------------------------------------------------------------------------
 
+    async def get_inactivity_policy(
+        self, request: session_pb2.GetInactivityPolicyRequest, caller: Caller
+    ) -> session_pb2.GetInactivityPolicyResponse:
+        table_id = fields.bus_safe_id("table_id", request.table_id)
+        async with self._engine.connect() as connection:
+            policy = await policies.policy_in_force(connection, table_id)
+        if policy is None:
+            raise refusals.table_unknown(table_id)
+        return session_pb2.GetInactivityPolicyResponse(policy=policies.policy_message(policy))
+
     async def set_inactivity_policy(
         self, request: session_pb2.SetInactivityPolicyRequest, caller: Caller
     ) -> session_pb2.SetInactivityPolicyResponse:
         table_id = fields.bus_safe_id("table_id", request.table_id)
         if not request.HasField("policy"):
             raise refusals.invalid("policy", "has to be given: who is invited, and when.")
+        if not request.policy.HasField("invite"):
+            # Left out by mistake it would switch invitations off.
+            raise refusals.invalid("policy.invite", "has to be given: true or false.")
         async with self._engine.begin() as connection:
             table = await _lock_table(connection, table_id)
             policy = _validated_policy(table, request.policy)
@@ -230,12 +241,16 @@ class SessionService:
         """
         table_id = fields.bus_safe_id("table.table_id", request.table.table_id)
         async with self._engine.begin() as connection:
-            table = await _lock_owned_table(connection, table_id, request.table.epoch)
-            policy = table.policy
-            if request.version > table.rules_version:
-                policy = _validated_policy(table, request.policy)
-                await self._change_policy(connection, table, policy, caller)
-                await policies.set_rules_version(connection, table.no, request.version)
+            # A player's own table has the policy of its configured table, which only newer rules change: that table is
+            # not locked for each of the others that opens.
+            holder_id, applied = await policies.configured_table(connection, table_id) or (table_id, None)
+            if applied is None or request.version > applied:
+                holder = await _lock_table(connection, holder_id)
+                if request.version > holder.rules_version:
+                    await self._change_policy(connection, holder, _validated_policy(holder, request.policy), caller)
+                    await policies.set_rules_version(connection, holder.no, request.version)
+            # After the tables that a change locks, in their order; the refusal of a stale owner undoes the change.
+            policy = (await _lock_owned_table(connection, table_id, request.table.epoch)).policy
         return session_pb2.ApplySpecificRulesResponse(policy=policies.policy_message(policy))
 
     async def _change_policy(
@@ -244,7 +259,7 @@ class SessionService:
         if policy == table.policy:
             return
         now = self._clock.now()
-        await policies.set_policy(connection, table.no, policy)
+        await policies.set_policy(connection, table, policy)
         await self._apply_policy(connection, table, policy)
         await policies.insert_change(connection, now, caller.subject, table.table_id, table.policy, policy)
 
@@ -264,7 +279,7 @@ class SessionService:
         now = self._session_clock.now()
         notices: list[Notice] = []
         playing = (SessionState.ACTIVE, SessionState.INVITED, SessionState.WARNED)
-        sessions = await session_rows.at_table(connection, table.no, playing)
+        sessions = await session_rows.at_tables_of(connection, table, playing)
         for session in sessions:
             notices += inactivity.policy_changed(session, policy, now)
         await session_changes.save_changes(connection, sessions, notices, {}, now=now, at=self._clock.now())

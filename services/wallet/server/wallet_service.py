@@ -20,7 +20,7 @@ from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
 from services.wallet.server import fields
-from services.wallet.server.access import verify_access, visible_account_no
+from services.wallet.server.access import verify_access, verify_owner, visible_account_no
 from services.wallet.sessions import rows as session_rows
 from services.wallet.store import accounts, queries
 from services.wallet.store.answers import StoredAnswer
@@ -105,7 +105,7 @@ class WalletService:
     async def get_balance(self, request: wallet_pb2.GetBalanceRequest, caller: Caller) -> wallet_pb2.GetBalanceResponse:
         async with self._engine.connect() as connection:
             account = await accounts.find(connection, request.account_id)
-            verify_access(caller, account.player_id)
+            verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
             caves = await accounts.caves_of(connection, account.no)
         return wallet_pb2.GetBalanceResponse(
             balance=balance_message(account),
@@ -154,7 +154,10 @@ class WalletService:
             fields.regulation_number("regulation", request.regulation),
             _mode(request.mode),
             Play(request.play),
+            request.configured_table_id and fields.bus_safe_id("configured_table_id", request.configured_table_id),
         )
+        if table.configured_table_id and (table.play is not Play.INDIVIDUAL or table.configured_table_id == table_id):
+            raise refusals.invalid("configured_table_id", "is for a player's own table, and names another one.")
         async with self._engine.begin() as connection:
             open_rounds = await accounts.open_table(connection, table, self._clock.now())
         return wallet_pb2.OpenTableResponse(open_round_ids=open_rounds)
@@ -285,18 +288,20 @@ class WalletService:
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                verify_access(caller, account.player_id)
+                verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 account_no = account.no
             if request.session_id:
                 session_no, player_id = await session_rows.find(connection, request.session_id)
-                verify_access(caller, player_id)
+                verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             if request.round_id:
+                unknown = refusals.round_unknown(request.round_id)
                 found = await queries.find_round(connection, request.round_id)
                 if found is None:
-                    raise refusals.round_unknown(request.round_id)
+                    raise unknown
                 round_no = found[0]
-                if account_no is None:
-                    account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+                # Asked even where an account is named: an empty page would tell a stranger that the round exists.
+                visible = await visible_account_no(connection, caller, Mode(found[1].mode), round_no, unknown)
+                account_no = visible if account_no is None else account_no
             chosen = queries.TransactionFilter(
                 account_no=account_no,
                 session_no=session_no,
@@ -314,10 +319,11 @@ class WalletService:
         after, size = wanted.position, wanted.size
         fields.verify_length("round_id", request.round_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
         async with self._engine.connect() as connection:
+            unknown = refusals.round_unknown(request.round_id)
             found = await queries.find_round(connection, request.round_id)
             if found is None:
-                raise refusals.round_unknown(request.round_id)
-            own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode))
+                raise unknown
+            own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode), found[0], unknown)
             last = await queries.add_stakes(connection, [found], own_account_no, after, size)
         if own_account_no is not None:
             # The outcome may show what other players never had to (G7).
@@ -335,7 +341,7 @@ class WalletService:
         async with self._engine.connect() as connection:
             if request.account_id:
                 account = await accounts.find(connection, request.account_id)
-                verify_access(caller, account.player_id)
+                verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 found = await queries.open_rounds_of_account(connection, account.no, request.table_id or None)
                 last = await queries.add_stakes(connection, found, account.no, after, size)
             else:

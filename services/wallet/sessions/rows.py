@@ -131,6 +131,13 @@ _AT_TABLE = text(
     WHERE table_no = :table_no AND state < 5 AND state = ANY(CAST(:states AS smallint[])) ORDER BY session_no
     """
 )
+_AT_TABLES_OF = text(
+    """
+    SELECT s.session_no FROM sessions s JOIN tables t ON t.table_no = s.table_no
+    WHERE (t.table_no = :table_no OR t.configured_table_id = :table_id)
+      AND s.state < 5 AND s.state = ANY(CAST(:states AS smallint[])) ORDER BY s.session_no
+    """
+)
 _RUNNING_OF_ACCOUNTS = text(
     """
     SELECT s.session_no, s.account_no, s.table_no
@@ -244,6 +251,12 @@ async def at_table(connection: AsyncConnection, table_no: int, states: Iterable[
     """Returns the sessions at a table that are in one of these states."""
     wanted = {"table_no": table_no, "states": [state.value for state in states]}
     return await load(connection, list((await connection.execute(_AT_TABLE, wanted)).scalars()))
+
+
+async def at_tables_of(connection: AsyncConnection, table: Table, states: Iterable[SessionState]) -> list[Session]:
+    """Returns the sessions in these states at a table, and at players' own tables that are made from it."""
+    wanted = {"table_no": table.no, "table_id": table.table_id, "states": [state.value for state in states]}
+    return await load(connection, list((await connection.execute(_AT_TABLES_OF, wanted)).scalars()))
 
 
 async def lock_table(connection: AsyncConnection, table_id: str) -> Table | None:

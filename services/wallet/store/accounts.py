@@ -1,13 +1,16 @@
 """Opens, finds and blocks accounts, and registers tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.wallet.model import ids, refusals
+from services.wallet.model import refusals
+from services.wallet.model.ids import is_wallet_id
 from services.wallet.model.state import Mode, Play
+from services.wallet.sessions.policies import POLICY_FIELDS
 
 _OPEN_ACCOUNT = text("""
 WITH opened AS (
@@ -39,6 +42,16 @@ SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no
 _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
 """)
+# A change of the policy waits for this lock, and then finds the new table: no table keeps an earlier policy.
+_SHARE_TABLE = text("SELECT 1 FROM tables WHERE table_id = :table_id FOR SHARE")
+_IS_OF_CONFIGURED = text(
+    "SELECT 1 FROM tables WHERE table_id = :table_id AND configured_table_id = :configured_table_id"
+)
+_TAKE_POLICY = ", ".join(f"{name} = configured.{name}" for name in POLICY_FIELDS)
+_SET_CONFIGURED = text(f"""
+UPDATE tables SET configured_table_id = configured.table_id, {_TAKE_POLICY}
+FROM tables AS configured WHERE tables.table_id = :table_id AND configured.table_id = :configured_table_id
+""")
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
 
@@ -67,6 +80,8 @@ class TableRegistration:
     regulation: str
     mode: Mode
     play: Play
+    configured_table_id: str
+    """The configured table of a player's own table; empty for a configured table itself."""
 
 
 async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
@@ -85,7 +100,7 @@ async def find_by_player(connection: AsyncConnection, player_id: str, mode: Mode
 
 async def find(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> PlayerAccount:
     """Returns a player's account; refuses if there is none."""
-    if not ids.is_wallet_id(account_id):
+    if not is_wallet_id(account_id):
         raise refusals.account_unknown(account_id)
     statement = text(f"{_BY_ID.text} FOR NO KEY UPDATE") if lock else _BY_ID
     row = (await connection.execute(statement, {"account_id": account_id})).one_or_none()
@@ -105,6 +120,32 @@ async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: 
 
 async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
     """Registers a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+    both = {"table_id": table.table_id, "configured_table_id": table.configured_table_id}
+    joins = bool(table.configured_table_id) and not (await connection.execute(_IS_OF_CONFIGURED, both)).one_or_none()
+    if joins:
+        # Before the table itself, in the order in which a change of the policy locks both.
+        await _lock_configured_table(connection, table, at)
+    open_rounds = await _register(connection, table, at)
+    if joins:
+        await connection.execute(_SET_CONFIGURED, both)
+    return open_rounds
+
+
+async def _lock_configured_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> None:
+    """Keeps the policy of the configured table until the transaction ends; registers the table if it is new."""
+    wanted = {"table_id": table.configured_table_id}
+    if (await connection.execute(_SHARE_TABLE, wanted)).one_or_none() is not None:
+        return
+    configured = replace(table, table_id=table.configured_table_id, configured_table_id="")
+    try:
+        async with connection.begin_nested():
+            await _register(connection, configured, at)
+    except IntegrityError:
+        # Another player's table has just registered it.
+        await connection.execute(_SHARE_TABLE, wanted)
+
+
+async def _register(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
     if row is None:
         values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}

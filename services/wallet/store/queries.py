@@ -10,6 +10,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.wallet.model.state import AccountKind, TransferKind
 
 # Stakes on a page. With the longest ids and details they take two thirds of the largest message (G11).
 STAKES_PAGE_SIZE = 500
@@ -110,6 +111,13 @@ SELECT rounds.round_no, rounds.round_id, tables.table_id, tables.game, tables.mo
        rounds.ended_at, rounds.void_reason, rounds.outcome
 FROM rounds JOIN tables ON tables.table_no = rounds.table_no
 """
+_TOOK_PART = text("""
+SELECT EXISTS (SELECT FROM stakes WHERE round_no = :round_no AND account_no = :account_no)
+    OR EXISTS (
+        SELECT FROM transfers JOIN entries USING (transfer_no) JOIN accounts AS cave USING (account_no)
+        WHERE transfers.round_no = :round_no AND transfers.kind = :hand
+          AND cave.kind = :cave AND cave.owner_no = :account_no)
+""")
 _ROUND_BY_ID = text(_ROUND + "WHERE rounds.round_id = :round_id")
 _OPEN_AT_TABLE = text(_ROUND + "WHERE tables.table_id = :table_id AND rounds.state = 1 ORDER BY rounds.round_no")
 _OPEN_OF_ACCOUNT = text(
@@ -228,6 +236,13 @@ def _transaction(row: Sequence[Any]) -> types_pb2.Transaction:
     )
     transaction.at.FromDatetime(at)
     return transaction
+
+
+async def took_part(connection: AsyncConnection, account_no: int, round_no: int) -> bool:
+    """Whether the account has a stake in the round, or its cave an entry in the hand."""
+    wanted = {"account_no": account_no, "round_no": round_no}
+    wanted |= {"hand": TransferKind.HAND.value, "cave": AccountKind.CAVE.value}
+    return bool((await connection.execute(_TOOK_PART, wanted)).scalar_one())
 
 
 async def find_round(connection: AsyncConnection, round_id: str) -> tuple[int, wallet_pb2.Round] | None:

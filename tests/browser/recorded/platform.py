@@ -394,7 +394,7 @@ class _Page:
         played = table.rounds[0]
         opens_at = f"{datetime.now(UTC) + timedelta(milliseconds=RESULT_SHOWN_MS):%Y-%m-%dT%H:%M:%S.%fZ}"
         result = {"seat": 1, "staked_cents": played["staked_cents"], "payout_cents": played["payout_cents"]}
-        settled = {"round_id": table.round_id, "results": [result], "next_round_at": opens_at}
+        settled = {"round_id": table.round_id, "results": [result], "next_round_opens_at": opens_at}
         phrase = {"pt": "Façam as vossas apostas.", "en": "Place your bets."}
         # A page that is closed meanwhile needs no more of it.
         with suppress(ConnectionResetError):

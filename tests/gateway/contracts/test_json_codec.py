@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -165,6 +166,14 @@ def test_accepted_json_is_read_as_by_protobuf(data: st.DataObject) -> None:
         (roulette_pb2.PlaceBetsRequest, {"bet": []}, "bet", "not a field"),
         (roulette_pb2.PlaceBetsRequest, {"round_id": 7}, "round_id", "string"),
         (roulette_pb2.PlaceBetsRequest, {"round_id": "a", "roundId": "a"}, "round_id", "twice"),
+        (roulette_pb2.PlaceBetsRequest, {"round_id": "a", "roundId": None}, "round_id", "twice"),
+        (roulette_pb2.PlaceBetsRequest, {"roundId": None, "round_id": "a"}, "round_id", "twice"),
+        (
+            roulette_pb2.PlaceBetsRequest,
+            {"bets": [{"amount_cents": 1, "amountCents": 1}]},
+            "bets[0].amount_cents",
+            "twice",
+        ),
         (roulette_pb2.PlaceBetsRequest, {"round_id": "a\0"}, "round_id", "U+0000"),
         (roulette_pb2.PlaceBetsRequest, [], "", "object"),
         (wallet_pb2.OpenAccountRequest, {"mode": "REAL"}, "mode", "MODE_REAL"),
@@ -227,6 +236,67 @@ def test_bytes_are_read_in_both_alphabets_with_and_without_padding() -> None:
 def test_malformed_json_is_refused(text: bytes) -> None:
     with pytest.raises(json_codec.MalformedJson):
         json_codec.loads(text)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (b'{"amount_cents":100,"amount_cents":200}', "amount_cents"),
+        (b'{"amount_cents":100,"amount_cents":100}', "amount_cents"),
+        (b'{"amount_cents":null,"amount_cents":100}', "amount_cents"),
+        (b'{"a":1,"\\u0061":2}', "a"),
+        (b'{"":1,"":2}', ""),
+        (b'{"a:b":":","a:b":"::"}', "a:b"),
+        (b'{"a":"\\u003a","b":{"c":1,"c":"\\":"}}', "b.c"),
+        (b'{"a":"\\"a\\":","a":1}', "a"),
+        (b'{"bets":[{"place":"17"},{"place":"red","amount_cents":1,"place":"black"}]}', "bets[1].place"),
+        (b'[{"params":{"a":{"b":{"c":[[{"d":1,"d":{}}]]}}}}]', "[0].params.a.b.c[0][0].d"),
+        (b'{"a":{"x":1,"x":2},"a":3}', "a"),
+        ('{"ã":1, "ã" :2}'.encode(), "ã"),
+    ],
+)
+def test_g12_a_name_that_an_object_gives_twice_is_refused(text: bytes, path: str) -> None:
+    """A decoder keeps one of the values, and nobody knows which one was meant."""
+    with pytest.raises(json_codec.RepeatedName) as refused:
+        json_codec.loads(text)
+    assert json_codec.repeated_path(refused.value.marked) == path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"a":":","b":"a:b:c","c":{"a":1},"d":[{"a":1},{"a":1}]}',
+        b'{"a:":"\\u003a:","\\"":"\\":\\"","b\\\\":":"}',
+        b'"a:b"',
+        b'{"at":"2026-01-31T12:00:00Z","data":"::::"}',
+        b"{}",
+        b"[]",
+    ],
+)
+def test_names_are_told_apart_from_colons_in_texts(text: bytes) -> None:
+    assert json_codec.loads(text) == json.loads(text)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+        max_leaves=20,
+    ),
+    st.booleans(),
+)
+def test_a_value_is_parsed_whatever_its_texts_hold(value: object, ascii_only: bool) -> None:  # noqa: FBT001
+    text = json.dumps(value, ensure_ascii=ascii_only).encode(errors="surrogatepass")
+    try:
+        parsed = json_codec.loads(text)
+    except json_codec.RepeatedName:
+        raise
+    except json_codec.MalformedJson:
+        # Half a surrogate pair is no text.
+        assert any("\ud800" <= character <= "\udfff" for character in json.dumps(value, ensure_ascii=False))
+    else:
+        assert parsed == value
 
 
 def test_an_any_of_an_unknown_type_passes_through() -> None:

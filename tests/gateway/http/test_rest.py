@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+from multidict import CIMultiDict
 from prometheus_client import REGISTRY
 from yarl import URL
 
@@ -130,7 +131,13 @@ async def test_a_body_may_be_one_field_of_the_request(client: HttpClient, dispat
         ("POST", "/v1/accounts", [], None),
         ("POST", "/v1/accounts/a/deposits", {"account_id": "b", "amount_cents": 1}, "account_id"),
         ("POST", "/v1/accounts/a/deposits", {"request_id": "other", "amount_cents": 1}, "request_id"),
+        ("POST", "/v1/accounts/a/deposits", {"account_id": "", "amount_cents": 1}, "account_id"),
+        ("POST", "/v1/accounts/a/deposits", {"accountId": "b", "amount_cents": 1}, "account_id"),
+        ("POST", "/v1/accounts/a/deposits?amount_cents=2", {"amount_cents": 1}, "amount_cents"),
         ("PUT", "/v1/tables/t/inactivityPolicy", {"policy": {}}, "policy.policy"),
+        ("PUT", "/v1/tables/t/inactivityPolicy?policy.invite=false", {"invite": True}, "policy.invite"),
+        ("PUT", "/v1/tables/t/inactivityPolicy?policy.idleSeconds=1", {"invite": True}, "policy.idleSeconds"),
+        ("PUT", "/v1/tables/t/inactivityPolicy?table_id=u", {"invite": True}, "table_id"),
         ("PUT", "/v1/tables/t/inactivityPolicy", {"idleSeconds": "x"}, "policy.idle_seconds"),
         ("POST", "/v1/accounts/a/deposits", {"amountCents": "1.5"}, "amount_cents"),
         ("POST", "/v1/accounts/a/deposits", {"amount_cents": "01"}, "amount_cents"),
@@ -144,6 +151,41 @@ async def test_an_unreadable_field_is_named(
     problem = await answer.json(content_type="application/problem+json")
     assert (answer.status, problem["reason"], problem["domain"]) == (400, "INVALID", "gateway.feltro")
     assert problem["facts"] == ({} if field is None else {"field": field})
+    assert not dispatcher.calls
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize(
+    ("verb", "path", "body", "field"),
+    [
+        ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amount_cents": 200}', "amount_cents"),
+        ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amountCents": 200}', "amountCents"),
+        ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amount_\\u0063ents": 200}', "amount_cents"),
+        ("PUT", "/v1/tables/t/inactivityPolicy", '{"invite": true, "invite": false}', "invite"),
+        (
+            "POST",
+            "/v1/roulette/tables/t/bets",
+            '{"round_id": "r", "bets": [{"place": "red", "amount_cents": 1, "amount_cents": 2}]}',
+            "bets[0].amount_cents",
+        ),
+    ],
+)
+async def test_g12_a_field_that_is_given_twice_is_refused(
+    client: HttpClient, dispatcher: FakeDispatcher, verb: str, path: str, body: str, field: str
+) -> None:
+    headers = {**(COMMAND if verb == "POST" else ANA), "Content-Type": "application/json"}
+    answer = await client.request(verb, path, data=body, headers=headers)
+    problem = await answer.json(content_type="application/problem+json")
+    assert (answer.status, problem["reason"], problem["facts"]) == (400, "INVALID", {"field": field})
+    assert not dispatcher.calls
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_two_idempotency_keys_are_refused(client: HttpClient, dispatcher: FakeDispatcher) -> None:
+    headers = CIMultiDict([*COMMAND.items(), ("Idempotency-Key", "another")])
+    answer = await client.post("/v1/accounts/a/deposits", json={"amount_cents": 1}, headers=headers)
+    problem = await answer.json(content_type="application/problem+json")
+    assert (answer.status, problem["facts"]) == (400, {"field": "request_id"})
     assert not dispatcher.calls
 
 

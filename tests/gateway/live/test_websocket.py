@@ -248,6 +248,27 @@ async def test_a_watcher_is_closed_when_its_table_cannot_be_shown_any_more(
         assert (await other.result("subscribe", table_id=table.table_id))["resumed"] is False
 
 
+@pytest.mark.guarantee("G12")
+async def test_g12_a_call_that_gives_a_name_twice_is_refused(gateway: LiveGateway) -> None:
+    """The others of its batch are answered, and its own answer has its id unless that is what it gives twice."""
+    calls = (
+        '{"jsonrpc":"2.0","id":7,"method":"WalletService.Deposit","params":{"amount_cents":100,"amount_cents":200}}',
+        '{"jsonrpc":"2.0","id":"8","method":"ping","params":{"a":[{"b":{},"c":1,"b":{}}]}}',
+        '{"jsonrpc":"2.0","id":9,"id":10,"method":"ping"}',
+        '{"jsonrpc":"2.0","id":11,"method":"ping","params":{"a":":"}}',
+    )
+    refused = {7: "amount_cents", "8": "a[0].b", None: "id"}
+    async with gateway.connect("player:ana") as client:
+        await client.ws.send_str(f"[{','.join(calls)}]")
+        answers = {answer["id"]: answer for answer in await client.ws.receive_json()}
+        assert "result" in answers.pop(11)
+        assert {number: answer["error"]["data"]["facts"]["field"] for number, answer in answers.items()} == refused
+        for call, (number, field) in zip(calls, refused.items(), strict=False):
+            await client.ws.send_str(call)
+            answer = await client.ws.receive_json()
+            assert (answer["id"], answer["error"]["data"]["facts"]) == (number, {"field": field})
+
+
 async def test_a_client_over_the_limit_is_refused_and_in_the_end_closed(nats_url: str) -> None:
     limits = UNLIMITED.__class__(
         player_calls=UNLIMITED.player_calls,

@@ -354,7 +354,7 @@ async def _(client: PlatformClient) -> Answer:
 @provokes(WALLET, "NOT_YOURS")
 async def _(client: PlatformClient) -> Answer:
     one, other = await client.player(), await client.player()
-    return await client.get(f"/v1/accounts/{other.account_id}/balance", one.token)
+    return await client.get(f"/v1/players/{other.player_id}/accounts/MODE_REAL", one.token)
 
 
 @provokes(WALLET, "UNAVAILABLE")
@@ -404,7 +404,7 @@ async def _(client: PlatformClient) -> Answer:
 
 @provokes(TABLE, "NOT_SEATED")
 async def _(client: PlatformClient) -> Answer:
-    seat, other = await client.seat_player(), await client.player()
+    seat, other = await client.seat_player("shared"), await client.player()
     return await seat.bet("red", 100, token=other.token)
 
 
@@ -489,9 +489,10 @@ async def _(client: PlatformClient) -> Answer:
 
 @provokes(TABLE, "ROUND_DECIDED")
 async def _(client: PlatformClient) -> Answer:
-    return await client.post(
-        f"/v1/tables/{(await client.seat_player()).table_id}/rounds/another:void", {"reason": "test"}
-    )
+    seat = await client.seat_player()
+    assert (await seat.bet("red", 100)).status == 200
+    assert (await seat.command(":spin")).status == 200
+    return await client.post(f"/v1/tables/{seat.table_id}/rounds/{seat.round_id}:void", {"reason": "test"})
 
 
 @provokes(TABLE, "RULE_VIOLATED")

@@ -303,7 +303,11 @@ async def test_refusals_carry_status_reason_and_domain(platform: Platform, clien
     closed = bet("red", 100, "none")
     assert await reason(bets, token, closed, table_id=table_id) == (409, "BETTING_CLOSED", "table.feltro")
     assert await reason(bets, operator, bet("red", 100), table_id=table_id) == (403, "SCOPE_MISSING", "table.feltro")
-    assert await reason("WalletService_GetBalance", token, account_id=others) == (403, "NOT_YOURS", "wallet.feltro")
+    assert await reason("WalletService_GetBalance", token, account_id=others) == (
+        404,
+        "ACCOUNT_UNKNOWN",
+        "wallet.feltro",
+    )
     assert await reason("WalletService_GetBalance", "", account_id=own) == (401, "TOKEN_INVALID", "gateway.feltro")
     assert await reason("TableService_ListTables", "", game="chess") == (404, "GAME_UNKNOWN", "gateway.feltro")
     expired = platform.gateway.issuer.token(["player"], player.name, -5)

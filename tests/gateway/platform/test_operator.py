@@ -293,9 +293,15 @@ async def test_changes_of_parameters_show_the_values_before_and_after(operator: 
 
     player_id, _ = await operator.player()
     _, entered = await operator.enter(placement_id, player_id)
-    path = f"/v1/tables/{entered['table']['table_id']}/inactivityPolicy"
+    # Under the listed id, for the tables of all players.
+    path = f"/v1/tables/{placement_id}/inactivityPolicy"
     for seconds in (600, 700):
         await operator.post_ok(path, {"invite": True, "idle_seconds": seconds}, "PUT")
+    for table_id in (placement_id, entered["table"]["table_id"]):
+        status, shown, _ = await operator.request("GET", f"/v1/tables/{table_id}/inactivityPolicy")
+        assert (status, shown["policy"]["idle_seconds"]) == (200, 700)
+    status, omitted, _ = await operator.request("PUT", path, {})
+    assert (status, omitted["facts"]) == (400, {"field": "policy.invite"})
     status, page, _ = await operator.request("GET", f"{path}/changes")
     assert status == 200, page
     seconds_of = [(each["before"]["idle_seconds"], each["after"]["idle_seconds"]) for each in page["changes"]]

@@ -196,7 +196,8 @@ class RouletteDriver:
             try:
                 await self.roulette.tables.VoidOpenRound(void, metadata=self.roulette.operator)
             except grpc.aio.AioRpcError as refused:
-                if refusal_of(refused).reason != "ROUND_DECIDED":
+                # An individual round without a bet leaves no record.
+                if refusal_of(refused).reason not in {"ROUND_DECIDED", "ROUND_UNKNOWN"}:
                     raise
 
     # -- the clock of the tables -------------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ class InProcessWallet:
         regulation: str = "804/2015",
         mode: types_pb2.Mode.ValueType = REAL,
         epoch: int = 1,
+        configured_table_id: str = "",
     ) -> str:
         request = wallet_pb2.OpenTableRequest(
             table=types_pb2.TableRef(table_id=table_id, epoch=epoch),
@@ -116,6 +117,7 @@ class InProcessWallet:
             regulation=regulation,
             mode=mode,
             play=play,
+            configured_table_id=configured_table_id,
         )
         await self.wallet_service.open_table(request, GAME)
         return table_id

@@ -11,8 +11,8 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
-from services.kit.table.live.owned_tables import individual_table_id
 from services.roulette.game import RouletteRules
+from tests.simulation.environment.replica import INDIVIDUAL_IDS
 from tests.simulation.environment.world import Command, Unanswered, World
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Player:
         self._requests = 0
         rules = world.catalogue.rules_in_force(placement_id)
         individual = rules.configuration.play == 1
-        self.table_id = individual_table_id(placement_id, player_id) if individual else placement_id
+        self.table_id = INDIVIDUAL_IDS.table_id(placement_id, player_id) if individual else placement_id
         self.timeout_s = 8.0
 
     async def _send(self, command: Command, work: Callable[[Replica], Awaitable[object]]) -> object:
@@ -82,7 +82,7 @@ class Player:
         owner = self._world.current_owners[self.placement_id]
 
         async def snapshot(owner: Replica) -> types_pb2.TableSnapshot:
-            return (await owner.registry.table(self.table_id)).snapshot()
+            return (await owner.registry.table(self.table_id, self.caller)).snapshot()
 
         try:
             return await self._world.call(owner, snapshot, timeout_s=2.0)

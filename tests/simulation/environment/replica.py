@@ -9,6 +9,7 @@ from feltro.wallet.v1 import session_pb2
 from services.kit.randomness.source import Randomness
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
 from services.roulette.engine import Bets, Outcome
@@ -21,6 +22,8 @@ from tests.simulation.environment.wallet_channel import wallet_client
 
 if TYPE_CHECKING:
     from tests.simulation.environment.world import World
+
+INDIVIDUAL_IDS = IndividualTableIds(b"simulation")
 
 
 class Replica:
@@ -47,6 +50,7 @@ class Replica:
             randomness=Randomness(world.entropy),
             clock=world.loop,
             publisher_of=events.publisher_of,
+            individual_ids=INDIVIDUAL_IDS,
         )
         self.registry: TableRegistry[Bets, Outcome] = TableRegistry(
             dependencies, world.catalogue.placement_ids, _no_address

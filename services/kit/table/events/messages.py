@@ -52,6 +52,7 @@ def snapshot(
     past_outcomes: Iterable[types_pb2.PastOutcome],
     seated: int,
     disabled_reason: str,
+    next_round_opens_at: datetime | None,
 ) -> types_pb2.TableSnapshot:
     """Builds the whole state of a table that others see."""
     return types_pb2.TableSnapshot(
@@ -66,6 +67,7 @@ def snapshot(
         past_outcomes=past_outcomes,
         seated=seated,
         disabled_reason=disabled_reason,
+        next_round_opens_at=None if next_round_opens_at is None else timestamp(next_round_opens_at),
     )
 
 
@@ -149,7 +151,7 @@ def outcome_drawn(round_id: str, outcome: Message, trigger: DrawTrigger) -> even
 
 
 def round_settled(
-    round_id: str, seats: Mapping[str, int], entry: Ended, next_round_at: datetime
+    round_id: str, seats: Mapping[str, int], entry: Ended, next_round_opens_at: datetime
 ) -> events_pb2.TableEvent:
     """Builds the event of a paid round; `seats` are the seat numbers of the players who had a stake."""
     results = [
@@ -158,10 +160,17 @@ def round_settled(
         )
         for result in entry.player_results
     ]
-    settled = events_pb2.RoundSettled(round_id=round_id, results=results, next_round_at=timestamp(next_round_at))
+    settled = events_pb2.RoundSettled(
+        round_id=round_id, results=results, next_round_opens_at=timestamp(next_round_opens_at)
+    )
     return events_pb2.TableEvent(round_settled=settled)
 
 
-def round_voided(round_id: str, reason: str) -> events_pb2.TableEvent:
-    void = events_pb2.RoundVoided(round_id=round_id, reason=reason, phrase=phrases.ROUND_IS_VOID)
+def round_voided(round_id: str, reason: str, next_round_opens_at: datetime) -> events_pb2.TableEvent:
+    void = events_pb2.RoundVoided(
+        round_id=round_id,
+        reason=reason,
+        phrase=phrases.ROUND_IS_VOID,
+        next_round_opens_at=timestamp(next_round_opens_at),
+    )
     return events_pb2.TableEvent(round_voided=void)

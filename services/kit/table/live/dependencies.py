@@ -12,6 +12,7 @@ from services.kit.randomness.source import Randomness
 from services.kit.table.configuration.catalogue import Catalogue, VersionedRules
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal.entries import Journal
+from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.table_wallet import TableWallet
 
@@ -79,3 +80,5 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     clock: Clock
     publisher_of: Callable[[str, int], Awaitable[EventPublisher]]
     """Opens the publisher of a table, for the owner of this epoch."""
+    individual_ids: IndividualTableIds
+    """Names players' own tables."""

@@ -7,7 +7,6 @@ returns the stakes of the others. Only then does play go on.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
+from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
 from services.kit.table.live.recovery import RoundRecovery
-from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable
-from services.kit.table.refusals import TableRefused
+from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import RETRY_AFTER_MAX_S, TableWallet, retry_until_answered
 
@@ -121,18 +120,14 @@ class OwnedTables(Generic[Bets, Outcome]):
         return table_id == self.placement_id or (
             self.individual
             and table_id.startswith(f"{self.placement_id}-")
-            and len(table_id) == len(self.placement_id) + 17
+            and len(table_id) == len(self.placement_id) + SUFFIX_CHARACTERS
         )
 
     async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
         """Returns a table, and opens it first if it is not open."""
         if self.individual and table_id not in self._tables and not await self._has_session(table_id):
             # Only entering creates a table: an invented id opens none (G11).
-            raise TableRefused(
-                "TABLE_UNKNOWN",
-                "At an individual table everybody has a table of their own: enter it to learn its id.",
-                table_id=table_id,
-            )
+            raise refusals.individual_table_unknown(table_id)
         return await self._open_once(table_id)
 
     async def _has_session(self, table_id: str) -> bool:
@@ -142,9 +137,7 @@ class OwnedTables(Generic[Bets, Outcome]):
 
     async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
         """Returns the table at which this player plays, and opens it first if it is not open."""
-        return await self._open_once(
-            individual_table_id(self.placement_id, player_id) if self.individual else self.placement_id
-        )
+        return await self._open_once(self._individual_table_id(player_id) if self.individual else self.placement_id)
 
     def apply_session(self, session: session_pb2.Session) -> None:
         """Passes a session that has started, moved on or ended to its table."""
@@ -158,7 +151,10 @@ class OwnedTables(Generic[Bets, Outcome]):
 
     def _is_foreign(self, session: session_pb2.Session) -> bool:
         """Whether a session belongs to another player than the individual table: it seats nobody (`804/2015:4`)."""
-        return self.individual and session.table_id != individual_table_id(self.placement_id, session.player_id)
+        return self.individual and session.table_id != self._individual_table_id(session.player_id)
+
+    def _individual_table_id(self, player_id: str) -> str:
+        return self._dependencies.individual_ids.table_id(self.placement_id, player_id)
 
     def wake(self) -> None:
         """Has every table look at configurations and switches again."""
@@ -176,6 +172,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         anything (G8), and as long as no other process has taken the tables the players are served best if their round
         ends.
         """
+        declaring: asyncio.Task[None] | None = None
         try:
             self._epoch = await self._dependencies.journal.take_ownership(self.placement_id)
             self._recovery = RoundRecovery(
@@ -186,6 +183,8 @@ class OwnedTables(Generic[Bets, Outcome]):
             if not self.individual and not self._recovery.blocks_any():
                 await self._open_shared_table()
             self.ready.set()
+            if self.individual:
+                declaring = asyncio.create_task(self._declare_configured_table(self._recovery))
             await self._run_until_handover(self._recovery, hand_over, lost)
             self._leaving = True
             for running in self._tables.values():
@@ -194,6 +193,8 @@ class OwnedTables(Generic[Bets, Outcome]):
         finally:
             self.ready.clear()
             self._leaving = True
+            if declaring is not None:
+                await background.cancel_and_wait([declaring])
             if self._recovery is not None:
                 self._recovery.close()
             await background.cancel_and_wait([running.task for running in self._tables.values()])
@@ -202,6 +203,20 @@ class OwnedTables(Generic[Bets, Outcome]):
                 *(_close_publisher(publisher) for publisher in self._publishers.values()), return_exceptions=True
             )
             self._publishers.clear()
+
+    async def _declare_configured_table(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Opens the configured table itself at the wallet, where operators set the inactivity policy of all its tables.
+
+        Players' tables do so too if the wallet is silent now.
+        """
+        configured = self._host.rules_in_force()
+        try:
+            wallet = await recovery.open_at_wallet(self.placement_id)
+            await wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured.configuration))
+        except StaleOwner:
+            self._superseded.set()
+        except (Refused, WalletFailed, WalletUnanswered) as failed:
+            _log.warning("a configured table could not be declared at the wallet", extra={"error": str(failed)})
 
     async def _run_until_handover(
         self, recovery: RoundRecovery[Bets, Outcome], hand_over: asyncio.Event, lost: asyncio.Event
@@ -345,8 +360,3 @@ async def _close_publisher(publisher: EventPublisher) -> None:
     except TimeoutError:
         _log.warning("the last events of a table did not reach the bus in time")
     await publisher.close()
-
-
-def individual_table_id(placement_id: str, player_id: str) -> str:
-    """Returns the id of a player's own table: the configured table's, and sixteen digits that stand for the player."""
-    return f"{placement_id}-{hashlib.blake2b(player_id.encode(), digest_size=8).hexdigest()}"

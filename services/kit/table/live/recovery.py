@@ -70,7 +70,11 @@ class RoundRecovery(Generic[Bets, Outcome]):
         configuration = self._rules_in_force().configuration
         wallet = TableWallet(self._dependencies.wallet, table_id, self._epoch)
         answer = await wallet.open_table(
-            configuration.game, configuration.regulation, configuration.mode, configuration.play
+            configuration.game,
+            configuration.regulation,
+            configuration.mode,
+            configuration.play,
+            configured_table_id="" if table_id == self._placement_id else self._placement_id,
         )
         if answer.open_round_ids:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
@@ -155,7 +159,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
             cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
         await settlement.journal_void(round_id, reason, returned, stakes_in_ledger(ledger_round, player_ids), cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
-        return [messages.round_voided(round_id, reason)]
+        return [messages.round_voided(round_id, reason, self._dependencies.clock.now())]
 
     async def _player_ids(self, ledger_round: wallet_pb2.Round) -> dict[str, str]:
         """Reads the players of the sessions that have stakes in a round."""

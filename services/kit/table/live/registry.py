@@ -14,6 +14,8 @@ from nats.aio.msg import Msg
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
+from services.kit.access.identity import Caller
+from services.kit.table import refusals
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.dependencies import RuntimeDependencies
@@ -23,6 +25,8 @@ from services.kit.table.live.table import LiveTable
 from services.kit.table.refusals import TableRefused
 
 _SESSIONS_SUBJECT = "feltro.wallet.sessions"
+# Who may see every table.
+_SEES_ALL = frozenset({"operator", "game"})
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +72,22 @@ class TableRegistry(Generic[Bets, Outcome]):
         prefix = table_id.rpartition("-")[0]
         if prefix in placement_ids:
             return prefix
-        raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=table_id)
+        raise refusals.table_unknown(table_id)
+
+    def verify_visible(self, table_id: str, caller: Caller) -> None:
+        """Refuses a player's own table to everybody else, like one that does not exist (G7).
+
+        Nothing is looked up: neither the answer nor the time that it takes shows whether there is such a table.
+        """
+        is_configured = table_id == self.placement_id_of(table_id)
+        if not is_configured and not caller.scopes & _SEES_ALL and not self._is_own(table_id, caller):
+            raise refusals.individual_table_unknown(table_id)
+
+    def _is_own(self, table_id: str, caller: Caller) -> bool:
+        """Whether this is the individual table of the player who calls."""
+        placement_id = self.placement_id_of(table_id)
+        player_id = caller.player_id
+        return player_id is not None and table_id == self._dependencies.individual_ids.table_id(placement_id, player_id)
 
     def owned_tables_of(self, table_id: str) -> OwnedTables[Bets, Outcome]:
         """Returns the owned tables that a table belongs to; refused if another process runs it."""
@@ -77,7 +96,7 @@ class TableRegistry(Generic[Bets, Outcome]):
         if owned_tables is not None and owned_tables.ready.is_set():
             if owned_tables.contains(table_id):
                 return owned_tables
-            raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=table_id)
+            raise refusals.table_unknown(table_id)
         raise TableRefused(
             "TABLE_ELSEWHERE",
             "Another process runs the table, or it is just changing hands: ask there, or again in a moment.",
@@ -85,13 +104,28 @@ class TableRegistry(Generic[Bets, Outcome]):
             address=self._address_of(placement_id) or "",
         )
 
-    async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
-        return await self.owned_tables_of(table_id).table(table_id)
+    async def table(self, table_id: str, caller: Caller) -> LiveTable[Bets, Outcome]:
+        """Returns a table that the caller may see, and opens it first if it is not open."""
+        self.verify_visible(table_id, caller)
+        try:
+            return await self.owned_tables_of(table_id).table(table_id)
+        except TableRefused as refused:
+            if refused.reason == "TABLE_UNKNOWN" and self._is_own(table_id, caller):
+                # The player has left it, and it is closed meanwhile.
+                raise refusals.not_seated(table_id) from None
+            raise
 
-    def rules_in_force(self, table_id: str) -> VersionedRules[Bets, Outcome]:
-        """Returns the specific rules by which a table of this process plays, whether anybody sits there or not."""
+    def rules_in_force(self, table_id: str, caller: Caller) -> VersionedRules[Bets, Outcome]:
+        """Returns the specific rules by which a table of this process plays, whether anybody sits there or not.
+
+        Of another player's own table, those that its configured table has now: a round there may have older ones.
+        """
         owned_tables = self.owned_tables_of(table_id)
         table = owned_tables.tables().get(table_id)
+        try:
+            self.verify_visible(table_id, caller)
+        except TableRefused:
+            table = None
         if table is None:
             return self._dependencies.catalogue.rules_in_force(owned_tables.placement_id)
         return table.current_rules

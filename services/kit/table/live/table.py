@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import deque
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Generic
 
 from feltro.table.v1 import events_pb2, types_pb2
@@ -47,6 +48,8 @@ NEXT_ROUND_TIMEOUT_S = 1.0
 RANDOMNESS_FAILED = "the source of randomness failed its health test"
 PLATFORM_FAULT = "a fault of the platform"
 
+# As round ids end: a few digits more than any table reaches.
+_ROUND_NUMBER = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _log = logging.getLogger(__name__)
 
 
@@ -82,6 +85,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._announce_next = False
         # The round that was announced to players and does not take bets yet.
         self._opening = ""
+        # While a result is shown.
+        self._next_round_opens_at: datetime | None = None
         # The version of the specific rules that the wallet knows.
         self._applied_version = 0
         self._handing_over = False
@@ -120,6 +125,7 @@ class LiveTable(Generic[Bets, Outcome]):
             self._past,
             len(self._seating),
             self._host.closed_reason() or "",
+            self._next_round_opens_at,
         )
 
     def seat_of(self, player_id: str) -> Seat | None:
@@ -131,6 +137,11 @@ class LiveTable(Generic[Bets, Outcome]):
         if self._round is not None and self._is_open(self._round):
             return self._round.round_id
         return f"{self.table_id}.{self._number + 1}"
+
+    @property
+    def next_round_opens_at(self) -> datetime | None:
+        """When the next round opens at the earliest, while a result is shown."""
+        return self._next_round_opens_at
 
     @property
     def round(self) -> Round[Bets, Outcome] | None:
@@ -170,22 +181,26 @@ class LiveTable(Generic[Bets, Outcome]):
     def open_round_and_seat(
         self, round_id: str, player_id: str, request_id: str = ""
     ) -> tuple[Round[Bets, Outcome], Seat]:
-        """Returns the round and the player's seat; refused if the round takes no bets or the player does not sit here.
+        """Returns the round and the player's seat; refused if the player does not sit here or the round takes no bets.
 
         A command that came in time and is sent again gets its answer for as long as the round is under way (G3).
         """
+        seat = self._seating.seat_of(player_id)
+        if seat is None:
+            # First of all: only players who sit here are told which round is under way.
+            raise refusals.not_seated(self.table_id)
         round_ = self._round
         in_time = round_ is not None and (self._is_open(round_) or round_.has_command(player_id, request_id))
         if round_ is None or round_.round_id != round_id or not in_time:
-            raise (
-                refusals.betting_closed(round_id, "", "") if round_ is None else round_.betting_closed_refusal(round_id)
-            )
-        seat = self._seating.seat_of(player_id)
-        if seat is None:
-            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
+            raise self._betting_closed(round_id)
         if self._publisher.full:
             raise refusals.overloaded("events that wait for the bus")
         return round_, seat
+
+    def _betting_closed(self, round_id: str) -> TableRefused:
+        if self._round is not None:
+            return self._round.betting_closed_refusal(round_id)
+        return refusals.betting_closed(round_id, "", "", self._next_round_opens_at)
 
     @property
     def takes_bets(self) -> bool:
@@ -217,7 +232,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.draw_trigger = DrawTrigger.PLAYER
             self.wake()
         elif self._seating.seat_of(player_id) is None and not round_.felt.accepted_stakes_of(player_id):
-            raise TableRefused("NOT_SEATED", "Enter the table first.", table_id=self.table_id)
+            raise refusals.not_seated(self.table_id)
         finished = await background.shared_result(round_.finished)
         # The answer names the next round, so that round should take bets. A result that is shown for a while is not
         # held back for it.
@@ -239,23 +254,32 @@ class LiveTable(Generic[Bets, Outcome]):
         await background.wait_for_event(self._betting, NEXT_ROUND_TIMEOUT_S)
 
     def _last_round_of(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
-        """Returns the last round if it is this one and the player took part: an individual table is private."""
-        last = self.last_round
-        if last is None or last.round_id != round_id:
-            return None
-        seated = self._seating.seat_of(player_id) is not None
-        took_part = seated or any(stake.player_id == player_id for stake in last.stakes)
-        return last if took_part else None
+        """Returns the last round if it is this one; refused if the player neither sits here nor took part in it."""
+        last = self.last_round if self.last_round is not None and self.last_round.round_id == round_id else None
+        if self._seating.seat_of(player_id) is not None:
+            return last
+        if last is None or all(stake.player_id != player_id for stake in last.stakes):
+            raise refusals.not_seated(self.table_id)
+        return last
 
     async def void_open_round(self, round_id: str, reason: str) -> None:
         """Makes the open round void for a malfunction; refused once it is decided (`804/2015:20`)."""
         round_ = self._round
-        if round_ is None or round_.round_id != round_id or self._phase != types_pb2.PHASE_BETTING:
+        if round_ is None or round_.round_id != round_id:
+            if not self._has_opened(round_id):
+                raise TableRefused("ROUND_UNKNOWN", "This table has had no such round.", round_id=round_id)
+            round_ = None
+        if round_ is None or self._phase != types_pb2.PHASE_BETTING:
             raise TableRefused("ROUND_DECIDED", "Only a round that takes bets can become void.", round_id=round_id)
         round_.void_reason = reason
         self.wake()
         if round_.opening_journalled:
             await background.shared_result(round_.finished)
+
+    def _has_opened(self, round_id: str) -> bool:
+        """Whether a round of this table was opened and journalled: rounds are numbered without a gap."""
+        table_id, _, number = round_id.rpartition(".")
+        return table_id == self.table_id and _ROUND_NUMBER.fullmatch(number) is not None and int(number) <= self._number
 
     # -- the life of the table ---------------------------------------------------------------------------------------
 
@@ -297,12 +321,14 @@ class LiveTable(Generic[Bets, Outcome]):
         if closed_reason is not None:
             if self._phase != types_pb2.PHASE_DISABLED:
                 self._phase = types_pb2.PHASE_DISABLED
+                self._next_round_opens_at = None
                 self._publish_switched(enabled=False, reason=closed_reason)
         elif self._phase == types_pb2.PHASE_DISABLED:
             self._phase = types_pb2.PHASE_IDLE
             self._publish_switched(enabled=True, reason="")
         elif not self._seating and self._phase != types_pb2.PHASE_IDLE:
             self._phase = types_pb2.PHASE_IDLE
+            self._next_round_opens_at = None
             self._publish(events_pb2.TableEvent(table_emptied=events_pb2.TableEmptied()))
 
     def _publish_switched(self, *, enabled: bool, reason: str) -> None:
@@ -382,7 +408,7 @@ class LiveTable(Generic[Bets, Outcome]):
         )
         if self._applied_version != configured.version.version:
             await self._wallet.apply_specific_rules(
-                configured.version.version, _inactivity_policy(configured.configuration)
+                configured.version.version, inactivity_policy(configured.configuration)
             )
             self._applied_version = configured.version.version
         if self._announce_next:
@@ -396,9 +422,14 @@ class LiveTable(Generic[Bets, Outcome]):
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
         self._opening = ""
+        self._next_round_opens_at = None
         self._betting.set()
         self._publish(messages.round_opened(round_))
         return round_
+
+    def _shown_until(self) -> datetime:
+        """Returns until when a result that is known now is shown."""
+        return self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
 
     def _window(self) -> timedelta:
         return timedelta(milliseconds=self._configured.configuration.betting_window_ms)
@@ -444,9 +475,9 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def _settle(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
         result = await self._settlement.settle(drawn, round_.rules)
-        shown_until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
+        opens_at = self._next_round_opens_at = self._shown_until()
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
-        self._publish(messages.round_settled(round_.round_id, seats, result.entry, shown_until))
+        self._publish(messages.round_settled(round_.round_id, seats, result.entry, opens_at))
         self._end(round_, result, drawn.stakes)
 
     async def _void(self, round_: Round[Bets, Outcome]) -> None:
@@ -455,7 +486,8 @@ class LiveTable(Generic[Bets, Outcome]):
             result = await self._settlement.void(
                 round_.round_id, round_.void_reason, stakes, tuple(round_.cancelled_stakes), round_.closed_at
             )
-            self._publish(messages.round_voided(round_.round_id, round_.void_reason))
+            opens_at = self._next_round_opens_at = self._shown_until()
+            self._publish(messages.round_voided(round_.round_id, round_.void_reason, opens_at))
             self._end(round_, result, stakes)
         else:
             round_.abandon(refusals.unavailable("The round came to nothing"))
@@ -470,7 +502,7 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def _show_result(self, round_: Round[Bets, Outcome]) -> None:
         """Shows the result for a while (`903-B/2015:6.2.3`), and refills demonstration accounts that are spent."""
-        until = self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
+        until = self._next_round_opens_at or self._shown_until()
         await self._refill(round_)
         while not self._handing_over and (remaining_s := (until - self._clock.now()).total_seconds()) > 0:
             await self._wait(remaining_s)
@@ -504,7 +536,7 @@ class LiveTable(Generic[Bets, Outcome]):
         await background.wait_for_event(self._changed, seconds)
 
 
-def _inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
+def inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
     """Returns the table's own treatment of inactivity, or the regulation's numbers."""
     if configuration.HasField("inactivity"):
         return configuration.inactivity

@@ -37,6 +37,7 @@ from services.kit.table.journal.entries import Journal
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
@@ -152,6 +153,7 @@ class GameProcess(Generic[Bets, Outcome]):
             randomness=self._randomness,
             clock=clock,
             publisher_of=lambda table_id, epoch: event_stream.open_publisher(table_id, 0, epoch),
+            individual_ids=IndividualTableIds(settings.table_key()),
         )
 
         def address_of(placement_id: str) -> str | None:

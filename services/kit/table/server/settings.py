@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, FilePath, NatsDsn, PostgresDsn, model_validator
+from pydantic import AfterValidator, Field, FilePath, NatsDsn, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
+
+# A shorter key could be guessed.
+TABLE_KEY_BYTES_MIN = 32
+
+
+def _check_table_key(path: Path) -> Path:
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+    if len(key.strip()) < TABLE_KEY_BYTES_MIN:
+        command = f"openssl rand -hex {TABLE_KEY_BYTES_MIN}"
+        raise ValueError(f"has to hold at least {TABLE_KEY_BYTES_MIN} random bytes, as `{command}` makes them")
+    return path
 
 
 class TableClockKind(StrEnum):
@@ -31,6 +47,8 @@ class GameSettings(TokenSettings, GrpcSettings):
     database_url: PostgresDsn
     # The service calls the wallet with this token, which has the scope `game`.
     token_file: FilePath
+    # The secret key of the ids of players' own tables, the same for all replicas: others cannot compute these ids.
+    table_key_file: Annotated[FilePath, AfterValidator(_check_table_key)]
     listen: ListenAddress
     # Tables to begin with, each until the operator enters specific rules for it.
     tables: FilePath | None = None
@@ -41,6 +59,10 @@ class GameSettings(TokenSettings, GrpcSettings):
     # How long a stopping service waits until its tables have finished their rounds and have another owner.
     handover_timeout_s: float = Field(90.0, ge=0, le=900)
     stop_grace_s: float = Field(10.0, ge=0, le=60)
+
+    def table_key(self) -> bytes:
+        """Returns the key of the ids of players' own tables."""
+        return self.table_key_file.read_bytes().strip()
 
     @model_validator(mode="after")
     def _check_table_clock(self) -> GameSettings:

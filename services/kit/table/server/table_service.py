@@ -24,7 +24,6 @@ from services.kit.table.journal.history import PlayerRound, RoundHistory
 from services.kit.table.journal.open_rounds import OpenRounds
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
-from services.kit.table.live.owned_tables import individual_table_id
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
 from services.kit.table.paging import page_by_key, page_request
@@ -96,9 +95,7 @@ class TableService(Generic[Bets, Outcome]):
         )
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
-        table = await self._registry.table(validation.table_id(request.table_id))
-        if table.individual and not caller.scopes & {"operator", "game"}:
-            _verify_own(table, caller)
+        table = await self._registry.table(validation.table_id(request.table_id), caller)
         return table_pb2.GetTableResponse(
             table=table.snapshot(), own_seat=_own_seat(table, table.seat_of(caller.subject))
         )
@@ -136,8 +133,7 @@ class TableService(Generic[Bets, Outcome]):
         self, request: table_pb2.ListTableRoundsRequest, caller: Caller
     ) -> table_pb2.ListTableRoundsResponse:
         placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
-        if request.table_id != placement_id and not caller.scopes & {"operator", "game"}:
-            _verify_own_table_id(request.table_id, placement_id, caller)
+        self._registry.verify_visible(request.table_id, caller)
         rules = self._catalogue.rules_in_force(placement_id).rules
         page = await self._history.list_table_rounds(
             request.table_id, page_request(request.page_size, request.page_token)
@@ -223,6 +219,8 @@ class TableService(Generic[Bets, Outcome]):
 
     async def set_switch(self, request: table_pb2.SetSwitchRequest, caller: Caller) -> table_pb2.SetSwitchResponse:
         self._verify_game(request.game)
+        if not request.HasField("enabled"):
+            raise refusals.invalid("enabled", "has to be given: true or false.")
         switch = await self._switches.set_switch(
             request_id=validation.request_id(request.request_id),
             scope=request.scope,
@@ -244,7 +242,7 @@ class TableService(Generic[Bets, Outcome]):
     async def void_open_round(
         self, request: table_pb2.VoidOpenRoundRequest, caller: Caller
     ) -> table_pb2.VoidOpenRoundResponse:
-        table = await self._registry.table(validation.table_id(request.table_id))
+        table = await self._registry.table(validation.table_id(request.table_id), caller)
         reason = validation.required_text("reason", request.reason, REASON_CHARACTERS_LIMIT)
         await table.void_open_round(validation.round_id(request.round_id), reason)
         return table_pb2.VoidOpenRoundResponse()
@@ -258,7 +256,7 @@ class TableService(Generic[Bets, Outcome]):
 
     def _verify_may_play(self, table_id: str, caller: Caller) -> None:
         """Refuses a guest of a demonstration at a table for money (`804/2015:30`): they never have an account there."""
-        mode = self._registry.rules_in_force(table_id).configuration.mode
+        mode = self._registry.rules_in_force(table_id, caller).configuration.mode
         if DEMO in caller.scopes and mode != wallet_types.MODE_DEMO:
             sentence = "A guest plays for credits, at demonstration tables. Log in to play for money."
             raise TableRefused("SCOPE_MISSING", sentence, needed=PLAYER)
@@ -266,17 +264,6 @@ class TableService(Generic[Bets, Outcome]):
     def _verify_game(self, game: str) -> None:
         if game != self._game.name:
             raise refusals.invalid("game", f"has to be `{self._game.name}` here.")
-
-
-def _verify_own(table: LiveTable[Bets, Outcome], caller: Caller) -> None:
-    if table.seat_of(caller.subject) is None:
-        raise TableRefused("NOT_YOURS", "This is another player's table, or you have left it: enter it anew.")
-
-
-def _verify_own_table_id(table_id: str, placement_id: str, caller: Caller) -> None:
-    """Refuses rounds of another player's individual table, also after that player has left it."""
-    if table_id != individual_table_id(placement_id, caller.subject):
-        raise TableRefused("NOT_YOURS", "This is another player's table.")
 
 
 def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:

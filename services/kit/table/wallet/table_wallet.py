@@ -43,10 +43,21 @@ class TableWallet:
         return types_pb2.RoundRef(round_id=round_id, table=self.table_ref)
 
     async def open_table(
-        self, game: str, regulation: str, mode: types_pb2.Mode.ValueType, play: types_pb2.Play.ValueType
+        self,
+        game: str,
+        regulation: str,
+        mode: types_pb2.Mode.ValueType,
+        play: types_pb2.Play.ValueType,
+        configured_table_id: str = "",
     ) -> wallet_pb2.OpenTableResponse:
+        """Declares the table and its owner; `configured_table_id` is that of a player's own table."""
         request = wallet_pb2.OpenTableRequest(
-            table=self.table_ref, game=game, regulation=regulation, mode=mode, play=play
+            table=self.table_ref,
+            game=game,
+            regulation=regulation,
+            mode=mode,
+            play=play,
+            configured_table_id=configured_table_id,
         )
         return await retry_for_a_while(lambda: self.wallet.open_table(request))
 

@@ -59,6 +59,14 @@ def invalid(field: str) -> dict[str, str]:
     return {"reason": "INVALID", "field": path_of(field)}
 
 
+@pytest.mark.guarantee("G12")
+def test_g12_a_policy_that_says_nothing_of_invitations_is_refused() -> None:
+    """Read as the protos' false it would switch them off."""
+    silent = session_pb2.InactivityPolicy(idle_seconds=600)
+    assert refusal(inactivity=silent) == invalid("inactivity.invite")
+    verify_accepted(inactivity=session_pb2.InactivityPolicy(invite=False))
+
+
 @pytest.mark.parametrize("table_id", ["t", "A-b_9", "x" * 40])
 def test_valid_table_ids_are_accepted(table_id: str) -> None:
     verify_accepted(table_id)

@@ -52,6 +52,17 @@ async def enabled(driver: RouletteDriver, table_id: str) -> bool:
     return next(table.enabled for table in listed if table.table_id == table_id)
 
 
+@pytest.mark.guarantee("G12")
+async def test_g12_a_switch_that_says_neither_on_nor_off_is_refused(driver: RouletteDriver) -> None:
+    table_id = await driver.new_table()
+    request = table_pb2.SetSwitchRequest(
+        request_id=str(uuid4()), game="roulette", scope=TABLE, table_id=table_id, reason="the felt is torn"
+    )
+    refused = await refusal(driver.roulette.tables.SetSwitch(request, metadata=driver.roulette.operator))
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": "enabled"})
+    assert await enabled(driver, table_id)
+
+
 @pytest.mark.rule("903-B/2015:6.3.1", "903-B/2015:6.3.2")
 async def test_a_multi_player_table_that_is_switched_off_finishes_its_round(
     driver: RouletteDriver, regulation: str

@@ -159,15 +159,17 @@ async def test_g2_the_wallets_refusal_reaches_the_player(driver: RouletteDriver,
     assert amounts_by_place((await driver.bet(seated_player, round_id, {"red": 500})).on_felt) == {"red": 500}
 
 
-async def test_only_a_seated_player_bets_at_a_table(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+async def test_only_a_seated_player_bets_at_a_table(driver: RouletteDriver) -> None:
     stranger = await driver.new_player()
+    seated_player = await driver.seat_new_player(await driver.new_table())
     round_id = await driver.wait_for_open_round(seated_player)
 
-    refused = await refusal(driver.roulette.bet(stranger, seated_player.table_id, round_id, {"red": 100}))
-
-    assert refused == Refusal(
-        "NOT_SEATED", {"table_id": seated_player.table_id}, code=grpc.StatusCode.FAILED_PRECONDITION
-    )
+    for named in (round_id, "none"):
+        refused = await refusal(driver.roulette.bet(stranger, seated_player.table_id, named, {"red": 100}))
+        # Which round is under way is told to those who sit there.
+        assert refused == Refusal(
+            "NOT_SEATED", {"table_id": seated_player.table_id}, code=grpc.StatusCode.FAILED_PRECONDITION
+        )
 
 
 async def test_a_bet_names_the_round_that_takes_it(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:

@@ -149,11 +149,15 @@ async def test_g12_only_the_operator_voids_a_round_and_gives_a_reason(
 
     by_player = await refusal(driver.roulette.tables.VoidOpenRound(request, metadata=driver.metadata_of(seated_player)))
     without_reason = await refusal(driver.void(seated_player.table_id, round_id, "  "))
-    unknown = await refusal(driver.void(seated_player.table_id, f"{seated_player.table_id}.999"))
+    table_id = seated_player.table_id
+    unknown = [
+        await refusal(driver.void(table_id, round_id))
+        for round_id in ("none", f"{table_id}.999", f"{table_id}.0", f"{table_id}.01", f"{table_id}.", "another.1")
+    ]
 
     assert (by_player.reason, by_player.facts) == ("SCOPE_MISSING", {"needed": "operator"})
     assert (without_reason.reason, without_reason.facts) == ("INVALID", {"field": "reason"})
-    assert unknown.reason == "ROUND_DECIDED"
+    assert {(each.reason, each.code) for each in unknown} == {("ROUND_UNKNOWN", grpc.StatusCode.NOT_FOUND)}
     assert await driver.balance(seated_player) == (CENTS - 500, 500)
 
 

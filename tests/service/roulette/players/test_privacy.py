@@ -51,8 +51,10 @@ async def test_g7_only_its_player_sees_an_individual_table(
     # A repeated launch would show the last result.
     launched = await refusal(driver.roulette.spin(stranger, seated_player.table_id, spun.round_id))
 
-    assert viewed.reason == listed.reason == "NOT_YOURS"
-    assert launched.reason == "BETTING_CLOSED"
+    bet = await refusal(driver.roulette.bet(stranger, seated_player.table_id, spun.next_round_id, {"red": 100}))
+    # As if there were no such table: nothing about its rounds is told.
+    for refused in (viewed, listed, launched, bet):
+        assert (refused.reason, refused.facts) == ("TABLE_UNKNOWN", {"table_id": seated_player.table_id})
     (own_round,) = (
         await driver.roulette.tables.ListTableRounds(rounds, metadata=driver.metadata_of(seated_player))
     ).rounds
@@ -86,8 +88,28 @@ async def test_g9_no_other_player_sits_at_an_individual_table(
     assert refused.reason == "SCOPE_MISSING"
     viewed = await refusal(driver.roulette.table(stranger, seated_player.table_id))
     launched = await refusal(driver.roulette.spin(stranger, seated_player.table_id, round_id))
-    assert (viewed.reason, launched.reason) == ("NOT_YOURS", "NOT_SEATED")
+    assert viewed.reason == launched.reason == "TABLE_UNKNOWN"
     assert (await driver.spin(seated_player, round_id)).round_id == round_id
+
+
+async def test_a_player_who_has_left_their_own_table_does_not_sit_there(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
+    """Every call says so, whatever round it names: none is about a round in which they could bet."""
+    spun = await driver.play(seated_player, {"red": 100})
+    player_id, table_id = seated_player.player_id, seated_player.table_id
+    open_round = await driver.wait_for_open_round(seated_player)
+    request = session_pb2.EndSessionRequest(session_id=seated_player.session_id)
+    watcher = await driver.watch(table_id)
+    await driver.wallet.sessions.EndSession(request, metadata=driver.wallet.bearer("player", player_id))
+    await watcher.wait_for("seat_left")
+
+    for round_id in (open_round, spun.next_round_id, f"{table_id}.99", "none"):
+        for refused in (
+            await refusal(driver.roulette.bet(player_id, table_id, round_id, {"red": 100})),
+            await refusal(driver.roulette.spin(player_id, table_id, round_id)),
+        ):
+            assert (refused.reason, refused.facts) == ("NOT_SEATED", {"table_id": table_id})
 
 
 @pytest.mark.guarantee("G11")
@@ -173,6 +195,6 @@ async def test_g12_a_call_without_an_authentic_token_is_refused(
     forged = await refusal(driver.roulette.roulette.PlaceBets(request, metadata=(("authorization", "Bearer a.b.c"),)))
     viewed = await refusal(driver.roulette.tables.GetTable(view))
 
-    assert viewed.reason == "NOT_YOURS"
+    assert viewed.reason == "TABLE_UNKNOWN"
     assert without.reason == forged.reason == "TOKEN_INVALID"
     assert without.code == grpc.StatusCode.UNAUTHENTICATED

@@ -147,7 +147,7 @@ def test_g12_production_does_not_start_with_a_table_clock_that_can_be_moved(
     environment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An environment that does not say that it is development is production."""
-    for variable in ("FELTRO_ISSUER_JWKS", "FELTRO_ROULETTE_TOKEN_FILE"):
+    for variable in ("FELTRO_ISSUER_JWKS", "FELTRO_ROULETTE_TOKEN_FILE", "FELTRO_ROULETTE_TABLE_KEY_FILE"):
         monkeypatch.setenv(variable, __file__)
     monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
     monkeypatch.setenv("FELTRO_ROULETTE_DATABASE_URL", "postgresql+asyncpg://feltro@127.0.0.1/feltro")

@@ -12,13 +12,15 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.refusal import Refused
 from services.kit.table.live import owned_tables
 from services.kit.table.live.dependencies import RuntimeDependencies
-from services.kit.table.live.owned_tables import OwnedTables, individual_table_id
+from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.wallet import table_wallet
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
 
 TIMEOUT_S = 60.0
 SOLO = "solo"
+INDIVIDUAL_IDS = IndividualTableIds(b"test")
 
 
 class SilentWallet:
@@ -69,6 +71,7 @@ def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
         randomness=nothing,
         clock=nothing,
         publisher_of=nothing,
+        individual_ids=INDIVIDUAL_IDS,
     )
     return OwnedTables(SOLO, dependencies)
 
@@ -106,7 +109,7 @@ async def test_g4_the_end_of_a_round_is_repeated_until_it_is_answered(wallet: Si
 async def test_g11_asking_for_a_players_own_table_leaves_no_task_behind(
     wallet: SilentWallet, owned: OwnedTables[Any, Any]
 ) -> None:
-    table_ids = [individual_table_id(SOLO, f"player-{number}") for number in range(20)]
+    table_ids = [INDIVIDUAL_IDS.table_id(SOLO, f"player-{number}") for number in range(20)]
     before = asyncio.all_tasks()
     asked = asyncio.gather(*(owned.table(table_id) for table_id in table_ids), return_exceptions=True)
     answers = await asyncio.wait_for(asked, TIMEOUT_S)

@@ -55,6 +55,12 @@ async def test_a_switch_needs_a_reason_and_an_operator(wallet_client: WalletClie
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await switch(wallet_client, enabled=False, reason=reason)
         assert refusal_facts(refused.value) == ("INVALID", {"field": "reason"})
+    # A switch that does not say on or off switches nothing off.
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wallet_client.platform.SetPlatformSwitch(
+            pb.SetPlatformSwitchRequest(request_id="one", reason="no"), metadata=wallet_client.operator
+        )
+    assert refusal_facts(refused.value) == ("INVALID", {"field": "enabled"})
     request = pb.SetPlatformSwitchRequest(request_id="one", enabled=False, reason="no")
     for metadata in (wallet_client.game, wallet_client.bearer("player", "ana")):
         with pytest.raises(grpc.aio.AioRpcError) as refused:

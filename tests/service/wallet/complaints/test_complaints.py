@@ -206,15 +206,15 @@ async def test_a_complaint_is_about_what_belongs_to_the_player(
     complaints: ComplaintDriver, ledger: SmallLedger
 ) -> None:
     rui, demo = str(ledger.rui.account_id), str(ledger.demo.account_id)
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("ACCOUNT_UNKNOWN")):
         await complaints.file(RUI)
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("ROUND_UNKNOWN")):
         await complaints.file(round_id="round-void")
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("ROUND_UNKNOWN")):
         await complaints.file(account_id=demo, round_id="round-settled")
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("ROUND_UNKNOWN")):
         await complaints.file(OPERATOR, account_id=demo, round_id="hand-1")
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("SESSION_UNKNOWN")):
         await complaints.file(session_id=str(ledger.at_roulette[1].session_id))
     with pytest.raises(Refused, check=_has_reason("ROUND_UNKNOWN")):
         await complaints.file(round_id="round-of-yesterday")
@@ -300,7 +300,7 @@ async def test_no_complaint_is_closed_without_an_answer(complaints: ComplaintDri
 async def test_another_player_sees_and_adds_nothing(complaints: ComplaintDriver) -> None:
     reference = (await complaints.file()).reference
     for attempt in (complaints.get(reference, RUI), complaints.add(reference, RUI)):
-        with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+        with pytest.raises(Refused, check=_has_reason("COMPLAINT_UNKNOWN")):
             await attempt
     assert len((await complaints.get(reference, OPERATOR)).steps) == 1
     for unknown in (complaints.get("R-2026-999999"), complaints.add("R-2026-999999")):
@@ -477,8 +477,25 @@ async def test_g3_no_player_gets_the_answer_of_another(complaints: ComplaintDriv
         request_id="file-1", account_id=str(complaints.ledger.ana.account_id), round_id="round-settled", text="Mine."
     )
     await complaints.service.file_complaint(request, ANA)
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("ACCOUNT_UNKNOWN")):
         await complaints.service.file_complaint(request, RUI)
+
+
+@pytest.mark.guarantee("G7")
+async def test_g7_a_repeated_command_does_not_show_whose_what_it_names_is(complaints: ComplaintDriver) -> None:
+    """Were only one refusal stored, the same request id with other content would be refused after that one alone."""
+    ana, nobody = str(complaints.ledger.ana.account_id), str(uuid4())
+    reference = (await complaints.file()).reference
+    for number, (account_id, named) in enumerate(((ana, reference), (nobody, "R-2026-999999"))):
+        for text in ("One.", "Another."):
+            file = pb.FileComplaintRequest(
+                request_id=f"file-{number}", account_id=account_id, round_id="round-settled", text=text
+            )
+            add = pb.AddToComplaintRequest(request_id=f"add-{number}", reference=named, text=text)
+            with pytest.raises(Refused, check=_has_reason("ACCOUNT_UNKNOWN")):
+                await complaints.service.file_complaint(file, RUI)
+            with pytest.raises(Refused, check=_has_reason("COMPLAINT_UNKNOWN")):
+                await complaints.service.add_to_complaint(add, RUI)
 
 
 @pytest.mark.guarantee("G3")
@@ -517,7 +534,7 @@ async def test_g5_the_player_gets_a_fact_for_every_step(complaints: ComplaintDri
     await complaints.review(reference)
     await complaints.answer(reference)
     answered = await complaints.get(reference)
-    with pytest.raises(Refused, check=_has_reason("NOT_YOURS")):
+    with pytest.raises(Refused, check=_has_reason("COMPLAINT_UNKNOWN")):
         await complaints.add(reference, RUI)
     player_facts = await _facts(connection)
     assert {fact.subject for fact in player_facts} == {"feltro.player.ana.wallet"}
@@ -557,7 +574,7 @@ async def test_an_invalid_list_request_is_refused(complaints: ComplaintDriver, l
     ana = str(ledger.ana.account_id)
     cases = [
         (pb.ListComplaintsRequest(), ANA, "INVALID"),
-        (pb.ListComplaintsRequest(account_id=ana), RUI, "NOT_YOURS"),
+        (pb.ListComplaintsRequest(account_id=ana), RUI, "ACCOUNT_UNKNOWN"),
         (pb.ListComplaintsRequest(account_id=str(uuid4())), ANA, "ACCOUNT_UNKNOWN"),
         (pb.ListComplaintsRequest(account_id=ana, page_size=501), ANA, "INVALID"),
         (pb.ListComplaintsRequest(account_id=ana, page_size=-1), ANA, "INVALID"),
@@ -605,7 +622,7 @@ async def test_players_file_and_operators_answer_over_grpc(wallet_client: Wallet
     assert refusal_reason(refused.value) == "SCOPE_MISSING"
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wallet_client.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=rui)
-    assert (refused.value.code(), refusal_reason(refused.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
+    assert (refused.value.code(), refusal_reason(refused.value)) == (grpc.StatusCode.NOT_FOUND, "COMPLAINT_UNKNOWN")
 
     await wallet_client.complaints.AnswerComplaint(answer, metadata=wallet_client.operator)
     shown = await wallet_client.complaints.GetComplaint(pb.GetComplaintRequest(reference=reference), metadata=ana)

@@ -419,19 +419,31 @@ async def test_each_method_accepts_only_its_scopes(wallet_client: WalletClient) 
     as_ana = wallet_client.bearer("player", "ana")
     mine = await wallet_client.wallet.GetRound(wallet_pb2.GetRoundRequest(round_id=round_.round_id), metadata=as_ana)
     assert {stake.account_id for stake in mine.round.stakes} == {ana.account_id}
-    for call in (
-        wallet_client.wallet.GetBalance(wallet_pb2.GetBalanceRequest(account_id=rui.account_id), metadata=as_ana),
-        wallet_client.wallet.ListTransactions(
-            wallet_pb2.ListTransactionsRequest(account_id=rui.account_id), metadata=as_ana
+    for call, reason in (
+        (
+            wallet_client.wallet.GetBalance(wallet_pb2.GetBalanceRequest(account_id=rui.account_id), metadata=as_ana),
+            "ACCOUNT_UNKNOWN",
         ),
-        wallet_client.wallet.ListTransactions(
-            wallet_pb2.ListTransactionsRequest(session_id=rui.session_id), metadata=as_ana
+        (
+            wallet_client.wallet.ListTransactions(
+                wallet_pb2.ListTransactionsRequest(account_id=rui.account_id), metadata=as_ana
+            ),
+            "ACCOUNT_UNKNOWN",
         ),
-        wallet_client.wallet.ListOpenRounds(wallet_pb2.ListOpenRoundsRequest(table_id="t1"), metadata=as_ana),
+        (
+            wallet_client.wallet.ListTransactions(
+                wallet_pb2.ListTransactionsRequest(session_id=rui.session_id), metadata=as_ana
+            ),
+            "SESSION_UNKNOWN",
+        ),
+        (
+            wallet_client.wallet.ListOpenRounds(wallet_pb2.ListOpenRoundsRequest(table_id="t1"), metadata=as_ana),
+            "NOT_YOURS",
+        ),
     ):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await call
-        assert refusal_reason(refused.value) == "NOT_YOURS"
+        assert refusal_reason(refused.value) == reason
     deposit = wallet_pb2.DepositRequest(request_id="d", account_id=ana.account_id, amount_cents=100)
     for metadata, expected in ((as_ana, "SCOPE_MISSING"), (wallet_client.game, "SCOPE_MISSING"), ((), "TOKEN_INVALID")):
         with pytest.raises(grpc.aio.AioRpcError) as no_scope:

@@ -160,11 +160,13 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
         (sessions.AnnounceRound, session_pb2.AnnounceRoundRequest(table=table, round_id="t1.2")),
         (
             sessions.SetInactivityPolicy,
-            session_pb2.SetInactivityPolicyRequest(table_id="t1", policy=session_pb2.InactivityPolicy()),
+            session_pb2.SetInactivityPolicyRequest(table_id="t1", policy=session_pb2.InactivityPolicy(invite=False)),
         ),
         (
             sessions.ApplySpecificRules,
-            session_pb2.ApplySpecificRulesRequest(table=table, version=1, policy=session_pb2.InactivityPolicy()),
+            session_pb2.ApplySpecificRulesRequest(
+                table=table, version=1, policy=session_pb2.InactivityPolicy(invite=False)
+            ),
         ),
         (
             complaints.FileComplaint,
@@ -180,7 +182,10 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
             complaints.AnswerComplaint,
             complaint_pb2.AnswerComplaintRequest(reference=reference, text="so"),
         ),
-        (wallet_client.platform.SetPlatformSwitch, platform_pb2.SetPlatformSwitchRequest(reason="drill")),
+        (
+            wallet_client.platform.SetPlatformSwitch,
+            platform_pb2.SetPlatformSwitchRequest(enabled=False, reason="drill"),
+        ),
         (
             intake.RecordIntent,
             audit_pb2.RecordIntentRequest(action_id=str(uuid4()), method="feltro.x.Y/Z", request="{}"),

@@ -560,6 +560,79 @@ async def test_a_longer_policy_applies_at_once_and_is_logged(wallet: InProcessWa
     assert (change.changed_by, change.before.idle_seconds, change.after) == ("back-office", 180, answer.policy)
 
 
+async def policies_in_force(wallet: InProcessWallet, *table_ids: str) -> list[int]:
+    """The seconds until the invitation at each table, as operators read them."""
+    requests = [session_pb2.GetInactivityPolicyRequest(table_id=table_id) for table_id in table_ids]
+    answers = [await wallet.session_service.get_inactivity_policy(request, OPERATOR) for request in requests]
+    return [answer.policy.idle_seconds for answer in answers]
+
+
+@pytest.mark.rule("804/2015:28")
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_policy_set_for_the_listed_table_holds_at_the_tables_of_all_its_players(
+    wallet: InProcessWallet,
+    declared: bool,  # noqa: FBT001
+) -> None:
+    """Also at those that open later; and no owner of one of them undoes it with the rules it was set after."""
+    law = session_pb2.InactivityPolicy(invite=True)
+    if declared:
+        await wallet.open_table("solo", INDIVIDUAL)
+    await wallet.open_table("solo-a", INDIVIDUAL, configured_table_id="solo")
+    ana = await wallet.sit_down("ana", "solo-a")
+    await wallet.session_service.apply_specific_rules(rules_of("solo-a", 1, law), GAME)
+    assert await policies_in_force(wallet, "solo", "solo-a") == [180, 180]
+
+    await wallet.session_service.set_inactivity_policy(policy_of("solo", idle_seconds=600), OPERATOR)
+    for epoch, table_id in ((1, "solo-b"), (2, "solo-a")):
+        await wallet.open_table(table_id, INDIVIDUAL, epoch=epoch, configured_table_id="solo")
+        applied = await wallet.session_service.apply_specific_rules(rules_of(table_id, 1, law, epoch), GAME)
+        assert applied.policy.idle_seconds == 600
+    rui = await wallet.sit_down("rui", "solo-b")
+    assert await policies_in_force(wallet, "solo", "solo-a", "solo-b") == [600, 600, 600]
+    await wallet.advance_clock(600)
+    assert (await wallet.session_state(ana), await wallet.session_state(rui)) == (ACTIVE, ACTIVE)
+    await wallet.advance_clock(1)
+    assert (await wallet.session_state(ana), await wallet.session_state(rui)) == (INVITED, INVITED)
+
+    await wallet.session_service.apply_specific_rules(rules_of("solo-b", 2, law), GAME)
+    assert await policies_in_force(wallet, "solo", "solo-a", "solo-b") == [180, 180, 180]
+    seconds = [each.after.idle_seconds for each in (await wallet.policy_changes("solo")).changes]
+    assert seconds == [180, 600]
+
+
+@pytest.mark.guarantee("G8")
+async def test_g8_a_stale_owner_of_a_players_table_changes_no_policy(wallet: InProcessWallet) -> None:
+    await wallet.open_table("solo-a", INDIVIDUAL, epoch=3, configured_table_id="solo")
+    late = rules_of("solo-a", 7, session_pb2.InactivityPolicy(invite=True, idle_seconds=900), epoch=2)
+
+    with pytest.raises(Refused) as refused:
+        await wallet.session_service.apply_specific_rules(late, GAME)
+
+    assert refused.value.reason == "STALE_EPOCH"
+    assert await policies_in_force(wallet, "solo", "solo-a") == [180, 180]
+
+
+async def test_the_policy_of_an_unknown_table_is_unknown(wallet: InProcessWallet) -> None:
+    with pytest.raises(Refused) as refused:
+        await policies_in_force(wallet, "nowhere")
+    assert (refused.value.reason, refused.value.facts) == ("TABLE_UNKNOWN", {"table_id": "nowhere"})
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_invitations_are_switched_off_on_purpose_only(wallet: InProcessWallet) -> None:
+    """A policy that says nothing of invitations is refused, and not read as one without them."""
+    seat = await at_individual_table(wallet)
+    silent = session_pb2.InactivityPolicy(idle_seconds=600)
+
+    with pytest.raises(Refused) as refused:
+        await wallet.session_service.set_inactivity_policy(
+            session_pb2.SetInactivityPolicyRequest(table_id=seat.table_id, policy=silent), OPERATOR
+        )
+
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "policy.invite"})
+    assert await policies_in_force(wallet, seat.table_id) == [180]
+
+
 @pytest.mark.rule("804/2015:28.a")
 async def test_a_policy_shorter_than_the_law_is_refused(wallet: InProcessWallet) -> None:
     seat = await at_individual_table(wallet)
@@ -590,7 +663,7 @@ async def test_every_change_of_a_policy_is_logged_with_actor_time_and_both_polic
     late = await wallet.session_service.set_inactivity_policy(
         policy_of(other, **numbers, rebuy_grace_seconds=62), OPERATOR
     )
-    off = session_pb2.SetInactivityPolicyRequest(table_id=other, policy=session_pb2.InactivityPolicy())
+    off = session_pb2.SetInactivityPolicyRequest(table_id=other, policy=session_pb2.InactivityPolicy(invite=False))
     never = await wallet.session_service.set_inactivity_policy(off, OPERATOR)
 
     changes = (await wallet.policy_changes(seat.table_id)).changes

@@ -68,7 +68,7 @@ async def test_refusals_carry_reason_and_facts(wallet_client: WalletClient) -> N
         "RULE_VIOLATED",
         {"field": "policy.idle_seconds", "bound": "180", "rule": "804/2015:28.a"},
     )
-    assert (foreign.value.code(), refusal_reason(foreign.value)) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
+    assert (foreign.value.code(), refusal_reason(foreign.value)) == (grpc.StatusCode.NOT_FOUND, "SESSION_UNKNOWN")
     assert refusal_reason(moved.value) == "SCOPE_MISSING"
 
 

@@ -211,16 +211,16 @@ async def test_a_player_sees_and_changes_only_their_own_sessions(wallet: InProce
     rui, sessions = player("rui"), wallet.session_service
     session_id = {"session_id": seat.session_id}
 
-    for call in (
-        wallet.end_session(seat, rui),
-        sessions.get_session(session_pb2.GetSessionRequest(**session_id), rui),
-        sessions.record_activity(session_pb2.RecordActivityRequest(**session_id), rui),
-        sessions.list_sessions(session_pb2.ListSessionsRequest(player_id="ana"), rui),
-        sessions.end_player_sessions(session_pb2.EndPlayerSessionsRequest(player_id="ana"), rui),
+    for call, reason in (
+        (wallet.end_session(seat, rui), "SESSION_UNKNOWN"),
+        (sessions.get_session(session_pb2.GetSessionRequest(**session_id), rui), "SESSION_UNKNOWN"),
+        (sessions.record_activity(session_pb2.RecordActivityRequest(**session_id), rui), "SESSION_UNKNOWN"),
+        (sessions.list_sessions(session_pb2.ListSessionsRequest(player_id="ana"), rui), "NOT_YOURS"),
+        (sessions.end_player_sessions(session_pb2.EndPlayerSessionsRequest(player_id="ana"), rui), "NOT_YOURS"),
     ):
         with pytest.raises(Refused) as refused:
             await call
-        assert refused.value.reason == "NOT_YOURS"
+        assert refused.value.reason == reason
     assert await wallet.session_state(seat) == ACTIVE
 
 

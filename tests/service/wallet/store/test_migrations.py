@@ -150,7 +150,9 @@ async def test_policy_changes_mean_the_same_in_columns(postgres: EmbeddedPostgre
 
             # The service writes the next one, and it is the newest.
             await wallet.open_table("t-1", INDIVIDUAL)
-            off = session_pb2.SetInactivityPolicyRequest(table_id="t-1", policy=session_pb2.InactivityPolicy())
+            off = session_pb2.SetInactivityPolicyRequest(
+                table_id="t-1", policy=session_pb2.InactivityPolicy(invite=False)
+            )
             answer = await wallet.session_service.set_inactivity_policy(off, OPERATOR)
             newest, *others = (await wallet.policy_changes("t-1")).changes
             assert (newest.change_no, newest.before, newest.after) == (2 * len(CHANGES) + 1, LAW, answer.policy)

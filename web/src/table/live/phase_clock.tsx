@@ -35,7 +35,7 @@ function useRoundEnd(
   useLayoutEffect(
     () =>
       table.onEvent((event) => {
-        if (event.round_settled) setEnding({ nextRoundAt: event.round_settled.next_round_at });
+        if (event.round_settled) setEnding({ nextRoundAt: event.round_settled.next_round_opens_at });
         else if (event.round_voided) setEnding({ voidWords: voidText(event.round_voided, emptied) });
         else if (event.round_opened || event.table_emptied) setEnding({});
       }),

@@ -1,0 +1,82 @@
+"""A command of an operator says what it does: leaving a field out does nothing that its author did not mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from feltro.table.v1 import any_topic_pb2
+from gateway.contracts.bounds import REQUEST_ID_FIELD, bounds_of
+from gateway.contracts.descriptors import message_type
+from gateway.contracts.methods import Contracts
+
+CONTRACTS = Contracts()
+
+# Fields of operators' commands that may be left out, and what that does. A field that does something strong when it is
+# left out does not belong here: it is `optional`, so that its absence shows, and required.
+MAY_BE_LEFT_OUT = {
+    "feltro.table.v1.ConfigureTableRequest.effective_at": "the version takes effect at once, as most do",
+    "feltro.table.v1.TableConfiguration.betting_window_ms": "refused at a multi-player table, unused at others",
+    "feltro.table.v1.TableConfiguration.cancel_forbidden": "players may take bets back",
+    "feltro.table.v1.TableConfiguration.inactivity": "the regulation's own numbers",
+    "feltro.table.v1.TableConfiguration.result_shown_ms": "the result is shown by the next round's picture alone",
+    "feltro.table.v1.TableConfiguration.seats": "refused at a multi-player table, unused at others",
+    "feltro.table.v1.SetSwitchRequest.table_id": "refused for a switch of one table",
+    "feltro.roulette.v1.SpecificRules.call_bets": "no call bets are offered",
+    "feltro.roulette.v1.SpecificRules.maxima": "the regulation's own maxima",
+    "feltro.roulette.v1.SpecificRules.total_maximum_cents": "no cap but the maxima of the places",
+    "feltro.roulette.v1.SpecificRules.without_doubles": "the bets that the regulation allows are offered",
+    "feltro.wallet.v1.InactivityPolicy.end_after_seconds": "the regulation's own number",
+    "feltro.wallet.v1.InactivityPolicy.idle_seconds": "the regulation's own number",
+    "feltro.wallet.v1.InactivityPolicy.missed_rounds": "the regulation's own number",
+    "feltro.wallet.v1.InactivityPolicy.rebuy_grace_seconds": "the platform's own number",
+    "feltro.wallet.v1.InactivityPolicy.warn_after_seconds": "the platform's own number",
+    "feltro.wallet.v1.BlockAccountRequest.reason": "the record has no reason",
+    "feltro.wallet.v1.CloseComplaintRequest.text": "the record has no remark",
+    "feltro.wallet.v1.DepositRequest.reference": "the transfer has no reference",
+    "feltro.wallet.v1.Device.agent": "the record does not name it",
+    "feltro.wallet.v1.Device.fingerprint": "the record does not name it",
+    "feltro.wallet.v1.Device.kind": "the record does not name it",
+    "feltro.wallet.v1.ReviewComplaintRequest.text": "the record has no remark",
+    "feltro.wallet.v1.StartSessionRequest.device": "the record does not name it",
+    "feltro.wallet.v1.UnblockAccountRequest.reason": "the record has no reason",
+    "feltro.wallet.v1.WithdrawRequest.reference": "the transfer has no reference",
+}
+
+
+def test_every_field_of_an_operators_command_is_required_or_does_nothing_when_left_out() -> None:
+    found: set[str] = set()
+    for method in CONTRACTS.methods:
+        if method.scopes == {"operator"} and not method.is_read_only:
+            paths = {name for binding in method.bindings for name in binding.variables}
+            found |= {
+                field.full_name
+                for field in _fields(method.descriptor.input_type, set())
+                if not bounds_of(field).required and field.name not in {*paths, REQUEST_ID_FIELD, "address"}
+            }
+    for message in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES):
+        found |= {field.full_name for field in _fields(message, set()) if not bounds_of(field).required}
+    assert found == MAY_BE_LEFT_OUT.keys()
+
+
+def test_what_is_required_can_be_told_from_what_is_left_out() -> None:
+    """A bool without presence reads as false whether it was sent or not."""
+    wrong = [
+        field.full_name
+        for method in CONTRACTS.methods
+        for field in _fields(method.descriptor.input_type, set())
+        if bounds_of(field).required and field.type == FieldDescriptor.TYPE_BOOL and not field.has_presence
+    ]
+    assert wrong == []
+
+
+def _fields(message: Descriptor, seen: set[str]) -> Iterator[FieldDescriptor]:
+    """Yields the fields of a request and of the platform's messages inside it."""
+    if message.full_name in seen:
+        return
+    seen.add(message.full_name)
+    for field in message.fields:
+        yield field
+        if field.type == FieldDescriptor.TYPE_MESSAGE and message_type(field).full_name.startswith("feltro."):
+            yield from _fields(message_type(field), seen)
