@@ -69,8 +69,8 @@ class _TableHost(Generic[Bets, Outcome]):
     def closed_reason(self) -> str | None:
         return self._catalogue.closed_reason(self._placement_id)
 
-    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        await self._catalogue.switch_off(None if whole_game else self._placement_id, reason)
+    def switch_off(self, reason: str, *, whole_game: bool) -> None:
+        self._catalogue.switch_off(None if whole_game else self._placement_id, reason)
 
     async def refill_demo_account(self, player_id: str, request_id: str) -> None:
         request = refill_request(player_id, request_id)

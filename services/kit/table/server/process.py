@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic
 
@@ -182,6 +183,9 @@ class GameProcess(Generic[Bets, Outcome]):
                     await placement.drain()
             except TimeoutError:
                 _log.warning("tables were left in the middle of a round, which their next owner ends")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(settings.stop_grace_s):
+                    await catalogue.log_switches()
         finally:
             await server.stop(settings.stop_grace_s)
             await supervisor.cancel_all()
