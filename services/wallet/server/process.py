@@ -73,7 +73,7 @@ class WalletServer:
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
         outbox = OutboxPublisher(engine, bus)
-        store = LedgerStore(clock, session_clock, settings.limits)
+        store = LedgerStore(clock, session_clock, settings.limits, settings.payout_limits)
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
         services: list[Service] = [
             WalletService(engine, commits, clock),

@@ -5,11 +5,12 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from feltro.wallet.v1 import session_pb2, types_pb2
-from services.kit.access.identity import Caller
+from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.wire_format import timestamp
 from services.wallet.model import inactivity, refusals
 from services.wallet.model.state import (
+    EPOCH_JUMP_LIMIT,
     Device,
     EndCause,
     InactivityPolicy,
@@ -21,7 +22,7 @@ from services.wallet.model.state import (
 )
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import sees_everybody, verify_access
+from services.wallet.server.access import sees_everybody, verify_access, verify_game
 from services.wallet.server.idempotency import answer_once
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
@@ -51,12 +52,17 @@ class SessionService:
     async def start_session(self, request: session_pb2.StartSessionRequest, caller: Caller) -> bytes:
         fields.printable_id("request_id", request.request_id)
         table_id, device = fields.bus_safe_id("table_id", request.table_id), _device(request.device)
+        if GAME in caller.scopes:
+            fields.id_of_table("request_id", request.request_id, table_id)
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)
             if account is not None:
                 verify_access(caller, account.player_id)
-            return account, await session_rows.lock_table(connection, table_id)
+            table = await session_rows.lock_table(connection, table_id)
+            if table is not None:
+                verify_game(caller, table.game, table_id)
+            return account, table
 
         async def execute(
             connection: AsyncConnection, subject: tuple[PlayerAccount | None, Table | None]
@@ -97,8 +103,7 @@ class SessionService:
     ) -> session_pb2.EndSessionResponse:
         cause = _cause(request.cause, caller)
         async with self._engine.begin() as connection:
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            session_no = await _find(connection, request.session_id, caller)
             (session,) = await self._end(connection, [session_no], cause)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
@@ -132,8 +137,7 @@ class SessionService:
         self, request: session_pb2.RecordActivityRequest, caller: Caller
     ) -> session_pb2.RecordActivityResponse:
         async with self._engine.begin() as connection:
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            session_no = await _find(connection, request.session_id, caller)
             if not await session_rows.record_activity(connection, session_no, self._session_clock.now()):
                 raise refusals.session_ended(request.session_id, SessionState.ENDED.name)
         return session_pb2.RecordActivityResponse()
@@ -143,9 +147,9 @@ class SessionService:
     ) -> session_pb2.AnnounceRoundResponse:
         """Warns invited sessions. A repeated announcement warns nobody twice and names the same sessions."""
         table_id = fields.bus_safe_id("table_id", request.table.table_id)
-        round_id = fields.printable_id("round_id", request.round_id)
+        round_id = fields.id_of_table("round_id", request.round_id, table_id)
         async with self._engine.begin() as connection:
-            table = await _lock_owned_table(connection, table_id, request.table.epoch)
+            table = await _lock_owned_table(connection, table_id, request.table.epoch, caller)
             refused = await _betting_refusal(connection, table, round_id)
             warned = [] if refused else await self._warn(connection, table, round_id)
         if refused:
@@ -169,8 +173,7 @@ class SessionService:
         async with self._engine.connect() as connection:
             # The session and its summary have to be of one moment.
             await connection.execution_options(isolation_level="REPEATABLE READ")
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_access(caller, player_id)
+            session_no = await _find(connection, request.session_id, caller)
             (session,) = await session_rows.load(connection, [session_no])
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
         return session_pb2.GetSessionResponse(session=session_message(session), summary=summaries[session_no])
@@ -198,6 +201,9 @@ class SessionService:
         table_id = fields.bus_safe_id("table_id", request.table_id)
         wanted = fields.page_request(request)
         async with self._engine.connect() as connection:
+            game = await accounts.find_table_game(connection, table_id)
+            if game is not None:
+                verify_game(caller, game, table_id)
             found = await session_rows.page_at_table(
                 connection, table_id, after_no=wanted.position, size=wanted.row_limit
             )
@@ -227,7 +233,7 @@ class SessionService:
         """
         table_id = fields.bus_safe_id("table_id", request.table.table_id)
         async with self._engine.begin() as connection:
-            table = await _lock_owned_table(connection, table_id, request.table.epoch)
+            table = await _lock_owned_table(connection, table_id, request.table.epoch, caller)
             policy = table.policy
             if request.version > table.rules_version:
                 policy = _validated_policy(table, request.policy)
@@ -303,11 +309,22 @@ async def _lock_table(connection: AsyncConnection, table_id: str) -> Table:
     return table
 
 
-async def _lock_owned_table(connection: AsyncConnection, table_id: str, epoch: int) -> Table:
+async def _find(connection: AsyncConnection, session_id: str, caller: Caller) -> int:
+    """Returns the number of a session that the caller may see and end."""
+    found = await session_rows.find(connection, session_id)
+    verify_access(caller, found.player_id)
+    verify_game(caller, found.game, found.table_id)
+    return found.no
+
+
+async def _lock_owned_table(connection: AsyncConnection, table_id: str, epoch: int, caller: Caller) -> Table:
     """Locks a table for its owner (G8); a higher epoch shuts out all lower ones from now on."""
     table = await _lock_table(connection, table_id)
+    verify_game(caller, table.game, table_id)
     if epoch < table.epoch:
         raise refusals.stale_epoch(table.table_id, epoch, table.epoch)
+    if epoch - table.epoch > EPOCH_JUMP_LIMIT:
+        raise refusals.epoch_too_high(table.table_id, epoch, table.epoch)
     if epoch > table.epoch:
         await accounts.raise_epoch(connection, table.no, epoch)
     return table

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.wallet.model import ids, refusals
-from services.wallet.model.state import Mode, Play
+from services.wallet.model.state import EPOCH_JUMP_LIMIT, Mode, Play
 
 _OPEN_ACCOUNT = text("""
 WITH opened AS (
@@ -39,6 +39,8 @@ SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no
 _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
 """)
+_GAME = text("SELECT game FROM tables WHERE table_id = :table_id")
+_HIGHEST_EPOCH = text("SELECT max(epoch) FROM tables WHERE game = :game")
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
 
@@ -59,9 +61,10 @@ class PlayerAccount:
 
 @dataclass(frozen=True, slots=True)
 class TableRegistration:
-    """A game service's description of a table that it opens."""
+    """A game service's description of a table that it registers or opens."""
 
     table_id: str
+    # 0 before anybody has opened it.
     epoch: int
     game: str
     regulation: str
@@ -103,27 +106,63 @@ async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: 
     await connection.execute(_BLOCK, {"account_no": account_no, "blocked": blocked})
 
 
+async def find_table_game(connection: AsyncConnection, table_id: str) -> str | None:
+    """Returns the game of a table; None if there is no such table."""
+    game: str | None = (await connection.execute(_GAME, {"table_id": table_id})).scalar_one_or_none()
+    return game
+
+
+async def register_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> None:
+    """Adds a table, if there is none of its id; refuses one of another game."""
+    await _find_or_add(connection, table, at)
+
+
 async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
-    """Registers a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+    """Adds a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+    found = await _find_or_add(connection, table, at)
+    if found is None:
+        return []
+    table_no, epoch = found
+    if table.epoch < epoch:
+        raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
+    await _verify_epoch(connection, table, epoch)
+    await raise_epoch(connection, table_no, table.epoch)
+    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+
+
+async def _find_or_add(connection: AsyncConnection, table: TableRegistration, at: datetime) -> tuple[int, int] | None:
+    """Locks a table and returns its number and epoch; None if it was added."""
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
     if row is None:
+        await _verify_epoch(connection, table, 0)
         values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}
         values |= {"mode": table.mode, "play": table.play, "epoch": table.epoch, "at": at}
         await connection.execute(_NEW_TABLE, values)
-        return []
+        return None
     table_no, game, regulation, mode, play, epoch = row
+    if game != table.game:
+        raise refusals.wrong_game(table.game, (table.table_id, game))
     for field, was, now in (
-        ("game", game, table.game),
         ("regulation", regulation, table.regulation),
         ("mode", mode, table.mode),
         ("play", play, table.play),
     ):
         if was != now:
             raise refusals.table_differs(table.table_id, field)
-    if table.epoch < epoch:
-        raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
-    await raise_epoch(connection, table_no, table.epoch)
-    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+    return table_no, epoch
+
+
+async def _verify_epoch(connection: AsyncConnection, table: TableRegistration, current_epoch: int) -> None:
+    """Refuses an epoch that no sequence of takeovers leads to.
+
+    A player's own table may have been closed for years while its configured table changed hands, so the game's other
+    tables are looked at, too.
+    """
+    if table.epoch - current_epoch <= EPOCH_JUMP_LIMIT:
+        return
+    highest = (await connection.execute(_HIGHEST_EPOCH, {"game": table.game})).scalar_one() or 0
+    if table.epoch - highest > EPOCH_JUMP_LIMIT:
+        raise refusals.epoch_too_high(table.table_id, table.epoch, max(current_epoch, highest))
 
 
 async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:

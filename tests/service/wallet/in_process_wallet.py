@@ -20,7 +20,7 @@ from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, types
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
-from services.wallet.model.state import RelevantEventLimits
+from services.wallet.model.state import PayoutLimits, RelevantEventLimits
 from services.wallet.outbox.facts import player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.session_service import SessionService
@@ -44,11 +44,11 @@ T0 = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
 AnswerT = TypeVar("AnswerT", bound=Message)
 
 
-def caller(scope: str, subject: str) -> Caller:
-    return Caller(subject, frozenset({scope}), time.time() + 3600)
+def caller(scope: str, subject: str, game: str = "") -> Caller:
+    return Caller(subject, frozenset({scope}), time.time() + 3600, game=game)
 
 
-GAME, OPERATOR = caller("game", "games"), caller("operator", "back-office")
+GAME, OPERATOR = caller("game", "games", "game"), caller("operator", "back-office")
 
 
 def player(player_id: str) -> Caller:
@@ -89,12 +89,17 @@ class InProcessWallet:
     """One replica of the wallet, whose services are called directly."""
 
     def __init__(
-        self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind, limits: RelevantEventLimits
+        self,
+        engine: AsyncEngine,
+        clock: ManualClock,
+        kind: SessionClockKind,
+        limits: RelevantEventLimits,
+        payout_limits: PayoutLimits | None = None,
     ) -> None:
         self.engine = engine
         self.clock = clock
         self.session_clock = SessionClock(engine, clock, kind)
-        store = LedgerStore(clock, self.session_clock, limits)
+        store = LedgerStore(clock, self.session_clock, limits, payout_limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet_service = WalletService(engine, self.group_commit, clock)
         self.session_service = SessionService(engine, clock, self.session_clock)
@@ -342,10 +347,11 @@ async def open_wallet(
     clock: ManualClock | None = None,
     kind: SessionClockKind = SessionClockKind.ADVANCEABLE,
     limits: RelevantEventLimits | None = None,
+    payout_limits: PayoutLimits | None = None,
 ) -> AsyncIterator[InProcessWallet]:
     """Runs a wallet on a database; leaving it and opening another one is a restart."""
     engine = postgresql.connect(url, "feltro-wallet", 8)
-    wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits())
+    wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits(), payout_limits)
     await wallet.session_clock.refresh()
     lanes = asyncio.create_task(wallet.group_commit.run())
     try:

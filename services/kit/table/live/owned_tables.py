@@ -284,7 +284,12 @@ class OwnedTables(Generic[Bets, Outcome]):
         if len(self._tables) >= TABLES_LIMIT:
             raise refusals.overloaded(TABLES_LIMIT)
         runtime, journal = self._dependencies, self._dependencies.journal
-        wallet = await self._recovery.open_at_wallet(table_id)
+        try:
+            wallet = await self._recovery.open_at_wallet(table_id)
+        except StaleOwner:
+            # Whatever took this table, these tables have another owner, or get one with a higher epoch (G8).
+            self._superseded.set()
+            raise
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
         table: LiveTable[Bets, Outcome] = LiveTable(

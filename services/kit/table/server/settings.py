@@ -9,6 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
 from services.kit.settings import Environment, ListenAddress
+from services.kit.table.wallet.service_token import ServiceTokenSettings
 
 
 class TableClockKind(StrEnum):
@@ -18,7 +19,7 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(TokenSettings):
+class GameSettings(ServiceTokenSettings, TokenSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
@@ -28,8 +29,6 @@ class GameSettings(TokenSettings):
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn
-    # The service calls the wallet with this token, which has the scope `game`.
-    token_file: FilePath
     listen: ListenAddress
     # Tables to begin with, each until the operator enters specific rules for it.
     tables: FilePath | None = None

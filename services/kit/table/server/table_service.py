@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.access.identity import Caller
+from services.kit.access.identity import OPERATOR, Caller
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.configuration.cache import CatalogueCache
@@ -31,6 +31,7 @@ from services.kit.table.seat import Seat
 from services.kit.table.server import validation
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.client import Wallet, get_whole_round
+from services.kit.table.wallet.registration import TableRegistrar
 from services.kit.wire_format import timestamp
 
 LANGUAGES = ("pt", "en")
@@ -50,6 +51,7 @@ class TableService(Generic[Bets, Outcome]):
         switches: Switches,
         history: RoundHistory,
         wallet: Wallet,
+        registrar: TableRegistrar,
         clock: TableClock,
     ) -> None:
         self._game = game
@@ -60,6 +62,7 @@ class TableService(Generic[Bets, Outcome]):
         self._history = history
         self._open_rounds = OpenRounds(game.name, wallet, history)
         self._wallet = wallet
+        self._registrar = registrar
         self._clock = clock
 
     # -- finding and entering --------------------------------------------------------------------------------------
@@ -80,7 +83,7 @@ class TableService(Generic[Bets, Outcome]):
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
         table = await self._registry.table(validation.table_id(request.table_id))
-        if table.individual and not caller.scopes & {"operator", "game"}:
+        if table.individual and OPERATOR not in caller.scopes:
             _verify_own(table, caller)
         return table_pb2.GetTableResponse(
             table=table.snapshot(), own_seat=_own_seat(table, table.seat_of(caller.subject))
@@ -118,7 +121,7 @@ class TableService(Generic[Bets, Outcome]):
         self, request: table_pb2.ListTableRoundsRequest, caller: Caller
     ) -> table_pb2.ListTableRoundsResponse:
         placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
-        if request.table_id != placement_id and not caller.scopes & {"operator", "game"}:
+        if request.table_id != placement_id and OPERATOR not in caller.scopes:
             _verify_own_table_id(request.table_id, placement_id, caller)
         rules = self._catalogue.rules_in_force(placement_id).rules
         page = await self._history.list_table_rounds(
@@ -186,6 +189,7 @@ class TableService(Generic[Bets, Outcome]):
             effective_at=request.effective_at.ToDatetime(UTC) if request.HasField("effective_at") else None,
             entered_by=caller.subject,
             game=self._game,
+            register=self._registrar.register,
         )
         await self._catalogue.refresh()
         return table_pb2.ConfigureTableResponse(version=version)

@@ -20,7 +20,7 @@ from services.kit.table.configuration.switches import LOCK_KEY, REASON_CHARACTER
 from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
-from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration
+from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration, register_anything
 
 WITHIN_S = 60.0
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
@@ -37,7 +37,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def switches(engine: AsyncEngine, clock: ManualClock) -> Switches:
     tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("t1", "t2")]
-    await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame())
+    await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame(), register_anything)
     return Switches(engine, clock)
 
 
