@@ -21,6 +21,7 @@ from gateway.backends.local_service import GatewayService, local_methods
 from gateway.backends.operator_audit import OperatorAudit
 from gateway.backends.readiness import Readiness
 from gateway.backends.upstream import Upstream
+from gateway.backends.wallet_revocations import WalletRevocations
 from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import ReasonSets
 from gateway.http.application import ApplicationPart, EdgeApplication
@@ -46,11 +47,11 @@ class Gateway:
         contracts = Contracts()
         self._directory = Directory(bus, {WALLET_PACKAGE_PREFIX: settings.wallet_address})
         self._upstream = Upstream()
-        self._revocations = Revocations(bus)
+        dispatcher = Dispatcher(self._directory, self._upstream)
+        self._revocations = Revocations(WalletRevocations(dispatcher, self._upstream, settings.wallet_address))
         self._activity = Activity(bus)
         authenticator = Authenticator(settings.verifier(), self._revocations, self._activity)
         rate_limiter = RateLimiter(settings.limits())
-        dispatcher = Dispatcher(self._directory, self._upstream)
         service = self._gateway_service(contracts, dispatcher, rate_limiter)
         dispatcher.register_local(local_methods(service, authenticator))
         audited = OperatorAudit(dispatcher)

@@ -18,10 +18,12 @@ from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
 from services.wallet.outbox.publisher import OutboxPublisher
+from services.wallet.revocations.sweep import RevocationSweep
 from services.wallet.server.audit_service import AuditIntakeService, AuditService
 from services.wallet.server.complaint_service import ComplaintService
 from services.wallet.server.platform_service import PlatformService
 from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock
@@ -83,6 +85,7 @@ class WalletServer:
             AuditIntakeService(engine, clock),
             PlatformService(engine, clock),
             RelevantEventService(engine),
+            RevocationService(engine, clock),
         ]
         server = GrpcServer(settings.listen, settings.verifier(), services, refusals.DOMAIN, database_refusal)
         self.port = server.port
@@ -90,6 +93,7 @@ class WalletServer:
             commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
+            RevocationSweep(engine, clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
         supervisor.start(tasks)

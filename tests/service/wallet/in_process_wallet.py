@@ -23,6 +23,7 @@ from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import PayoutLimits, RelevantEventLimits
 from services.wallet.outbox.facts import player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock, SessionClockKind
@@ -105,6 +106,7 @@ class InProcessWallet:
         self.session_service = SessionService(engine, clock, self.session_clock)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
         self.relevant_event_service = RelevantEventService(engine)
+        self.revocation_service = RevocationService(engine, clock)
 
     # -- the first steps of nearly every test -----------------------------------------------------------------------
 

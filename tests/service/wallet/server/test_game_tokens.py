@@ -19,6 +19,7 @@ from feltro.wallet.v1 import (
     complaint_pb2,
     platform_pb2,
     relevant_events_pb2,
+    revocation_pb2,
     session_pb2,
     types_pb2,
     wallet_pb2,
@@ -28,7 +29,7 @@ from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_re
 
 pytestmark = pytest.mark.guarantee("G12")
 
-FILES = (wallet_pb2, session_pb2, complaint_pb2, platform_pb2, relevant_events_pb2, audit_pb2)
+FILES = (wallet_pb2, session_pb2, complaint_pb2, platform_pb2, relevant_events_pb2, audit_pb2, revocation_pb2)
 SERVICES: list[ServiceDescriptor] = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
 # They are about no table: a player's account is found before there is a session, and the switch is that of all games.
 ABOUT_NO_TABLE = {"FindAccount", "ListPlatformSwitches"}
