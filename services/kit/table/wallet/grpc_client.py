@@ -64,7 +64,7 @@ class GrpcWallet:
             if status is None or info is None or info.domain != _DOMAIN or info.reason in _OWN_FAULT_REASONS:
                 raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
-                raise StaleOwner(status.message, int(info.metadata["current_epoch"])) from None
+                raise StaleOwner(status.message, int(info.metadata.get("current_epoch") or 0)) from None
             raise refused_from(status) from None
 
     async def register_table(self, request: wallet_pb2.RegisterTableRequest) -> wallet_pb2.RegisterTableResponse:

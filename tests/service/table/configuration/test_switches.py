@@ -190,7 +190,7 @@ async def test_g12_a_fault_switches_off_at_once_and_no_refund_waits_for_the_log(
             ("", "x", PLATFORM),
             ("t1", "a", PLATFORM),
         ]
-        assert catalogue.closed_reason("t1") == "x" * REASON_CHARACTERS_LIMIT
+        assert (await switches.state()).off_reason("t1") == "x" * REASON_CHARACTERS_LIMIT
     finally:
         await background.cancel_and_wait([running])
         await bus.close()
