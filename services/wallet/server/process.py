@@ -27,6 +27,7 @@ from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.inactivity_watch import InactivityWatch
 from services.wallet.settings import WalletSettings
 from services.wallet.store import group_commit
@@ -77,9 +78,10 @@ class WalletServer:
         outbox = OutboxPublisher(engine, bus)
         store = LedgerStore(clock, session_clock, settings.limits, settings.payout_limits)
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
+        ended_facts = EndedSessionFacts(engine, outbox.wake)
         services: list[Service] = [
             WalletService(engine, commits, clock),
-            SessionService(engine, clock, session_clock),
+            SessionService(engine, clock, session_clock, ended_facts),
             ComplaintService(engine, clock),
             AuditService(engine),
             AuditIntakeService(engine, clock),
@@ -94,6 +96,7 @@ class WalletServer:
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
             RevocationSweep(engine, clock).run(),
+            ended_facts.run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
         supervisor.start(tasks)

@@ -8,7 +8,7 @@ from feltro.wallet.v1 import session_pb2, types_pb2
 from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.wire_format import timestamp
-from services.wallet.model import inactivity, refusals
+from services.wallet.model import ids, inactivity, refusals
 from services.wallet.model.state import (
     EPOCH_JUMP_LIMIT,
     Device,
@@ -29,6 +29,7 @@ from services.wallet.sessions import policies
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions import summary as session_summary
 from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.messages import changed_fact, session_message, started_fact
 from services.wallet.settings import WalletSettings
 from services.wallet.store import accounts, queries
@@ -42,8 +43,11 @@ class SessionService:
 
     descriptor = session_pb2.DESCRIPTOR.services_by_name["SessionService"]
 
-    def __init__(self, engine: AsyncEngine, clock: Clock, session_clock: SessionClock) -> None:
+    def __init__(
+        self, engine: AsyncEngine, clock: Clock, session_clock: SessionClock, ended_facts: EndedSessionFacts
+    ) -> None:
         self._engine = engine
+        self._ended_facts = ended_facts
         self._session_clock = session_clock
         self._clock = clock
 
@@ -54,6 +58,9 @@ class SessionService:
         table_id, device = fields.bus_safe_id("table_id", request.table_id), _device(request.device)
         if GAME in caller.scopes:
             fields.id_of_table("request_id", request.request_id, table_id)
+
+        if ids.is_wallet_id(request.account_id):
+            await self._ended_facts.publish_of_account(request.account_id)
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)
@@ -104,9 +111,10 @@ class SessionService:
         cause = _cause(request.cause, caller)
         async with self._engine.begin() as connection:
             session_no = await _find(connection, request.session_id, caller)
-            (session,) = await self._end(connection, [session_no], cause)
-            summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
-        return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
+            await self._end(connection, [session_no], cause)
+        # Without the table's lock: a long session's summary takes long, and others play on at the table.
+        session, summary = await self._session_with_summary(session_no)
+        return session_pb2.EndSessionResponse(session=session, summary=summary)
 
     async def end_player_sessions(
         self, request: session_pb2.EndPlayerSessionsRequest, caller: Caller
@@ -171,12 +179,17 @@ class SessionService:
         self, request: session_pb2.GetSessionRequest, caller: Caller
     ) -> session_pb2.GetSessionResponse:
         async with self._engine.connect() as connection:
-            # The session and its summary have to be of one moment.
-            await connection.execution_options(isolation_level="REPEATABLE READ")
             session_no = await _find(connection, request.session_id, caller)
+        session, summary = await self._session_with_summary(session_no)
+        return session_pb2.GetSessionResponse(session=session, summary=summary)
+
+    async def _session_with_summary(self, session_no: int) -> tuple[session_pb2.Session, session_pb2.SessionSummary]:
+        """Reads a session and its summary, of one moment."""
+        async with self._engine.connect() as connection:
+            await connection.execution_options(isolation_level="REPEATABLE READ")
             (session,) = await session_rows.load(connection, [session_no])
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
-        return session_pb2.GetSessionResponse(session=session_message(session), summary=summaries[session_no])
+        return session_message(session), summaries[session_no]
 
     async def list_sessions(
         self, request: session_pb2.ListSessionsRequest, caller: Caller

@@ -27,6 +27,7 @@ from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock, SessionClockKind
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.inactivity_watch import InactivityWatch
 from services.wallet.store.group_commit import GroupCommit
 from services.wallet.store.ledger_store import LedgerStore
@@ -103,7 +104,8 @@ class InProcessWallet:
         store = LedgerStore(clock, self.session_clock, limits, payout_limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet_service = WalletService(engine, self.group_commit, clock)
-        self.session_service = SessionService(engine, clock, self.session_clock)
+        self.ended_facts = EndedSessionFacts(engine, lambda: None)
+        self.session_service = SessionService(engine, clock, self.session_clock, self.ended_facts)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
         self.relevant_event_service = RelevantEventService(engine)
         self.revocation_service = RevocationService(engine, clock)
@@ -289,11 +291,16 @@ class InProcessWallet:
 
     async def player_facts(self, player_id: str) -> list[events_pb2.PlayerFact]:
         """Returns all facts about the player's sessions, in order."""
+        await self.ended_facts.publish()
         async with self.engine.connect() as connection:
             rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
         found = [fact for row in rows for fact in unpack(row) if fact.subject == player_subject(player_id)]
         facts = [events_pb2.PlayerFact.FromString(fact.payload) for fact in found]
         return [fact for fact in facts if fact.WhichOneof("fact") != "balance_changed"]
+
+    async def publish_ended_facts(self, *_: object) -> int:
+        """Tells the players of ended sessions."""
+        return await self.ended_facts.publish()
 
     async def fact_names(self, player_id: str) -> list[str]:
         """Returns the names of all facts about the player's sessions, in order."""

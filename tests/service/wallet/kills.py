@@ -177,7 +177,8 @@ async def _send(
     request: Message,
     before: Sequence[Message],
 ) -> None:
-    service = next(each for each in (wallet.wallet_service, wallet.revocation_service) if hasattr(each, method))
+    services: tuple[object, ...] = (wallet.wallet_service, wallet.revocation_service, wallet)
+    service = next(each for each in services if hasattr(each, method))
     command, caller = getattr(service, method), GAME if scope == "game" else OPERATOR
     for earlier in before:
         await command(earlier, caller)
