@@ -22,6 +22,7 @@ from gateway.backends.operator_audit import OperatorAudit
 from gateway.backends.readiness import Readiness
 from gateway.backends.trusted_addresses import ServiceAddress, TrustedAddresses
 from gateway.backends.upstream import Upstream
+from gateway.backends.wallet_revocations import WalletRevocations
 from gateway.contracts.methods import Contracts
 from gateway.contracts.reasons import ReasonSets
 from gateway.http.application import ApplicationPart, EdgeApplication
@@ -52,11 +53,11 @@ class Gateway:
         trusted = TrustedAddresses(settings.trusted_game_networks())
         self._directory = Directory(bus, {WALLET_PACKAGE_PREFIX: wallet}, trusted)
         self._upstream = Upstream(settings.transport())
-        self._revocations = Revocations(bus)
+        dispatcher = Dispatcher(self._directory, self._upstream)
+        self._revocations = Revocations(WalletRevocations(dispatcher, self._upstream, wallet))
         self._activity = Activity(bus)
         authenticator = Authenticator(settings.verifier(), self._revocations, self._activity)
         rate_limiter = RateLimiter(settings.limits())
-        dispatcher = Dispatcher(self._directory, self._upstream)
         service = self._gateway_service(contracts, dispatcher, rate_limiter)
         dispatcher.register_local(local_methods(service, authenticator))
         audited = OperatorAudit(dispatcher)

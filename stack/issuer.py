@@ -14,8 +14,6 @@ ISSUER = "feltro-development"
 AUDIENCE = "feltro"
 SCOPES = ("operator", "game", "player")
 DEFAULT_MINUTES = 60
-# Longer than a development platform stays up.
-SERVICE_TOKEN_MINUTES = 60 * 24 * 400
 
 
 class NoIssuerHere(RuntimeError):
@@ -58,17 +56,25 @@ class DevelopmentIssuer:
         # The gateway's own, for players of demonstrations: in production a mounted secret.
         self.demo_keys = KeyFolder(home / "demo")
 
+    def game_keys(self, game: str) -> KeyFolder:
+        """The key with which a game's service signs its own tokens; made on first use."""
+        keys = KeyFolder(self._home / "games" / game)
+        keys.prepare()
+        return keys
+
     def prepare(self) -> None:
         """Makes missing keys, and publishes the public halves."""
         self._keys.prepare()
         self.demo_keys.prepare()
 
     def token(self, scopes: Sequence[str], subject: str, minutes: float = DEFAULT_MINUTES) -> str:
-        """Signs a token; with the scope `player` the subject is the player's id."""
+        """Signs a token; the subject is the player's id with the scope `player`, and the game with the scope `game`."""
         self._require_keys()
         now = int(time.time())
         claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": subject, "scope": " ".join(scopes), "iat": now}
         claims |= {"exp": int(now + minutes * 60), "jti": secrets.token_hex(16)}
+        if "game" in scopes:
+            claims["game"] = subject
         return self._keys.key().sign(claims)
 
     def secret(self) -> bytes:
@@ -81,8 +87,8 @@ class DevelopmentIssuer:
         if not self._keys.key_file.exists():
             raise NoIssuerHere(self._keys.key_file)
 
-    def service_token_file(self, service: str) -> Path:
-        """Writes the token with which a game service calls others; a new one at each start of the platform."""
-        path = self._home / f"{service}.token"
-        write_private(path, self.token(["game"], service, SERVICE_TOKEN_MINUTES).encode())
+    def service_token_file(self, game: str) -> Path:
+        """Writes a token with which a game's service calls others for an hour, as an operator's issuer would."""
+        path = self._home / f"{game}.token"
+        write_private(path, self.token(["game"], game).encode())
         return path

@@ -1,79 +1,93 @@
 """Which tokens were revoked: one by logging out, or all of a subject's by the operator.
 
-Gateways share revocations through a bucket on the bus, where an entry expires with the last token that it is about. A
-gateway that has not seen the bucket since it started refuses every token; one that loses sight of it goes on with what
-it knows for `STALE_VIEW_LIMIT_S`, and then refuses every token too (G12), as for a signing key that may have been
-withdrawn. Settling and refunding need no token of a client, so no win waits for it.
+The wallet keeps them in its database, and every gateway reads from there what is new. A gateway that has not read them
+since it started refuses every token; one that loses sight of the wallet goes on with what it knows for
+`STALE_VIEW_LIMIT_S`, and then refuses every token too (G12), as for a signing key that may have been withdrawn. The bus
+has no part in it: who reaches the bus revokes nobody, and what the bus loses revokes nobody's token any less. Settling
+and refunding need no token of a client, so no win waits for this.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
-from google.protobuf.message import DecodeError
-from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
-
-from feltro.gateway.v1 import gateway_pb2
+from feltro.wallet.v1 import revocation_pb2
+from gateway.access.principals import Principal
 from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
-from services.kit.access.identity import CLOCK_SKEW_S, DEMO, Caller
+from services.kit.access.identity import DEMO, Caller
 from services.kit.access.published_keys import BLOCKING_REFRESH_AFTER_S
-from services.kit.bus.buckets import Bucket
-from services.kit.bus.outages import BUS_FAILURES, Outage
+from services.kit.access.revocation_keys import DEMO_KEY_PREFIX, subject_key, token_key
+from services.kit.bus.outages import Outage
 from services.kit.clock import seconds_since_boot
+from services.kit.refusal import Refused
 
-BUCKET = "feltro_revocations"
-# No revocation is kept longer, and so no token that was issued longer ago is accepted.
-NOTES_KEPT_S = 30 * 24 * 3600
 STALE_VIEW_LIMIT_S = BLOCKING_REFRESH_AFTER_S
+# How soon a gateway learns what another one has revoked.
+POLL_EVERY_S = 0.5
+ANSWER_TIMEOUT_S = 5.0
+PAGE_SIZE = 1_000
 CLEANUP_EVERY_S = 1.0
-# Some hundred thousand revocations; a full bucket refuses more (G11).
-BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
-# Guests can come and log out without end: they may fill a part of the bucket, and leave the rest to the operator.
+# Guests can come and log out without end: they leave room for the operator's revocations (G11).
 DEMO_REVOCATIONS_LIMIT = 20_000
 
-_DEMO = "demo."
 _log = logging.getLogger(__name__)
+
+
+class RevocationStore(Protocol):
+    """Keeps revocations durably: the wallet. Every failure is a `Refused`."""
+
+    async def page(self, request: revocation_pb2.ListRevocationsRequest) -> revocation_pb2.ListRevocationsResponse:
+        """Returns revocations in the order of their numbers."""
+
+    async def revoke_token(self, principal: Principal, reason: str) -> revocation_pb2.Revocation:
+        """Revokes the principal's own token."""
+
+    async def revoke_subject(self, principal: Principal, subject: str, reason: str) -> revocation_pb2.Revocation:
+        """Revokes all tokens of a subject, as this operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
     revoked_at: float
     until: float
-    content: bytes
 
 
 class Revocations:
     """The revocations that this gateway knows."""
 
     def __init__(
-        self, bus: Nats, wall_time: Callable[[], float] = time.time, clock: Callable[[], float] = seconds_since_boot
+        self,
+        store: RevocationStore,
+        wall_time: Callable[[], float] = time.time,
+        clock: Callable[[], float] = seconds_since_boot,
     ) -> None:
+        self._store = store
         self._wall_time = wall_time
         self._clock = clock
-        config = KeyValueConfig(
-            bucket=BUCKET, history=1, storage=StorageType.FILE, ttl=NOTES_KEPT_S, max_bytes=BUCKET_BYTES_LIMIT
-        )
-        self._bucket = Bucket(bus, config, self._on_change, clock)
         self._notes: dict[str, _Note] = {}
         self._demo_notes = 0
+        # The number up to which all are known.
+        self._read_up_to = 0
         self._last_current_at: float | None = None
-        self._bucket_recreated = False
         self._outage = Outage(_log, "the revocations")
         self._waiting: dict[str, dict[asyncio.Future[GatewayRefused], Caller]] = {}
 
     async def run(self) -> None:
-        """Follows the bucket until cancelled."""
-        await asyncio.gather(self._bucket.watch_forever(self._outage), self._clean_up())
+        """Reads what is new until cancelled."""
+        await asyncio.gather(self._follow(), self._clean_up())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this gateway has read all revocations since it started."""
+        return self._last_current_at is not None
 
     # -- verifying ---------------------------------------------------------------------------------------------------
 
@@ -104,10 +118,10 @@ class Revocations:
                     del self._waiting[key]
 
     def _refusal(self, caller: Caller) -> GatewayRefused | None:
-        token_key, subject_key = _keys(caller)
-        note = self._notes.get(token_key)
+        own_key, all_key = _keys(caller)
+        note = self._notes.get(own_key)
         if note is None:
-            note = self._notes.get(subject_key)
+            note = self._notes.get(all_key)
             # A token of unknown age has `issued_at` 0, and counts as issued before (G12).
             if note is None or caller.issued_at > note.revoked_at:
                 return None
@@ -119,63 +133,67 @@ class Revocations:
     def verify_capacity(self, caller: Caller) -> None:
         """Refuses a guest's log-out while too many revocations of guests are kept."""
         if DEMO in caller.scopes and self._demo_notes >= DEMO_REVOCATIONS_LIMIT:
-            sentence = "Too many who came to try have logged out of late: the token opens nothing when it has expired."
-            raise GatewayRefused("OVERLOADED", sentence, limit=DEMO_REVOCATIONS_LIMIT)
+            raise _too_many_guests()
 
-    async def revoke_token(self, caller: Caller, reason: str) -> None:
-        """Revokes the caller's own token. When it returns, every gateway that sees the bus will know."""
-        self.verify_capacity(caller)
-        until = min(caller.expires_at + CLOCK_SKEW_S, self._wall_time() + NOTES_KEPT_S)
-        await self._write(_keys(caller)[0], until, caller.subject, reason)
+    async def revoke_token(self, principal: Principal, reason: str) -> None:
+        """Revokes the principal's own token. When it returns, it is durable (G5), and every gateway will know."""
+        try:
+            revocation = await self._store.revoke_token(principal, reason)
+        except Refused as refused:
+            raise _gateway_refusal(refused) from None
+        self._learn(revocation)
 
-    async def revoke_subject(self, subject: str, revoked_by: str, reason: str) -> float:
+    async def revoke_subject(self, principal: Principal, subject: str, reason: str) -> float:
         """Revokes all tokens issued to a subject up to the end of this second, and returns the time."""
-        return await self._write(_subject_key(subject), self._wall_time() + NOTES_KEPT_S, revoked_by, reason)
-
-    async def _write(self, key: str, until: float, revoked_by: str, reason: str) -> float:
-        now = self._wall_time()
-        note = gateway_pb2.Revocation(revoked_by=revoked_by, reason=reason)
-        note.revoked_at.FromMilliseconds(int(now * 1000))
-        note.expires_at.FromMilliseconds(int(until * 1000))
-        content = note.SerializeToString()
         try:
-            await self._put(key, content, until)
-        except BUS_FAILURES as failed:
-            _log.warning("a token cannot be revoked", extra={"error": f"{type(failed).__name__}: {failed}"[:300]})
-            raise refusals.unavailable(
-                "The token could not be taken back, for the bus does not answer: send the same request again."
-            ) from None
-        self._learn(key, content)
-        return now
+            revocation = await self._store.revoke_subject(principal, subject, reason)
+        except Refused as refused:
+            raise _gateway_refusal(refused) from None
+        self._learn(revocation)
+        return revocation.revoked_at.ToMilliseconds() / 1000
 
-    async def _put(self, key: str, content: bytes, until: float) -> None:
-        lifetime_s = math.ceil(until - self._wall_time())
-        if lifetime_s > 0:
-            await self._bucket.put(key, content, lifetime_s)
+    # -- following the wallet ----------------------------------------------------------------------------------------
 
-    # -- following the bucket ----------------------------------------------------------------------------------------
+    async def _follow(self) -> None:
+        while True:
+            await self.refresh()
+            await asyncio.sleep(POLL_EVERY_S)
 
-    def _on_change(self) -> None:
-        self._outage.recovered()
-        self._last_current_at = self._clock()
-        changed = self._bucket.last_changed_key
-        if changed is None:
-            self._bucket_recreated = True
-        for key in list(self._bucket.entries) if changed is None else [changed]:
-            self._learn(key, self._bucket.entries[key].value)
-
-    def _learn(self, key: str, content: bytes) -> None:
-        """Takes over an entry; it stays known until it expires, whatever becomes of the bucket."""
+    async def refresh(self) -> None:
+        """Reads what is new; without an answer what is known stays."""
+        began = self._clock()
         try:
-            message = gateway_pb2.Revocation.FromString(content)
-        except DecodeError:
-            _log.error("a revocation cannot be read", extra={"key": key})
-            return
-        note = _Note(message.revoked_at.ToMilliseconds() / 1000, message.expires_at.ToMilliseconds() / 1000, content)
+            await self._read_new()
+        except (Refused, TimeoutError) as failed:
+            self._outage.failed(failed)
+            # Whatever became of the wallet meanwhile, its numbers may be given anew.
+            self._read_up_to = 0
+        else:
+            self._outage.recovered()
+            self._last_current_at = began
+
+    async def _read_new(self) -> None:
+        while True:
+            request = revocation_pb2.ListRevocationsRequest(after_no=self._read_up_to, page_size=PAGE_SIZE)
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                answer = await self._store.page(request)
+            if answer.last_no < self._read_up_to:
+                self._read_up_to = 0
+                continue
+            for revocation in answer.revocations:
+                self._learn(revocation)
+                self._read_up_to = revocation.revocation_no
+            if len(answer.revocations) < PAGE_SIZE:
+                return
+
+    def _learn(self, revocation: revocation_pb2.Revocation) -> None:
+        """Takes over a revocation; it stays known until it expires, whatever becomes of the wallet."""
+        key = revocation.key
+        note = _Note(revocation.revoked_at.ToMilliseconds() / 1000, revocation.expires_at.ToMilliseconds() / 1000)
         known = self._notes.get(key)
-        if not content or note.until <= self._wall_time() or (known and known.revoked_at >= note.revoked_at):
+        if note.until <= self._wall_time() or (known and known.revoked_at >= note.revoked_at):
             return
-        if known is None and key.startswith(_DEMO):
+        if known is None and key.startswith(DEMO_KEY_PREFIX):
             self._demo_notes += 1
         self._notes[key] = note
         for future, caller in list(self._waiting.get(key, {}).items()):
@@ -186,36 +204,27 @@ class Revocations:
     async def _clean_up(self) -> None:
         while True:
             await asyncio.sleep(CLEANUP_EVERY_S)
-            if self._bucket.is_current:
-                self._last_current_at = self._clock()
             now = self._wall_time()
             for key in [key for key, note in self._notes.items() if note.until <= now]:
                 del self._notes[key]
-                self._demo_notes -= key.startswith(_DEMO)
-                self._bucket.entries.pop(key, None)
-            if self._bucket_recreated:
-                await self._restore()
-
-    async def _restore(self) -> None:
-        """Writes what this gateway knows to a bucket that was lost and created again."""
-        try:
-            for key, note in list(self._notes.items()):
-                if key not in self._bucket.entries:
-                    await self._put(key, note.content, note.until)
-            self._bucket_recreated = False
-        except BUS_FAILURES as failed:
-            self._outage.failed(failed)
+                self._demo_notes -= key.startswith(DEMO_KEY_PREFIX)
 
 
 def _keys(caller: Caller) -> tuple[str, str]:
-    kind = _DEMO if DEMO in caller.scopes else "token."
-    return f"{kind}{_digest(caller.token_id)}", _subject_key(caller.subject)
+    return token_key(caller), subject_key(caller.subject)
 
 
-def _subject_key(subject: str) -> str:
-    return f"subject.{_digest(subject)}"
+def _gateway_refusal(refused: Refused) -> Refused:
+    if refused.reason == "OVERLOADED":
+        return _too_many_guests()
+    if refused.reason == "UNAVAILABLE":
+        _log.warning("a token cannot be revoked", extra={"error": refused.sentence[:300]})
+        return refusals.unavailable(
+            "The token could not be taken back, for the wallet does not answer: send the same request again."
+        )
+    return refused
 
 
-def _digest(text: str) -> str:
-    """Makes a key of any text: an issuer's ids may hold characters that keys may not."""
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+def _too_many_guests() -> GatewayRefused:
+    sentence = "Too many who came to try have logged out of late: the token opens nothing when it has expired."
+    return GatewayRefused("OVERLOADED", sentence, limit=DEMO_REVOCATIONS_LIMIT)

@@ -107,7 +107,7 @@ class GatewayService:
                     "sessions outlive a log-out", extra={"player_id": principal.player_id, "error": str(refused)}
                 )
                 answer.sessions_left_open = True
-        await self._revocations.revoke_token(caller, "logout")
+        await self._revocations.revoke_token(principal, "logout")
         return answer
 
     async def revoke_subject(
@@ -118,7 +118,7 @@ class GatewayService:
         if not 0 < len(request.reason.strip()) <= REASON_CHARACTERS_LIMIT:
             raise refusals.invalid("reason", f"has to be said, in at most {REASON_CHARACTERS_LIMIT} characters.")
         actor = "" if context.principal.caller is None else context.principal.caller.subject
-        at = await self._revocations.revoke_subject(request.subject, actor, request.reason)
+        at = await self._revocations.revoke_subject(context.principal, request.subject, request.reason)
         facts = {"actor": actor, "subject": request.subject, "reason": request.reason}
         _log.warning("an operator has revoked tokens", extra=facts)
         answer = gateway_pb2.RevokeSubjectResponse()

@@ -208,6 +208,16 @@ class Table:
                 halves += cents * (STAKE + offer.prize_halves)
         return halves // STAKE
 
+    def largest_payout_cents(self, bets: Bets) -> int:
+        """Returns the most that bets can pay together: what they pay on the number that pays them most."""
+        halves: dict[str, int] = {}
+        for place, cents in bets.items():
+            offer = self.offered_places[place]
+            payout = cents * (STAKE + offer.prize_halves)
+            for number in offer.numbers:
+                halves[number] = halves.get(number, 0) + payout
+        return max(halves.values(), default=0) // STAKE
+
 
 def _offer(place: board.Place, rules: SpecificRules) -> OfferedPlace:
     terms = TERMS[place.kind]

@@ -1,14 +1,30 @@
 """The wallet's settings, one environment variable each."""
 
-from pydantic import Field, NatsDsn, PostgresDsn, model_validator
-from pydantic_settings import SettingsConfigDict
+import json
+from typing import Annotated
 
-from services.kit.access.settings import TokenSettings
-from services.kit.rpc.settings import GrpcSettings
+from pydantic import BeforeValidator, Field, NatsDsn, PostgresDsn, model_validator
+from pydantic_settings import NoDecode, SettingsConfigDict
+
+from services.kit.access.identity import TrustedIssuer
+from services.kit.access.settings import KeysLocation, TokenSettings
 from services.kit.settings import Environment, ListenAddress
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
-from services.wallet.model.state import DEFAULT_RELEVANT_CENTS, RelevantEventLimits
+from services.wallet.model.state import (
+    DEFAULT_RELEVANT_CENTS,
+    DEFAULT_ROUND_PAYOUT_CENTS,
+    DEFAULT_STAKE_PAYOUT_CENTS,
+    PayoutLimits,
+    RelevantEventLimits,
+)
 from services.wallet.sessions.clock import SessionClockKind
+
+
+def _read_game_keys(value: object) -> object:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError('has to be JSON, such as {"roulette": "/run/keys/roulette.json"}') from None
 
 
 class WalletSettings(TokenSettings, GrpcSettings):
@@ -24,6 +40,10 @@ class WalletSettings(TokenSettings, GrpcSettings):
     database_url: PostgresDsn
     listen: ListenAddress = "127.0.0.1:8710"
     metrics_listen: ListenAddress = "127.0.0.1:8711"
+    # Where the services of games publish the keys that they sign their own tokens with, by game, as JSON.
+    game_keys: Annotated[dict[str, KeysLocation], NoDecode, BeforeValidator(_read_game_keys)] = Field(
+        default_factory=dict
+    )
     session_clock: SessionClockKind = SessionClockKind.REAL
     # Transactions under way at once, each over its own connection: with three, one is decided while the database writes
     # another.
@@ -37,11 +57,28 @@ class WalletSettings(TokenSettings, GrpcSettings):
     # the limit it was noted by, so that a new limit says nothing about earlier events.
     large_prize_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
     large_transfer_cents: int = Field(DEFAULT_RELEVANT_CENTS, ge=1)
+    # The most that is paid for one stake and for one round, stakes included. What is above is not paid before the limit
+    # is raised; a stake that says that it could win more is refused when it is placed.
+    stake_payout_limit_cents: int = Field(DEFAULT_STAKE_PAYOUT_CENTS, ge=1)
+    round_payout_limit_cents: int = Field(DEFAULT_ROUND_PAYOUT_CENTS, ge=1)
 
     @property
     def limits(self) -> RelevantEventLimits:
         """The limits from which an amount is a relevant event."""
         return RelevantEventLimits(self.large_prize_cents, self.large_transfer_cents)
+
+    @property
+    def payout_limits(self) -> PayoutLimits:
+        """The most that is paid for one stake and for one round."""
+        return PayoutLimits(self.stake_payout_limit_cents, self.round_payout_limit_cents)
+
+    def key_locations(self) -> list[tuple[str, str | None]]:
+        name = self.variable_name("game_keys")
+        return [*super().key_locations(), *((name, location) for location in self.game_keys.values())]
+
+    def issuers(self) -> list[TrustedIssuer]:
+        """Besides the operator's issuer, the services of games: each for its own tables only."""
+        return [*super().issuers(), *(TrustedIssuer(keys, game=game) for game, keys in self.game_keys.items())]
 
     @model_validator(mode="after")
     def _clock_of_production_is_real(self) -> "WalletSettings":

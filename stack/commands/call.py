@@ -63,7 +63,7 @@ def command(argv: list[str]) -> int:
     parser.add_argument("method", help="such as feltro.wallet.v1.WalletService/GetBalance; the end of it is enough")
     parser.add_argument("request", nargs="?", default="{}", help="the request as JSON; a missing request_id is made up")
     parser.add_argument("--scope", choices=SCOPES, help="of the token; else one that the method asks for")
-    parser.add_argument("--subject", default="developer", help="of the token; with the scope player, the player's id")
+    parser.add_argument("--subject", default="developer", help="of the token: the player's id, or the game")
     parser.add_argument("--address", help="of the service, HOST:PORT; else where `make run` has it")
     parser.add_argument("--field", help="print only this part of the answer, such as balance.account_id")
     chosen = parser.parse_args(argv)

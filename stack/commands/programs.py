@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Mapping
@@ -75,12 +76,14 @@ class PlatformPrograms:
 
     def keys(self) -> Mapping[str, str]:
         """Paths, which every process inherits: a folder's name may hold what a configuration cannot carry."""
+        roulette = self.issuer.game_keys("roulette")
         return {
             "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
             "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),
             "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
-            "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
             "FELTRO_ROULETTE_TABLE_KEY_FILE": str(table_key_file(self._folder.keys, "roulette")),
+            "FELTRO_ROULETTE_SIGNING_KEY": str(roulette.key_file),
+            "FELTRO_WALLET_GAME_KEYS": json.dumps({"roulette": str(roulette.jwks)}),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
             **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
         }

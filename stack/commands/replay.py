@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
         "FELTRO_ENVIRONMENT": "development",
         "FELTRO_WALLET_ADDRESS": f"{LOOPBACK}:{settings.wallet_port}",
         "FELTRO_ROULETTE_DATABASE_URL": postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
-        "FELTRO_ROULETTE_TOKEN_FILE": str(DevelopmentIssuer(folder.issuer).service_token_file("roulette")),
+        "FELTRO_ROULETTE_SIGNING_KEY": str(DevelopmentIssuer(folder.issuer).game_keys("roulette").key_file),
     }
     return replay_command.command(argv)
 

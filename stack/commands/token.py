@@ -16,11 +16,13 @@ def command(argv: list[str]) -> int:
     """Prints a token of the development issuer."""
     parser = argparse.ArgumentParser(prog="feltro token", description="Print a token of the development issuer.")
     parser.add_argument("--scope", action="append", choices=SCOPES, required=True, help="may be given more than once")
-    parser.add_argument("--subject", help="who it is for; with the scope player, the player's id")
+    parser.add_argument("--subject", help="who it is for: the player's id, or the game")
     parser.add_argument("--minutes", type=int, default=DEFAULT_MINUTES, help=f"how long it holds ({DEFAULT_MINUTES})")
     chosen = parser.parse_args(argv)
     if "player" in chosen.scope and not chosen.subject:
         parser.error("a player's token needs --subject, the player's id")
+    if "game" in chosen.scope and (chosen.scope != ["game"] or not chosen.subject):
+        parser.error("a game's token has no other scope, and needs --subject, the game, such as roulette")
     if chosen.minutes < 1:
         parser.error("--minutes must be 1 or more")
     folder = DataFolder(load_or_exit(StackSettings).data)

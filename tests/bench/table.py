@@ -80,7 +80,7 @@ class BenchCatalogue:
     def closed_reason(self, placement_id: str) -> str | None:
         return None
 
-    async def switch_off(self, placement_id: str | None, reason: str) -> None:
+    def switch_off(self, placement_id: str | None, reason: str) -> None:
         raise RuntimeError(f"a table switched itself off: {reason}")
 
 

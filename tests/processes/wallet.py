@@ -68,8 +68,9 @@ class WalletClient:
             relevant_events_pb2_grpc.RelevantEventServiceStub(channel)
         )
         self.health = health_pb2_grpc.HealthStub(channel)
+        self.channel = channel
         self._issuer = issuer
-        self.game = self.bearer("game", "games")
+        self.game = self.bearer("game", "roulette")
         self.operator = self.bearer("operator", "back-office")
 
     def bearer(self, scope: str, subject: str, minutes: int = 60) -> tuple[tuple[str, str], ...]:

@@ -15,10 +15,10 @@ from stack.issuer import AUDIENCE, DevelopmentIssuer, NoIssuerHere
 def test_a_service_accepts_the_token(tmp_path: Path) -> None:
     issuer = DevelopmentIssuer(tmp_path)
     issuer.prepare()
-    token = issuer.token(["game", "operator"], "roulette-1", minutes=5)
+    token = issuer.token(["game"], "roulette", minutes=5)
     caller = TokenVerifier(issuer.jwks, AUDIENCE).verify(token)
-    assert caller.subject == "roulette-1"
-    assert caller.scopes == {"game", "operator"}
+    assert (caller.subject, caller.game) == ("roulette", "roulette")
+    assert caller.scopes == {"game"}
     assert 0 < caller.expires_at - time.time() <= 300
 
 

@@ -22,12 +22,17 @@ VERIFIED_TOKENS_LIMIT = 60_000
 TOKEN_CHARACTERS_LIMIT = 8 * 1024
 SUBJECT_CHARACTERS_LIMIT = 128
 CLOCK_SKEW_S = 30
+# The longest life of a token of scope `game` that production accepts: a stolen one places no bets after this. Settling
+# and refunding accept an expired token (G12), so what it can pay is bounded elsewhere: to one game's tables, and by the
+# wallet's limits of payouts.
+GAME_TOKEN_LIFETIME_LIMIT_S = 3600
 
 PLAYER, DEMO, OPERATOR, GAME = "player", "demo", "operator", "game"
 # The scopes that SCOPE_PLAYER in the protos stands for. No account for money is ever opened for an id of `demo`.
 PLAYER_SCOPES = frozenset({PLAYER, DEMO})
 DEMO_ID_PREFIX = "demo-"
 _DEMO_ID = re.compile(r"demo-[a-z0-9]{8,40}")
+_GAME_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,8 @@ class Caller:
     """0 if the token has no `iat`."""
     token_id: str = ""
     """Names this one token: its `jti`, or a digest of it."""
+    game: str = ""
+    """The game whose tables a token of scope `game` acts on; empty for any other token."""
 
     def expired(self, now: float) -> bool:
         return now > self.expires_at + CLOCK_SKEW_S
@@ -77,6 +84,8 @@ class TrustedIssuer:
     """The `iss` that tokens must have; empty if it is not checked."""
     demo_only: bool = False
     """The issuer's tokens are good for demonstrations only."""
+    game: str = ""
+    """The issuer is the service of this game: its tokens are good for the game's tables only."""
 
 
 class _Issuer:
@@ -96,11 +105,13 @@ class TokenVerifier:
         audience: str,
         wall_time: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
+        game_token_lifetime_limit_s: float = math.inf,
     ) -> None:
         """A path is one issuer's JWKS file. A key id that two issuers use belongs to the first."""
         sources = [TrustedIssuer(str(issuers))] if isinstance(issuers, Path) else issuers
         self._issuers = [_Issuer(source, monotonic) for source in sources]
         self._audience = audience
+        self._game_token_lifetime_limit_s = game_token_lifetime_limit_s
         self._wall_time = wall_time
         self._monotonic = monotonic
         self._refresh_at = self._next_refresh()
@@ -202,6 +213,8 @@ class TokenVerifier:
         scopes = frozenset(scope.split())
         if source.demo_only and scopes != {DEMO}:
             raise TokenInvalid("The token's issuer may let in guests of demonstrations and nobody else.")
+        if source.game and scopes != {GAME}:
+            raise TokenInvalid(f"The token's issuer is the service of {source.game} and may act for its tables only.")
         if DEMO in scopes and (scopes != {DEMO} or _DEMO_ID.fullmatch(subject) is None):
             raise TokenInvalid("The scope `demo` stands alone, and its bearer's id begins with `demo-`.")
         latest = self._wall_time() + CLOCK_SKEW_S
@@ -209,7 +222,25 @@ class TokenVerifier:
         if issued_at > latest or _moment(claims, "nbf") > latest:
             raise TokenInvalid("The token is not valid yet.")
         token_id = claims.get("jti") or hashlib.sha256(token.encode()).hexdigest()
-        return Caller(subject, scopes, _moment(claims, "exp"), issued_at, str(token_id))
+        expires_at = _moment(claims, "exp")
+        game = self._game(source, claims, expires_at - issued_at) if GAME in scopes else ""
+        return Caller(subject, scopes, expires_at, issued_at, str(token_id), game)
+
+    def _game(self, source: TrustedIssuer, claims: Mapping[str, Any], lifetime_s: float) -> str:
+        """Returns the game that a token of scope `game` is bound to; a token that names none acts on no table (G12)."""
+        if claims["scope"].split() != [GAME]:
+            raise TokenInvalid("The scope `game` stands alone: a game's service is no operator and no player.")
+        game = claims.get("game")
+        if not isinstance(game, str) or _GAME_NAME.fullmatch(game) is None:
+            raise TokenInvalid("A token of scope `game` names its game in the claim `game`, such as `roulette`.")
+        if source.game and game != source.game:
+            raise TokenInvalid(f"The token's issuer is the service of {source.game} and may not act for another game.")
+        if lifetime_s > self._game_token_lifetime_limit_s:
+            raise TokenInvalid(
+                "A token of scope `game` has to expire"
+                f" {self._game_token_lifetime_limit_s:.0f} s after it was issued (`iat`) at the latest."
+            )
+        return game
 
 
 def _moment(claims: Mapping[str, Any], name: str) -> float:

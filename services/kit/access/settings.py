@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from services.kit.access.identity import TokenVerifier, TrustedIssuer
+from services.kit.access.identity import GAME_TOKEN_LIFETIME_LIMIT_S, TokenVerifier, TrustedIssuer
 from services.kit.access.published_keys import is_url
 from services.kit.settings import Environment, EnvironmentSettings
 
@@ -39,7 +40,7 @@ class TokenSettings(EnvironmentSettings):
     @model_validator(mode="after")
     def _verify_production_locations(self) -> TokenSettings:
         if self.environment is Environment.PRODUCTION:
-            for name, location in (("FELTRO_ISSUER_JWKS", self.issuer_jwks), ("FELTRO_DEMO_JWKS", self.demo_jwks)):
+            for name, location in self.key_locations():
                 if location is not None and location.startswith("http://"):
                     raise ValueError(
                         f"{name} has to be a file or an https address where FELTRO_ENVIRONMENT is `production`:"
@@ -47,9 +48,18 @@ class TokenSettings(EnvironmentSettings):
                     )
         return self
 
+    def key_locations(self) -> list[tuple[str, str | None]]:
+        """Returns where keys are read from, each with the variable that says so."""
+        return [("FELTRO_ISSUER_JWKS", self.issuer_jwks), ("FELTRO_DEMO_JWKS", self.demo_jwks)]
+
+    def issuers(self) -> list[TrustedIssuer]:
+        """Returns the issuers whose tokens this process accepts."""
+        trusted = [TrustedIssuer(self.issuer_jwks, self.issuer)]
+        if self.demo_jwks is not None:
+            trusted.append(TrustedIssuer(self.demo_jwks, demo_only=True))
+        return trusted
+
     def verifier(self) -> TokenVerifier:
         """Returns the verifier of these issuers' tokens."""
-        sources = [TrustedIssuer(self.issuer_jwks, self.issuer)]
-        if self.demo_jwks is not None:
-            sources.append(TrustedIssuer(self.demo_jwks, demo_only=True))
-        return TokenVerifier(sources, self.issuer_audience)
+        limit_s = GAME_TOKEN_LIFETIME_LIMIT_S if self.environment is Environment.PRODUCTION else math.inf
+        return TokenVerifier(self.issuers(), self.issuer_audience, game_token_lifetime_limit_s=limit_s)

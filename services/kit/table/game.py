@@ -36,6 +36,9 @@ class Rules(Protocol[Bets, Outcome]):
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
         """Returns all that comes back for bets, the stake of a winning bet included."""
 
+    def largest_payout_cents(self, bets: Bets) -> int:
+        """Returns the most that can come back for bets, whatever the outcome; the wallet pays no more for them."""
+
     # The game's protobuf messages, each method's of one type.
 
     def bets_message(self, bets: Bets) -> Message: ...

@@ -12,9 +12,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from services.wallet.ledger.commands import Command, TableCommand
 from services.wallet.model import inactivity, refusals
 from services.wallet.model.state import (
+    EPOCH_JUMP_LIMIT,
     Account,
     Mode,
     Notice,
+    PayoutLimits,
     Pocket,
     RelevantEvent,
     RelevantEventLimits,
@@ -76,6 +78,7 @@ class Book:
     session_now: datetime
     # Amounts below them are no relevant events.
     limits: RelevantEventLimits = field(default_factory=RelevantEventLimits)
+    payout_limits: PayoutLimits = field(default_factory=PayoutLimits)
 
     accounts: dict[int, Account] = field(default_factory=dict)
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
@@ -111,19 +114,27 @@ class Book:
 
     # -- lookups, with their refusals -------------------------------------------------------------------------------
 
-    def raise_epoch(self, command: Command) -> None:
-        """Shuts out all lower epochs at once, even if the command with the higher one is refused (G8)."""
-        if isinstance(command, TableCommand):
-            table = self.tables.get(command.table_no)
-            if table is not None and command.epoch > table.epoch:
-                table.epoch = command.epoch
-                self.tables_with_raised_epoch[table.no] = table
+    def admit(self, command: Command) -> None:
+        """Refuses a sender who may not act for the command's table: it learns nothing and changes nothing.
 
-    def table_of(self, command: TableCommand) -> Table:
-        """Returns the command's table, if its sender owns it (G8)."""
+        A higher epoch shuts out all lower ones at once, even if its command is then refused (G8).
+        """
+        if not isinstance(command, TableCommand):
+            return
         table = self.tables.get(command.table_no)
         if table is None:
             raise refusals.table_unknown(command.table_id)
+        if table.game != command.game:
+            raise refusals.wrong_game(command.game, (table.table_id, table.game))
+        if command.epoch > table.epoch:
+            if command.epoch - table.epoch > EPOCH_JUMP_LIMIT:
+                raise refusals.epoch_too_high(table.table_id, command.epoch, table.epoch)
+            table.epoch = command.epoch
+            self.tables_with_raised_epoch[table.no] = table
+
+    def table_of(self, command: TableCommand) -> Table:
+        """Returns the table of a command that was admitted, if its sender owns it (G8)."""
+        table = self.tables[command.table_no]
         if command.epoch < table.epoch:
             raise refusals.stale_epoch(table.table_id, command.epoch, table.epoch)
         return table

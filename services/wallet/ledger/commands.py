@@ -46,6 +46,8 @@ class TableCommand(Command):
 
     table_id: str
     epoch: int
+    # The game of the sender's token.
+    game: str
     table_no: int = field(default=UNKNOWN, kw_only=True)
 
 
@@ -56,6 +58,8 @@ class PlaceStake(TableCommand):
     session_id: str
     amount_cents: int
     detail: bytes
+    # The most that it can get back; None if the game does not say.
+    largest_payout_cents: int | None = None
     account_no: int = UNKNOWN
     session_no: int = UNKNOWN
 

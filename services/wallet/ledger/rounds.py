@@ -28,6 +28,7 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     _verify_banked(table)
     account = book.admitted_account(command.account_no, command.account_id, table)
     session = book.running_session(command.session_id, account, table)
+    _verify_largest_payout(book, command)
     round_ = book.find_open_round(command.round_id, table)
     if round_ is not None:
         _verify_room(round_, command)
@@ -49,7 +50,16 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
         command.session_id,
     )
     stake = Stake(
-        no, command.request_id, round_.no, account.no, session.no, command.amount_cents, 0, 0, StakeState.OPEN
+        no,
+        command.request_id,
+        round_.no,
+        account.no,
+        session.no,
+        command.amount_cents,
+        0,
+        0,
+        StakeState.OPEN,
+        command.largest_payout_cents,
     )
     book.add_stake(round_, stake, command.detail)
     if book.session_states[session.no] is not SessionState.ACTIVE:
@@ -121,6 +131,7 @@ def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.Settle
     if stakes.keys() != command.payouts.keys():
         missing, unexpected = stakes.keys() - command.payouts.keys(), command.payouts.keys() - stakes.keys()
         raise refusals.stakes_differ(command.round_id, missing, unexpected)
+    _verify_payouts(book, command, stakes)
 
     round_ = round_ or book.add_round(no, command.round_id, table)
     shares = _shares(book, stakes, command.payouts)
@@ -229,6 +240,27 @@ def _verify_room(round_: Round, command: PlaceStake) -> None:
         raise refusals.round_full(round_.round_id, "stakes", STAKES_LIMIT)
     if round_.detail_bytes + len(command.detail) > DETAIL_BYTES_LIMIT:
         raise refusals.round_full(round_.round_id, "detail", DETAIL_BYTES_LIMIT)
+
+
+def _verify_largest_payout(book: Book, command: PlaceStake) -> None:
+    """Refuses a stake that might win more than the operator lets the wallet pay: better now than once it has won."""
+    largest, limit = command.largest_payout_cents, book.payout_limits.stake_cents
+    if largest is not None and largest > limit:
+        raise refusals.payout_too_large(command.round_id, "stake", largest, limit, command.request_id)
+
+
+def _verify_payouts(book: Book, command: SettleRound, stakes: dict[str, Stake]) -> None:
+    """Refuses payouts above what their stakes can get back, and above the operator's limits (G12)."""
+    limits, paid = book.payout_limits, 0
+    for stake_id, payout in command.payouts.items():
+        largest = stakes[stake_id].largest_payout_cents
+        if largest is not None and payout > largest:
+            raise refusals.payout_too_large(command.round_id, "largest_payout_cents", payout, largest, stake_id)
+        if payout > limits.stake_cents:
+            raise refusals.payout_too_large(command.round_id, "stake", payout, limits.stake_cents, stake_id)
+        paid += payout
+    if paid > limits.round_cents:
+        raise refusals.payout_too_large(command.round_id, "round", paid, limits.round_cents)
 
 
 def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> list[_Share]:

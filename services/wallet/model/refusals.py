@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from services.kit.refusal import Refused
-from services.wallet.model.state import Account, Mode, RoundState, SessionState, Stake, Table
+from services.wallet.model.state import EPOCH_JUMP_LIMIT, Account, Mode, RoundState, SessionState, Stake, Table
 
 DOMAIN = "wallet.feltro"
 
@@ -14,6 +14,12 @@ NOT_STORED = frozenset(
     {
         "INVALID",
         "STALE_EPOCH",
+        "EPOCH_TOO_HIGH",
+        "WRONG_GAME",
+        # Its sender is not known to be the table's game.
+        "TABLE_UNKNOWN",
+        # The operator may raise the limit: the stakes are still to be paid.
+        "PAYOUT_TOO_LARGE",
         "REQUEST_REUSED",
         "COMPLAINT_NOT_ANSWERED",
         "COMPLAINTS_UNANSWERED",
@@ -71,6 +77,41 @@ def stale_epoch(table_id: str, epoch: int, current_epoch: int) -> WalletRefused:
         table_id=table_id,
         epoch=epoch,
         current_epoch=current_epoch,
+    )
+
+
+def epoch_too_high(table_id: str, epoch: int, current_epoch: int) -> WalletRefused:
+    return WalletRefused(
+        "EPOCH_TOO_HIGH",
+        "No sequence of takeovers leads from the table's epoch to this one: see what the sender's database is.",
+        table_id=table_id,
+        epoch=epoch,
+        current_epoch=current_epoch,
+        limit=EPOCH_JUMP_LIMIT,
+    )
+
+
+def wrong_game(game: str, table: tuple[str, str] | None = None) -> WalletRefused:
+    """`table` is the id of the table that the call is about, and its game."""
+    facts = {} if table is None else {"table_id": table[0], "table_game": table[1]}
+    return WalletRefused(
+        "WRONG_GAME", "The token is of another game: a game acts on its own tables only.", game=game, **facts
+    )
+
+
+def payout_too_large(
+    round_id: str, field: str, payout_cents: int, limit_cents: int, stake_id: str = ""
+) -> WalletRefused:
+    """`field` is what sets the limit: the stake itself (`largest_payout_cents`), or the operator (`stake`, `round`)."""
+    facts = {"stake_id": stake_id} if stake_id else {}
+    return WalletRefused(
+        "PAYOUT_TOO_LARGE",
+        "The payout is above what the stake can get back, or above what the operator allows: nothing was done.",
+        field=field,
+        limit_cents=limit_cents,
+        payout_cents=payout_cents,
+        round_id=round_id,
+        **facts,
     )
 
 

@@ -30,6 +30,11 @@ class Play(IntEnum):
     POKER = 3
 
 
+# How far an epoch may be above the highest one seen. A takeover raises it by one, and a table that nobody played at for
+# long misses some: this many takeovers are one every five minutes for nine years.
+EPOCH_JUMP_LIMIT = 1_000_000
+
+
 class Pocket(IntEnum):
     FREE = 1
     LOCKED = 2
@@ -138,6 +143,7 @@ class TableKey(NamedTuple):
     no: int
     bank_no: int
     play: Play
+    game: str
 
 
 @dataclass(slots=True)
@@ -166,6 +172,8 @@ class Stake:
     cancelled_cents: int
     payout_cents: int
     state: StakeState
+    # The most that it can get back; None if its game did not say.
+    largest_payout_cents: int | None = None
 
     @property
     def open_cents(self) -> int:
@@ -193,6 +201,20 @@ class RelevantEventLimits:
 
     prize_cents: int = DEFAULT_RELEVANT_CENTS
     transfer_cents: int = DEFAULT_RELEVANT_CENTS
+
+
+# What one stake and one round may pay unless the operator sets other limits: a million and a hundred million euro. That
+# is above what the tables of a usual deployment can pay, and bounds what a faulty or stolen game service can.
+DEFAULT_STAKE_PAYOUT_CENTS = 100_000_000
+DEFAULT_ROUND_PAYOUT_CENTS = 10_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutLimits:
+    """The operator's limits of what is paid for one stake and for all stakes of a round, the stakes included."""
+
+    stake_cents: int = DEFAULT_STAKE_PAYOUT_CENTS
+    round_cents: int = DEFAULT_ROUND_PAYOUT_CENTS
 
 
 class RelevantKind(IntEnum):

@@ -1,8 +1,8 @@
-"""Who may see what: a player their own accounts, sessions and complaints, operators and games everybody's."""
+"""Who may see what: a player what is their own, a game what belongs to its tables, an operator everything."""
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.kit.access.identity import Caller
+from services.kit.access.identity import GAME, Caller
 from services.wallet.model import refusals
 from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import Mode
@@ -10,7 +10,7 @@ from services.wallet.store import accounts, queries
 
 
 def sees_everybody(caller: Caller) -> bool:
-    """Whether the caller is an operator or a game service."""
+    """Whether the caller is no player: an operator, or a game service, whose tables `verify_game` is about."""
     return bool(caller.scopes & {"operator", "game"})
 
 
@@ -31,6 +31,18 @@ def verify_owner(caller: Caller, player_id: str, unknown: WalletRefused) -> None
     """
     if not sees_everybody(caller) and caller.subject != player_id:
         raise unknown
+
+
+def verify_game(caller: Caller, game: str, table_id: str) -> None:
+    """Refuses a game service what belongs to another game's table."""
+    if GAME in caller.scopes and caller.game != game:
+        raise refusals.wrong_game(caller.game, (table_id, game))
+
+
+def verify_no_game(caller: Caller) -> None:
+    """Refuses every game service what belongs to no game: a player's money outside the tables."""
+    if GAME in caller.scopes:
+        raise refusals.wrong_game(caller.game)
 
 
 async def visible_account_no(

@@ -19,6 +19,8 @@ AMOUNT_LIMIT_CENTS = 10**10
 REQUEST_ID_CHARACTERS_LIMIT = 128
 
 _BUS_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Before the first character that no table's id has, such as the dot of `salon.7`.
+_FIRST_PART = re.compile(r"([A-Za-z0-9_-]+)[^A-Za-z0-9_-]")
 _REGULATION = re.compile(r"[0-9]{3}/[0-9]{4}")
 _PRINTABLE = re.compile(rf"[\x21-\x7e]{{1,{REQUEST_ID_CHARACTERS_LIMIT}}}")
 
@@ -53,6 +55,23 @@ def printable_id(field: str, value: str) -> str:
             field, f"has to be 1 to {REQUEST_ID_CHARACTERS_LIMIT} printable characters without spaces."
         )
     return value
+
+
+def id_of_table(field: str, value: str, table_id: str) -> str:
+    """The id of a round or request at a table: if its first part names a table, it is this one.
+
+    Otherwise one game could use up the ids of another's next round, or of the request that will settle it.
+    """
+    named = table_named_by(printable_id(field, value))
+    if named not in {"", table_id}:
+        raise refusals.invalid(field, f"belongs to the table `{named}`: here it has to begin with `{table_id}`.")
+    return value
+
+
+def table_named_by(value: str) -> str:
+    """Returns the table that the first part of an id names; nothing if the id has one part only."""
+    found = _FIRST_PART.match(value)
+    return "" if found is None else found[1]
 
 
 def uuid(field: str, value: str) -> UUID:

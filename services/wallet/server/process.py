@@ -20,13 +20,16 @@ from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
 from services.wallet.outbox.publisher import OutboxPublisher
+from services.wallet.revocations.sweep import RevocationSweep
 from services.wallet.server.audit_service import AuditIntakeService, AuditService
 from services.wallet.server.complaint_service import ComplaintService
 from services.wallet.server.platform_service import PlatformService
 from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.inactivity_watch import InactivityWatch
 from services.wallet.settings import WalletSettings
 from services.wallet.store import group_commit
@@ -80,16 +83,18 @@ class WalletServer:
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
         outbox = OutboxPublisher(engine, bus)
-        store = LedgerStore(clock, session_clock, settings.limits)
+        store = LedgerStore(clock, session_clock, settings.limits, settings.payout_limits)
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
+        ended_facts = EndedSessionFacts(engine, outbox.wake)
         services: list[Service] = [
             WalletService(engine, commits, clock),
-            SessionService(engine, clock, session_clock),
+            SessionService(engine, clock, session_clock, ended_facts),
             ComplaintService(engine, clock),
             AuditService(engine),
             AuditIntakeService(engine, clock),
             PlatformService(engine, clock),
             RelevantEventService(engine),
+            RevocationService(engine, clock),
         ]
         server = GrpcServer(
             settings.listen,
@@ -105,6 +110,8 @@ class WalletServer:
             commits.run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
+            RevocationSweep(engine, clock).run(),
+            ended_facts.run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]
         supervisor.start(tasks)

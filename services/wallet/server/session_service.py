@@ -5,11 +5,12 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from feltro.wallet.v1 import session_pb2, types_pb2
-from services.kit.access.identity import Caller
+from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.wire_format import timestamp
-from services.wallet.model import inactivity, refusals
+from services.wallet.model import ids, inactivity, refusals
 from services.wallet.model.state import (
+    EPOCH_JUMP_LIMIT,
     Device,
     EndCause,
     InactivityPolicy,
@@ -21,13 +22,14 @@ from services.wallet.model.state import (
 )
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import sees_everybody, verify_access, verify_owner
+from services.wallet.server.access import sees_everybody, verify_access, verify_game
 from services.wallet.server.idempotency import answer_once
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions import summary as session_summary
 from services.wallet.sessions.clock import AHEAD_LIMIT, SessionClock
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.messages import changed_fact, session_message, started_fact
 from services.wallet.settings import WalletSettings
 from services.wallet.store import accounts, queries
@@ -41,8 +43,11 @@ class SessionService:
 
     descriptor = session_pb2.DESCRIPTOR.services_by_name["SessionService"]
 
-    def __init__(self, engine: AsyncEngine, clock: Clock, session_clock: SessionClock) -> None:
+    def __init__(
+        self, engine: AsyncEngine, clock: Clock, session_clock: SessionClock, ended_facts: EndedSessionFacts
+    ) -> None:
         self._engine = engine
+        self._ended_facts = ended_facts
         self._session_clock = session_clock
         self._clock = clock
 
@@ -51,10 +56,18 @@ class SessionService:
     async def start_session(self, request: session_pb2.StartSessionRequest, caller: Caller) -> bytes:
         fields.printable_id("request_id", request.request_id)
         table_id, device = fields.bus_safe_id("table_id", request.table_id), _device(request.device)
+        if GAME in caller.scopes:
+            fields.id_of_table("request_id", request.request_id, table_id)
+
+        if ids.is_wallet_id(request.account_id):
+            await self._ended_facts.publish_of_account(request.account_id)
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
             account = await _account(connection, request.account_id)
-            return account, await session_rows.lock_table(connection, table_id)
+            table = await session_rows.lock_table(connection, table_id)
+            if table is not None:
+                verify_game(caller, table.game, table_id)
+            return account, table
 
         async def execute(
             connection: AsyncConnection, subject: tuple[PlayerAccount | None, Table | None]
@@ -95,11 +108,11 @@ class SessionService:
     ) -> session_pb2.EndSessionResponse:
         cause = _cause(request.cause, caller)
         async with self._engine.begin() as connection:
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
-            (session,) = await self._end(connection, [session_no], cause)
-            summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
-        return session_pb2.EndSessionResponse(session=session_message(session), summary=summaries[session_no])
+            session_no = await _find(connection, request.session_id, caller)
+            await self._end(connection, [session_no], cause)
+        # Without the table's lock: a long session's summary takes long, and others play on at the table.
+        session, summary = await self._session_with_summary(session_no)
+        return session_pb2.EndSessionResponse(session=session, summary=summary)
 
     async def end_player_sessions(
         self, request: session_pb2.EndPlayerSessionsRequest, caller: Caller
@@ -130,8 +143,7 @@ class SessionService:
         self, request: session_pb2.RecordActivityRequest, caller: Caller
     ) -> session_pb2.RecordActivityResponse:
         async with self._engine.begin() as connection:
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
+            session_no = await _find(connection, request.session_id, caller)
             if not await session_rows.record_activity(connection, session_no, self._session_clock.now()):
                 raise refusals.session_ended(request.session_id, SessionState.ENDED)
         return session_pb2.RecordActivityResponse()
@@ -141,9 +153,9 @@ class SessionService:
     ) -> session_pb2.AnnounceRoundResponse:
         """Warns invited sessions. A repeated announcement warns nobody twice and names the same sessions."""
         table_id = fields.bus_safe_id("table.table_id", request.table.table_id)
-        round_id = fields.printable_id("round_id", request.round_id)
+        round_id = fields.id_of_table("round_id", request.round_id, table_id)
         async with self._engine.begin() as connection:
-            table = await _lock_owned_table(connection, table_id, request.table.epoch)
+            table = await _lock_owned_table(connection, table_id, request.table.epoch, caller)
             refused = await _betting_refusal(connection, table, round_id)
             warned = [] if refused else await self._warn(connection, table, round_id)
         if refused:
@@ -165,14 +177,18 @@ class SessionService:
         self, request: session_pb2.GetSessionRequest, caller: Caller
     ) -> session_pb2.GetSessionResponse:
         async with self._engine.connect() as connection:
-            # The session and its summary have to be of one moment.
+            session_no = await _find(connection, request.session_id, caller)
+        session, summary = await self._session_with_summary(session_no)
+        return session_pb2.GetSessionResponse(session=session, summary=summary)
+
+    async def _session_with_summary(self, session_no: int) -> tuple[session_pb2.Session, session_pb2.SessionSummary]:
+        """Reads a session and its summary, of one moment."""
+        async with self._engine.connect() as connection:
             await connection.execution_options(isolation_level="REPEATABLE READ")
-            session_no, player_id = await session_rows.find(connection, request.session_id)
-            verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
             (session,) = await session_rows.load(connection, [session_no])
             await session_rows.count_open_bets(connection, [session], self._session_clock.ahead)
             summaries = await session_summary.summaries(connection, [session_no], self._session_clock.now())
-        return session_pb2.GetSessionResponse(session=session_message(session), summary=summaries[session_no])
+        return session_message(session), summaries[session_no]
 
     async def list_sessions(
         self, request: session_pb2.ListSessionsRequest, caller: Caller
@@ -198,6 +214,9 @@ class SessionService:
         table_id = fields.bus_safe_id("table_id", request.table_id)
         wanted = fields.page_request(request)
         async with self._engine.connect() as connection:
+            game = await accounts.find_table_game(connection, table_id)
+            if game is not None:
+                verify_game(caller, game, table_id)
             found = await session_rows.page_at_table(
                 connection, table_id, after_no=wanted.position, size=wanted.row_limit
             )
@@ -246,11 +265,12 @@ class SessionService:
             holder_id, applied = await policies.configured_table(connection, table_id) or (table_id, None)
             if applied is None or request.version > applied:
                 holder = await _lock_table(connection, holder_id)
+                verify_game(caller, holder.game, holder_id)
                 if request.version > holder.rules_version:
                     await self._change_policy(connection, holder, _validated_policy(holder, request.policy), caller)
                     await policies.set_rules_version(connection, holder.no, request.version)
             # After the tables that a change locks, in their order; the refusal of a stale owner undoes the change.
-            policy = (await _lock_owned_table(connection, table_id, request.table.epoch)).policy
+            policy = (await _lock_owned_table(connection, table_id, request.table.epoch, caller)).policy
         return session_pb2.ApplySpecificRulesResponse(policy=policies.policy_message(policy))
 
     async def _change_policy(
@@ -321,11 +341,22 @@ async def _lock_table(connection: AsyncConnection, table_id: str) -> Table:
     return table
 
 
-async def _lock_owned_table(connection: AsyncConnection, table_id: str, epoch: int) -> Table:
+async def _find(connection: AsyncConnection, session_id: str, caller: Caller) -> int:
+    """Returns the number of a session that the caller may see and end."""
+    found = await session_rows.find(connection, session_id)
+    verify_access(caller, found.player_id)
+    verify_game(caller, found.game, found.table_id)
+    return found.no
+
+
+async def _lock_owned_table(connection: AsyncConnection, table_id: str, epoch: int, caller: Caller) -> Table:
     """Locks a table for its owner (G8); a higher epoch shuts out all lower ones from now on."""
     table = await _lock_table(connection, table_id)
+    verify_game(caller, table.game, table_id)
     if epoch < table.epoch:
         raise refusals.stale_epoch(table.table_id, epoch, table.epoch)
+    if epoch - table.epoch > EPOCH_JUMP_LIMIT:
+        raise refusals.epoch_too_high(table.table_id, epoch, table.epoch)
     if epoch > table.epoch:
         await accounts.raise_epoch(connection, table.no, epoch)
     return table

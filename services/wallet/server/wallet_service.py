@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit import trace
-from services.kit.access.identity import Caller
+from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
 from services.kit.paging import token_of
@@ -20,10 +20,16 @@ from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
 from services.wallet.model.state import Mode, Play
 from services.wallet.server import fields
-from services.wallet.server.access import verify_access, verify_owner, visible_account_no
+from services.wallet.server.access import (
+    verify_access,
+    verify_game,
+    verify_no_game,
+    verify_owner,
+    visible_account_no,
+)
 from services.wallet.sessions import rows as session_rows
 from services.wallet.store import accounts, queries
-from services.wallet.store.answers import StoredAnswer
+from services.wallet.store.answers import StoredAnswer, StoredRefusal
 from services.wallet.store.group_commit import GroupCommit
 
 ORDERS_LIMIT = 1_000
@@ -136,35 +142,34 @@ class WalletService:
         head = _head(request, caller)
         player_id = fields.bus_safe_id("player_id", request.player_id)
         amount_cents = fields.positive_amount("amount_cents", request.amount_cents)
+        named = fields.table_named_by(request.request_id)
         async with self._engine.begin() as connection:
+            game = await accounts.find_table_game(connection, named) if named else None
+            if game is not None:
+                verify_game(caller, game, named)
             account = await accounts.open_account(connection, player_id, Mode.DEMO, self._clock.now())
         command = commands.RefillDemo(*head, account.account_id, amount_cents)
         return await self._submit(command, account.account_id)
 
     # -- tables and banked rounds -----------------------------------------------------------------------------------
 
+    async def register_table(
+        self, request: wallet_pb2.RegisterTableRequest, caller: Caller
+    ) -> wallet_pb2.RegisterTableResponse:
+        table = _registration(request, fields.bus_safe_id("table_id", request.table_id), 0, caller)
+        async with self._engine.begin() as connection:
+            await accounts.register_table(connection, table, self._clock.now())
+        return wallet_pb2.RegisterTableResponse()
+
     async def open_table(self, request: wallet_pb2.OpenTableRequest, caller: Caller) -> wallet_pb2.OpenTableResponse:
-        table_id, epoch = _table("table", request.table)
-        if int(request.play) not in {play.value for play in Play}:
-            raise refusals.invalid("play", "has to be PLAY_INDIVIDUAL, PLAY_MULTI_PLAYER or PLAY_POKER.")
-        table = accounts.TableRegistration(
-            table_id,
-            epoch,
-            fields.bus_safe_id("game", request.game),
-            fields.regulation_number("regulation", request.regulation),
-            _mode(request.mode),
-            Play(request.play),
-            request.configured_table_id and fields.bus_safe_id("configured_table_id", request.configured_table_id),
-        )
-        if table.configured_table_id and (table.play is not Play.INDIVIDUAL or table.configured_table_id == table_id):
-            raise refusals.invalid("configured_table_id", "is for a player's own table, and names another one.")
+        table = _registration(request, *_table("table", request.table), caller)
         async with self._engine.begin() as connection:
             open_rounds = await accounts.open_table(connection, table, self._clock.now())
         return wallet_pb2.OpenTableResponse(open_round_ids=open_rounds)
 
     async def place_stake(self, request: wallet_pb2.PlaceStakeRequest, caller: Caller) -> bytes:
         round_id, table_id, epoch = _round(request.round)
-        command = _stake("order", request.order, round_id, table_id, epoch, caller.subject)
+        command = _stake("order", request.order, round_id, table_id, epoch, caller)
         return await self._submit(command, command.table_id)
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest, caller: Caller) -> bytes:
@@ -178,13 +183,15 @@ class WalletService:
         traces = [order.traceparent for order in request.orders] if _log.isEnabledFor(logging.DEBUG) else []
         for position, order in enumerate(request.orders):
             try:
-                valid.append(_stake(f"orders[{position}]", order, round_id, table_id, epoch, caller.subject))
+                valid.append(_stake(f"orders[{position}]", order, round_id, table_id, epoch, caller))
                 positions.append(position)
                 answers.append(b"")
             except refusals.WalletRefused as refused:
                 answers.append(embedded(_REFUSED, status_from(refused).SerializeToString(deterministic=True)))
         if valid:
-            for position, stored in zip(positions, await self._group_commit.submit(table_id, valid), strict=True):
+            stored_answers = await self._group_commit.submit(table_id, valid)
+            _verify_sender(stored_answers[0])
+            for position, stored in zip(positions, stored_answers, strict=True):
                 answers[position] = embedded(_REFUSED, stored.answer) if stored.refused else stored.answer
                 if traces:
                     stake_id = request.orders[position].request_id
@@ -287,17 +294,21 @@ class WalletService:
         account_no = session_no = round_no = None
         async with self._engine.connect() as connection:
             if request.account_id:
+                verify_no_game(caller)
                 account = await accounts.find(connection, request.account_id)
                 verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 account_no = account.no
             if request.session_id:
-                session_no, player_id = await session_rows.find(connection, request.session_id)
-                verify_owner(caller, player_id, refusals.session_unknown(request.session_id))
+                session = await session_rows.find(connection, request.session_id)
+                verify_owner(caller, session.player_id, refusals.session_unknown(request.session_id))
+                verify_game(caller, session.game, session.table_id)
+                session_no = session.no
             if request.round_id:
                 unknown = refusals.round_unknown(request.round_id)
                 found = await queries.find_round(connection, request.round_id)
                 if found is None:
                     raise unknown
+                verify_game(caller, found[1].game, found[1].table_id)
                 round_no = found[0]
                 # Asked even where an account is named: an empty page would tell a stranger that the round exists.
                 visible = await visible_account_no(connection, caller, Mode(found[1].mode), round_no, unknown)
@@ -323,6 +334,7 @@ class WalletService:
             found = await queries.find_round(connection, request.round_id)
             if found is None:
                 raise unknown
+            verify_game(caller, found[1].game, found[1].table_id)
             own_account_no = await visible_account_no(connection, caller, Mode(found[1].mode), found[0], unknown)
             last = await queries.add_stakes(connection, [found], own_account_no, after, size)
         if own_account_no is not None:
@@ -343,9 +355,14 @@ class WalletService:
                 account = await accounts.find(connection, request.account_id)
                 verify_owner(caller, account.player_id, refusals.account_unknown(request.account_id))
                 found = await queries.open_rounds_of_account(connection, account.no, request.table_id or None)
+                if GAME in caller.scopes:
+                    found = [each for each in found if each[1].game == caller.game]
                 last = await queries.add_stakes(connection, found, account.no, after, size)
             else:
                 verify_access(caller, None)
+                game = await accounts.find_table_game(connection, request.table_id)
+                if game is not None:
+                    verify_game(caller, game, request.table_id)
                 found = await queries.open_rounds_at_table(connection, request.table_id)
                 last = await queries.add_stakes(connection, found, None, after, size)
         # Every open round has stakes: a round without any here has them on another page.
@@ -359,38 +376,74 @@ class WalletService:
         return stored.unwrap()
 
 
+def _registration(
+    request: wallet_pb2.RegisterTableRequest | wallet_pb2.OpenTableRequest, table_id: str, epoch: int, caller: Caller
+) -> accounts.TableRegistration:
+    """What a game says of a table of its own."""
+    if int(request.play) not in {play.value for play in Play}:
+        raise refusals.invalid("play", "has to be PLAY_INDIVIDUAL, PLAY_MULTI_PLAYER or PLAY_POKER.")
+    game = fields.bus_safe_id("game", request.game)
+    verify_game(caller, game, table_id)
+    configured_table_id = request.configured_table_id if isinstance(request, wallet_pb2.OpenTableRequest) else ""
+    table = accounts.TableRegistration(
+        table_id,
+        epoch,
+        game,
+        fields.regulation_number("regulation", request.regulation),
+        _mode(request.mode),
+        Play(request.play),
+        configured_table_id and fields.bus_safe_id("configured_table_id", configured_table_id),
+    )
+    if table.configured_table_id and (table.play is not Play.INDIVIDUAL or table.configured_table_id == table_id):
+        raise refusals.invalid("configured_table_id", "is for a player's own table, and names another one.")
+    return table
+
+
+def _verify_sender(stored: StoredAnswer) -> None:
+    """Refuses many stakes at once whose sender may not act for their table: they are all of one table."""
+    if stored.refused:
+        refusal = StoredRefusal(stored.answer)
+        if refusal.reason in {"WRONG_GAME", "EPOCH_TOO_HIGH"}:
+            raise refusal
+
+
 def _head(request: _CashRequest | _TableRequest | _RoundRequest, caller: Caller) -> tuple[str, bytes, str]:
     """The first fields of every command: request id, digest, caller."""
     return fields.printable_id("request_id", request.request_id), digest(request), caller.subject
 
 
-def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int]:
-    """The first fields of a command at a table: the table and its epoch follow."""
-    return (*_head(request, caller), *_table("table", request.table))
+def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str]:
+    """The first fields of a command at a table: the table, its epoch and the sender's game follow."""
+    table_id, epoch = _table("table", request.table)
+    fields.id_of_table("request_id", request.request_id, table_id)
+    return (*_head(request, caller), table_id, epoch, caller.game)
 
 
-def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str]:
-    """The first fields of a command in a round: table, epoch and round follow."""
+def _round_head(request: _RoundRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str, str]:
+    """The first fields of a command in a round: table, epoch, game and round follow."""
     round_id, table_id, epoch = _round(request.round)
-    return (*_head(request, caller), table_id, epoch, round_id)
+    fields.id_of_table("request_id", request.request_id, table_id)
+    return (*_head(request, caller), table_id, epoch, caller.game, round_id)
 
 
 def _stake(
-    path: str, order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: str
+    path: str, order: wallet_pb2.StakeOrder, round_id: str, table_id: str, epoch: int, caller: Caller
 ) -> commands.PlaceStake:
     """The command of an order. Its digest is the same alone and among others: it may be sent again either way."""
     fields.verify_length(f"{path}.detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
     return commands.PlaceStake(
-        fields.printable_id(f"{path}.request_id", order.request_id),
+        fields.id_of_table(f"{path}.request_id", order.request_id, table_id),
         digest(order, table_id, round_id),
-        caller,
+        caller.subject,
         table_id,
         epoch,
+        caller.game,
         round_id,
         order.account_id,
         order.session_id,
         fields.positive_amount(f"{path}.amount_cents", order.amount_cents),
         order.detail,
+        fields.amount_or_zero("largest_payout_cents", order.largest_payout_cents, PAYOUT_LIMIT_CENTS) or None,
     )
 
 
@@ -414,7 +467,7 @@ def _table(path: str, table: types_pb2.TableRef) -> tuple[str, int]:
 
 def _round(round_: types_pb2.RoundRef) -> tuple[str, str, int]:
     table_id, epoch = _table("round.table", round_.table)
-    return fields.printable_id("round.round_id", round_.round_id), table_id, epoch
+    return fields.id_of_table("round.round_id", round_.round_id, table_id), table_id, epoch
 
 
 def _next_page(position: int | None) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from services.wallet.model import inactivity
 from services.wallet.model.state import Notice, Session, SessionState
 from services.wallet.outbox import facts as outbox_facts
-from services.wallet.sessions import messages, rows, summary
+from services.wallet.sessions import ended_facts, messages, rows
 from services.wallet.sessions.rows import InPlay
 
 
@@ -23,7 +23,8 @@ async def save_changes(
 ) -> None:
     """Saves sessions whose tables the caller has locked. `now` is of the session clock, `at` of the machine's.
 
-    A session with an open stake or a cave does not end (B24): it stays ENDING.
+    A session with an open stake or a cave does not end (B24): it stays ENDING. The player is told of the end after this
+    transaction (`ended_facts`).
     """
     for session in sessions:
         still_in_play = in_play.get(session.no)
@@ -32,8 +33,7 @@ async def save_changes(
     await rows.save(connection, sessions)
     facts = [messages.notice_fact(notice) for notice in notices]
     ended = [session for session in sessions if session.state is SessionState.ENDED]
-    summaries = await summary.summaries(connection, [session.no for session in ended], now)
-    facts += [messages.ended_fact(session, summaries[session.no], now) for session in ended]
+    await ended_facts.add(connection, ended, now=now, at=at)
     noticed = {notice.session.no for notice in notices}
     facts += [
         messages.changed_fact(session)

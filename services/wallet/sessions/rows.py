@@ -60,7 +60,12 @@ _SAVE = text(
     WHERE s.session_no = n.session_no AND s.state < 5
     """
 )
-_FIND = text("SELECT session_no, player_id FROM sessions WHERE session_id = CAST(:session_id AS uuid)")
+_FIND = text(
+    """
+    SELECT s.session_no, s.player_id, t.table_id, t.game
+    FROM sessions s JOIN tables t USING (table_no) WHERE s.session_id = CAST(:session_id AS uuid)
+    """
+)
 _SAVED = (
     "ended_at",
     "ended_version",
@@ -186,12 +191,21 @@ class Period(NamedTuple):
     ended_at: datetime | None
 
 
-async def find(connection: AsyncConnection, session_id: str) -> tuple[int, str]:
-    """Returns a session's number and player, which never change; refuses an id that no session has."""
+class SessionOwner(NamedTuple):
+    """What a session belongs to, which never changes."""
+
+    no: int
+    player_id: str
+    table_id: str
+    game: str
+
+
+async def find(connection: AsyncConnection, session_id: str) -> SessionOwner:
+    """Returns a session's number, player, table and game; refuses an id that no session has."""
     if ids.is_wallet_id(session_id):
         row = (await connection.execute(_FIND, {"session_id": session_id})).one_or_none()
         if row is not None:
-            return row.session_no, row.player_id
+            return SessionOwner(*row)
     raise refusals.session_unknown(session_id)
 
 

@@ -8,8 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from services.wallet.model import refusals
-from services.wallet.model.ids import is_wallet_id
-from services.wallet.model.state import Mode, Play
+from services.wallet.model.state import EPOCH_JUMP_LIMIT, Mode, Play
 from services.wallet.sessions.policies import POLICY_FIELDS
 
 _OPEN_ACCOUNT = text("""
@@ -43,7 +42,7 @@ _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE
 """)
 # A change of the policy waits for this lock, and then finds the new table: no table keeps an earlier policy.
-_SHARE_TABLE = text("SELECT 1 FROM tables WHERE table_id = :table_id FOR SHARE")
+_SHARE_TABLE = text("SELECT game FROM tables WHERE table_id = :table_id FOR SHARE")
 _IS_OF_CONFIGURED = text(
     "SELECT 1 FROM tables WHERE table_id = :table_id AND configured_table_id = :configured_table_id"
 )
@@ -52,6 +51,8 @@ _SET_CONFIGURED = text(f"""
 UPDATE tables SET configured_table_id = configured.table_id, {_TAKE_POLICY}
 FROM tables AS configured WHERE tables.table_id = :table_id AND configured.table_id = :configured_table_id
 """)
+_GAME = text("SELECT game FROM tables WHERE table_id = :table_id")
+_HIGHEST_EPOCH = text("SELECT max(epoch) FROM tables WHERE game = :game")
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
 
@@ -72,9 +73,10 @@ class PlayerAccount:
 
 @dataclass(frozen=True, slots=True)
 class TableRegistration:
-    """A game service's description of a table that it opens."""
+    """A game service's description of a table that it registers or opens."""
 
     table_id: str
+    # 0 before anybody has opened it.
     epoch: int
     game: str
     regulation: str
@@ -100,7 +102,7 @@ async def find_by_player(connection: AsyncConnection, player_id: str, mode: Mode
 
 async def find(connection: AsyncConnection, account_id: str, *, lock: bool = False) -> PlayerAccount:
     """Returns a player's account; refuses if there is none."""
-    if not is_wallet_id(account_id):
+    if not ids.is_wallet_id(account_id):
         raise refusals.account_unknown(account_id)
     statement = text(f"{_BY_ID.text} FOR NO KEY UPDATE") if lock else _BY_ID
     row = (await connection.execute(statement, {"account_id": account_id})).one_or_none()
@@ -118,14 +120,25 @@ async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: 
     await connection.execute(_BLOCK, {"account_no": account_no, "blocked": blocked})
 
 
+async def find_table_game(connection: AsyncConnection, table_id: str) -> str | None:
+    """Returns the game of a table; None if there is no such table."""
+    game: str | None = (await connection.execute(_GAME, {"table_id": table_id})).scalar_one_or_none()
+    return game
+
+
+async def register_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> None:
+    """Adds a table, if there is none of its id; refuses one of another game."""
+    await _find_or_add(connection, table, at)
+
+
 async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
-    """Registers a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+    """Adds a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
     both = {"table_id": table.table_id, "configured_table_id": table.configured_table_id}
     joins = bool(table.configured_table_id) and not (await connection.execute(_IS_OF_CONFIGURED, both)).one_or_none()
     if joins:
         # Before the table itself, in the order in which a change of the policy locks both.
         await _lock_configured_table(connection, table, at)
-    open_rounds = await _register(connection, table, at)
+    open_rounds = await _add_or_raise(connection, table, at)
     if joins:
         await connection.execute(_SET_CONFIGURED, both)
     return open_rounds
@@ -134,37 +147,65 @@ async def open_table(connection: AsyncConnection, table: TableRegistration, at: 
 async def _lock_configured_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> None:
     """Keeps the policy of the configured table until the transaction ends; registers the table if it is new."""
     wanted = {"table_id": table.configured_table_id}
-    if (await connection.execute(_SHARE_TABLE, wanted)).one_or_none() is not None:
+    game = (await connection.execute(_SHARE_TABLE, wanted)).scalar_one_or_none()
+    if game is not None:
+        if game != table.game:
+            raise refusals.wrong_game(table.game, (table.configured_table_id, game))
         return
     configured = replace(table, table_id=table.configured_table_id, configured_table_id="")
     try:
         async with connection.begin_nested():
-            await _register(connection, configured, at)
+            await register_table(connection, configured, at)
     except IntegrityError:
         # Another player's table has just registered it.
         await connection.execute(_SHARE_TABLE, wanted)
 
 
-async def _register(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
+async def _add_or_raise(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
+    found = await _find_or_add(connection, table, at)
+    if found is None:
+        return []
+    table_no, epoch = found
+    if table.epoch < epoch:
+        raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
+    await _verify_epoch(connection, table, epoch)
+    await raise_epoch(connection, table_no, table.epoch)
+    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+
+
+async def _find_or_add(connection: AsyncConnection, table: TableRegistration, at: datetime) -> tuple[int, int] | None:
+    """Locks a table and returns its number and epoch; None if it was added."""
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
     if row is None:
+        await _verify_epoch(connection, table, 0)
         values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}
         values |= {"mode": table.mode, "play": table.play, "epoch": table.epoch, "at": at}
         await connection.execute(_NEW_TABLE, values)
-        return []
+        return None
     table_no, game, regulation, mode, play, epoch = row
+    if game != table.game:
+        raise refusals.wrong_game(table.game, (table.table_id, game))
     for field, was, now in (
-        ("game", game, table.game),
         ("regulation", regulation, table.regulation),
         ("mode", mode, table.mode),
         ("play", play, table.play),
     ):
         if was != now:
             raise refusals.table_differs(table.table_id, field)
-    if table.epoch < epoch:
-        raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
-    await raise_epoch(connection, table_no, table.epoch)
-    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+    return table_no, epoch
+
+
+async def _verify_epoch(connection: AsyncConnection, table: TableRegistration, current_epoch: int) -> None:
+    """Refuses an epoch that no sequence of takeovers leads to.
+
+    A player's own table may have been closed for years while its configured table changed hands, so the game's other
+    tables are looked at, too.
+    """
+    if table.epoch - current_epoch <= EPOCH_JUMP_LIMIT:
+        return
+    highest = (await connection.execute(_HIGHEST_EPOCH, {"game": table.game})).scalar_one() or 0
+    if table.epoch - highest > EPOCH_JUMP_LIMIT:
+        raise refusals.epoch_too_high(table.table_id, table.epoch, max(current_epoch, highest))
 
 
 async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:

@@ -43,7 +43,12 @@ def decide_group(group: Group) -> list[StoredAnswer]:
     answered_now: dict[str, tuple[bytes, StoredAnswer]] = {}
     answers: list[StoredAnswer] = []
     for command, lookup in zip(group.commands, group.lookups, strict=True):
-        book.raise_epoch(command)
+        try:
+            book.admit(command)
+        except WalletRefused as refused:
+            # Before any answer is looked up: another game learns none.
+            answers.append(_stored_refusal(refused))
+            continue
         before = lookup.stored or answered_now.get(command.request_id)
         if before is not None:
             digest, stored = before

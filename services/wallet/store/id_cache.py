@@ -27,7 +27,7 @@ from services.wallet.model.state import AccountKey, CaveKey, Play, SessionKey, T
 # Beyond this many ids of one kind all of them are dropped and read again (G11).
 CACHED_IDS_LIMIT = 200_000
 
-_TABLES = "SELECT table_id, table_no, bank_no, play FROM tables WHERE table_id = ANY($1::text[])"
+_TABLES = "SELECT table_id, table_no, bank_no, play, game FROM tables WHERE table_id = ANY($1::text[])"
 _ACCOUNTS = """
 SELECT player.account_id::text, player.account_no, books.account_no
 FROM accounts player JOIN accounts books ON books.owner_no = player.account_no AND books.kind = 2
@@ -123,7 +123,7 @@ class IdCache:
         )
         for command in commands:
             _write_numbers(command, resolved)
-        to_fill = {pair for c in commands if isinstance(c, BuyIn) for pair in resolved.caves_of(c)}
+        to_fill = {pair for c in commands if isinstance(c, BuyIn) for pair in _caves_to_fill(c, resolved)}
         resolved.caves = await _resolve(cached.caves, to_fill, lambda pairs: _make_caves(connection, pairs))
         return resolved
 
@@ -172,7 +172,7 @@ def _add(cached: dict[IdT, NumberT], found: dict[IdT, NumberT]) -> None:
 
 async def _read_tables(connection: DirectConnection, texts: Collection[str]) -> dict[str, TableKey]:
     rows = await connection.fetch(_TABLES, list(texts))
-    return {table_id: TableKey(no, bank_no, Play(play)) for table_id, no, bank_no, play in rows}
+    return {table_id: TableKey(no, bank_no, Play(play), game) for table_id, no, bank_no, play, game in rows}
 
 
 async def _read_accounts(connection: DirectConnection, texts: Collection[str]) -> dict[str, AccountKey]:
@@ -208,6 +208,12 @@ def _write_numbers(command: Command, resolved: ResolvedIds) -> None:
         command.session_no = UNKNOWN if session is None else session.no
     elif isinstance(command, CashCommand):
         command.account_no, command.operator_account_no = resolved.accounts.get(command.account_id, (UNKNOWN, UNKNOWN))
+
+
+def _caves_to_fill(command: BuyIn, resolved: ResolvedIds) -> list[CaveKey]:
+    """Returns the cave that a buy-in fills; none for another game's token, which is refused (G12)."""
+    table = resolved.tables.get(command.table_id)
+    return resolved.caves_of(command) if table is not None and table.game == command.game else []
 
 
 def _account_ids(command: Command) -> list[str]:

@@ -30,9 +30,11 @@ WITH answered AS MATERIALIZED (
         AS entry(step, pocket, before_cents, amount_cents)
     WHERE amount_cents <> 0
 ), written_stakes AS (
-    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
+    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail,
+                        largest_payout_cents, placed_at)
     SELECT new.*, $1
-    FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[])
+    FROM unnest($21::bigint[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bytea[],
+                $41::bigint[])
         AS new
 ), written_rounds AS (
     INSERT INTO rounds (round_no, round_id, table_no, state, opened_at, stakes_placed, detail_bytes)
@@ -61,6 +63,7 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
         (s.no, s.stake_id, s.round_no, s.account_no, s.session_no, s.placed_cents, detail)
         for s, detail in book.new_stakes
     ]
+    largest_payouts = [stake.largest_payout_cents for stake, _ in book.new_stakes]
     await connection.fetch(
         _WRITE,
         book.now,
@@ -71,6 +74,7 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
         *round_additions(book),
         fact_rows(book),
         *balances(book),
+        largest_payouts,
     )
 
 

@@ -35,6 +35,7 @@ from services.wallet.model.state import (
     AccountKind,
     InactivityPolicy,
     Mode,
+    PayoutLimits,
     Play,
     RelevantEventLimits,
     Round,
@@ -73,7 +74,8 @@ SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
 """
 _TABLE_COLUMNS = 14
 _OPEN_STAKES = """
-SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents
+SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents,
+       largest_payout_cents
 FROM rounds JOIN stakes ON stakes.round_no = rounds.round_no AND stakes.state = 1
 WHERE rounds.table_no = ANY($1::bigint[]) AND rounds.state = 1 ORDER BY stake_no
 """
@@ -108,10 +110,17 @@ FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no 
 class LedgerStore:
     """Writes transfers, entries, rounds and stakes; nothing else does."""
 
-    def __init__(self, clock: Clock, session_clock: SessionClock, limits: RelevantEventLimits) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        session_clock: SessionClock,
+        limits: RelevantEventLimits,
+        payout_limits: PayoutLimits | None = None,
+    ) -> None:
         self._clock = clock
         self._session_clock = session_clock
         self._limits = limits
+        self._payout_limits = payout_limits or PayoutLimits()
         self._ids = IdCache()
         self._cache = WriteCache()
 
@@ -145,7 +154,7 @@ class LedgerStore:
         return answers
 
     def _new_book(self) -> Book:
-        return Book(self._clock.now(), self._session_clock.now(), self._limits)
+        return Book(self._clock.now(), self._session_clock.now(), self._limits, self._payout_limits)
 
     async def _write_from_cache(
         self, connection: DirectConnection, stakes: Sequence[PlaceStake], sessions: dict[str, SessionKey]
@@ -347,8 +356,19 @@ def _table(row: Sequence[Any]) -> Table:
 
 
 def _open_stake(row: Sequence[Any]) -> Stake:
-    no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents = row
-    return Stake(no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, 0, StakeState.OPEN)
+    no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, largest_payout_cents = row
+    return Stake(
+        no,
+        stake_id,
+        round_no,
+        account_no,
+        session_no,
+        placed_cents,
+        cancelled_cents,
+        0,
+        StakeState.OPEN,
+        largest_payout_cents,
+    )
 
 
 def _account(row: Sequence[Any]) -> Account:

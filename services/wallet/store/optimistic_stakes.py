@@ -51,9 +51,10 @@ WITH locked_tables AS MATERIALIZED (
 ), answered AS MATERIALIZED (
     SELECT new.* FROM so CROSS JOIN unnest(
         $10::text[], $11::bytea[], $12::bytea[], $13::text[], $14::bigint[], $15::smallint[], $16::bigint[],
-        $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bytea[]
+        $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bytea[],
+        $39::bigint[]
     ) AS new(request_id, digest, answer, caller, no, mode, round_no,
-             account_no, version, session_no, free_cents, locked_cents, amount_cents, detail)
+             account_no, version, session_no, free_cents, locked_cents, amount_cents, detail, largest_payout_cents)
 ), written_requests AS (
     INSERT INTO requests (request_id, digest, refused, answer, transfer_no, caller, at)
     SELECT request_id, digest, no IS NULL, answer, no, caller, $9 FROM answered
@@ -69,8 +70,9 @@ WITH locked_tables AS MATERIALIZED (
     FROM placed CROSS JOIN LATERAL (VALUES (1, 1, free_cents, -amount_cents), (2, 2, locked_cents, amount_cents))
         AS entry(leg, pocket, before, amount)
 ), written_stakes AS (
-    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail, placed_at)
-    SELECT no, request_id, round_no, account_no, session_no, amount_cents, detail, $9 FROM placed
+    INSERT INTO stakes (stake_no, stake_id, round_no, account_no, session_no, placed_cents, detail,
+                        largest_payout_cents, placed_at)
+    SELECT no, request_id, round_no, account_no, session_no, amount_cents, detail, largest_payout_cents, $9 FROM placed
 ), written_rounds AS (
     INSERT INTO rounds (round_no, round_id, table_no, state, opened_at, stakes_placed, detail_bytes)
     SELECT new.no, new.round_id, new.table_no, 1, $9, new.stakes_placed, new.detail_bytes
@@ -91,7 +93,7 @@ WITH locked_tables AS MATERIALIZED (
 )
 SELECT nextval('ledger_no') FROM so CROSS JOIN generate_series(1, $8::integer)
 """
-_NOT_PLACED = (None,) * 10
+_NOT_PLACED = (None,) * 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ async def write_if_unchanged(
 
     Otherwise nothing is written, and it returns no numbers or raises `UniqueViolationError`.
     """
+    *answered_columns, largest_payouts = columns(_rows(book, answered), 15)
     rows = await connection.fetch(
         _WRITE_IF_UNCHANGED,
         *columns(expected.tables, 2),
@@ -130,13 +133,14 @@ async def write_if_unchanged(
         expected.active_session_nos,
         numbers_to_draw,
         book.now,
-        *columns(_rows(book, answered), 14),
+        *answered_columns,
         *new_rounds(book),
         *round_additions(book),
         fact_rows(book),
         *balances(book),
         STAKES_LIMIT,
         DETAIL_BYTES_LIMIT,
+        largest_payouts,
     )
     return [number for (number,) in rows]
 
@@ -149,11 +153,13 @@ def _rows(book: Book, answered: Sequence[AnswerRow]) -> list[tuple[object, ...]]
         if no is None:
             rows.append((request_id, digest, answer, caller, *_NOT_PLACED))
             continue
-        (_, account_no, version, _, session_no, free_cents, _, locked_cents, amount_cents), (_, detail) = next(placed)
+        posting, (stake, detail) = next(placed)
+        _, account_no, version, _, session_no, free_cents, _, locked_cents, amount_cents = posting
         rows.append(
             (
                 *(request_id, digest, answer, caller, no, mode, round_no),
                 *(account_no, version, session_no, free_cents, locked_cents, amount_cents, detail),
+                stake.largest_payout_cents,
             )
         )
     return rows

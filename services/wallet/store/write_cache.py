@@ -54,6 +54,9 @@ class WriteCache:
             table, round_ = tables.get(command.table_no), rounds.get(command.round_id)
             if table is None or table.epoch != command.epoch or command.account_no not in accounts:
                 return None
+            # Another game's stake is refused, and leaves nothing to be written here.
+            if table.game != command.game:
+                return None
             # Another table's rows need another lock: take the slow path.
             if session_keys[command.session_id].table_no != table.no or (
                 round_ is not None and round_.table_no != table.no

@@ -51,6 +51,18 @@ def test_payouts_equal_those_of_the_reference(wheel: str) -> None:
         assert rules.payout_cents(outcome_on(rules, number), place(rules, chips)) == reference.payout(chips, number)
 
 
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_g12_the_largest_payout_is_what_the_best_number_pays(wheel: str) -> None:
+    """Neither less, or the wallet would refuse to pay a win, nor more, or it would pay what nobody can win."""
+    chance, rules, names = random.Random(f"largest {wheel}"), table(wheel), list(reference.legal_places(wheel))
+    for count in (1, 2, 5, 20, len(names)):
+        for _ in range(20):
+            chips = {name: 2 * chance.randint(50, 1500) for name in chance.sample(names, count)}
+            best = max(reference.payout(chips, number) for number in reference.numbers_of(wheel))
+            assert rules.largest_payout_cents(chips) == best
+
+
 def random_name(chance: random.Random, wheel: str) -> str:
     """Returns a name that is legal or close to a legal one."""
     numbers, legal = reference.numbers_of(wheel), list(reference.legal_places(wheel))

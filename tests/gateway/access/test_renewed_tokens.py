@@ -21,6 +21,7 @@ from services.kit.access.identity import TokenVerifier, TrustedIssuer
 from services.kit.access.signing_key import SigningKey
 from services.kit.bus import buckets
 from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wait_until
+from tests.gateway.revocation_store import InMemoryRevocations
 from tests.service.table.stoppable_nats import StoppableNats
 
 pytestmark = pytest.mark.rule("GLI-19 2.5.4")
@@ -65,9 +66,9 @@ def issuer(tmp_path: Path, clock: FakeClock) -> Issuer:
 async def running_authenticator(url: str, clock: FakeClock, home: Path) -> AsyncIterator[Authenticator]:
     verifier = TokenVerifier([TrustedIssuer(str(home / "jwks.json"))], AUDIENCE, clock)
     async with bus_client(url) as bus:
-        revocations_, activity_ = Revocations(bus, clock), Activity(bus, clock)
+        revocations_, activity_ = Revocations(InMemoryRevocations(clock), clock), Activity(bus, clock)
         async with running_tasks(revocations_.run(), activity_.run()):
-            await wait_until(lambda: activity_.bus_reachable and revocations_._last_current_at is not None)
+            await wait_until(lambda: activity_.bus_reachable and revocations_.is_known)
             yield Authenticator(verifier, revocations_, activity_)
 
 

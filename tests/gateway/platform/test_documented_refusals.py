@@ -18,6 +18,7 @@ import pytest
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from feltro.wallet.v1 import wallet_pb2
 from gateway.access.activity import IDLE_LIMIT_S
 from gateway.contracts import json_codec
 from gateway.http.rest import BODY_BYTES_LIMIT
@@ -176,6 +177,7 @@ TABLES = {
     "low total maximum": rules(own={"total_maximum_cents": 500}),
     "no cancelling": rules(cancel_forbidden=True),
     "shared": rules(MULTI_PLAYER, seats=10, window_ms=WINDOW_MS),
+    "dear": rules(minimum_cents=10_000_000),
     "one seat": rules(MULTI_PLAYER, seats=1, window_ms=WINDOW_MS),
     "large": rules(MULTI_PLAYER, seats=1_000, window_ms=WINDOW_MS, minimum_cents=1),
 }
@@ -252,6 +254,12 @@ async def _(client: PlatformClient) -> Answer:
     key = uuid4().hex
     await client.post(path, {"amount_cents": 1}, key=key)
     return await client.post(path, {"amount_cents": 2}, key=key)
+
+
+@provokes(WALLET, "PAYOUT_TOO_LARGE")
+async def _(client: PlatformClient) -> Answer:
+    # A straight bet of a hundred thousand euro could win more than the wallet pays for a stake.
+    return await (await client.seat_player("dear")).bet("17", 10_000_000)
 
 
 @provokes(WALLET, "ACCOUNT_UNKNOWN")
@@ -499,6 +507,22 @@ async def _(client: PlatformClient) -> Answer:
 async def _(client: PlatformClient) -> Answer:
     wrong = json_codec.to_json(rules(MULTI_PLAYER, window_ms=2_999))
     return await client.post("/v1/tables/t/configurations", {"configuration": wrong, "approval_reference": "SRIJ/test"})
+
+
+@provokes(TABLE, "TABLE_TAKEN")
+async def _(client: PlatformClient) -> Answer:
+    taken = f"taken_{uuid4().hex[:12]}"
+    async with client.platform.wallet.client() as wallet:
+        request = wallet_pb2.RegisterTableRequest(
+            table_id=taken,
+            game="poker",
+            regulation="806/2015",
+            mode=wallet_types.MODE_REAL,
+            play=wallet_types.PLAY_POKER,
+        )
+        await wallet.wallet.RegisterTable(request, metadata=wallet.bearer("game", "poker"))
+    body = {"configuration": json_codec.to_json(rules()), "approval_reference": "SRIJ/test"}
+    return await client.post(f"/v1/tables/{taken}/configurations", body)
 
 
 @provokes(TABLE, "UNAVAILABLE")

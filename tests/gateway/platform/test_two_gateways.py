@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -358,6 +359,32 @@ class PlayerRecords:
             settled = [past for past in played if past["round"]["state"] == "ROUND_STATE_SETTLED"]
             won = sum(int(past["payout_cents"]) - int(past["staked_cents"]) for past in settled)
             assert await self.player.free_cents(client) == self.player.cents + won
+
+
+@pytest.mark.guarantee("G5")
+@pytest.mark.guarantee("G12")
+async def test_g5_a_revoked_token_stays_revoked_when_the_bus_forgets_everything(
+    platform: TwoGateways, player: WebSocketPlayer
+) -> None:
+    first, second = platform.gateways
+    revoked = WebSocketPlayer(first)
+    async with aiohttp.ClientSession(first.url) as session:
+        await _post_until_done(session, "/v1/logout", {}, player.token)
+        operator_token = first.issuer.token(["operator"], "back-office")
+        revocation = {"subject": revoked.name, "reason": "lost telephone"}
+        await _post_until_done(session, "/v1/operator/revocations", revocation, operator_token)
+    for gateway in platform.gateways:
+        gateway.kill()
+    platform.kill("bus")
+    shutil.rmtree(platform.bus.server.home)
+    for gateway in platform.gateways:
+        gateway.start()
+    await platform.restart("bus")
+    for gateway in (first, second):
+        async with aiohttp.ClientSession(gateway.url) as session:
+            for token in (player.token, revoked.token):
+                async with session.get("/v1/ws", headers=_bearer(token)) as answer:
+                    assert (answer.status, (await answer.json(content_type=None))["reason"]) == (401, "TOKEN_REVOKED")
 
 
 async def _read_round(client: RpcClient, seen: int) -> list[JsonObject]:

@@ -42,6 +42,10 @@ class EvenSeatsGame:
         return f"{configuration.name.pt} ({language})"
 
 
+async def register_anything(table_id: str, configuration: types_pb2.TableConfiguration) -> None:
+    """Stands for a wallet at which no other game has a table."""
+
+
 def configuration(seats: int = 10, **changes: object) -> types_pb2.TableConfiguration:
     rules: dict[str, Any] = {
         "game": "roulette",

@@ -19,12 +19,14 @@ from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, types
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
-from services.wallet.model.state import RelevantEventLimits
+from services.wallet.model.state import PayoutLimits, RelevantEventLimits
 from services.wallet.outbox.facts import player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
+from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock, SessionClockKind
+from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.inactivity_watch import InactivityWatch
 from services.wallet.store.group_commit import GroupCommit
 from services.wallet.store.ledger_store import LedgerStore
@@ -43,11 +45,11 @@ T0 = datetime(2026, 1, 5, 20, 0, tzinfo=UTC)
 AnswerT = TypeVar("AnswerT", bound=Message)
 
 
-def caller(scope: str, subject: str) -> Caller:
-    return Caller(subject, frozenset({scope}), time.time() + 3600)
+def caller(scope: str, subject: str, game: str = "") -> Caller:
+    return Caller(subject, frozenset({scope}), time.time() + 3600, game=game)
 
 
-GAME, OPERATOR = caller("game", "games"), caller("operator", "back-office")
+GAME, OPERATOR = caller("game", "games", "game"), caller("operator", "back-office")
 
 
 def player(player_id: str) -> Caller:
@@ -88,17 +90,24 @@ class InProcessWallet:
     """One replica of the wallet, whose services are called directly."""
 
     def __init__(
-        self, engine: AsyncEngine, clock: ManualClock, kind: SessionClockKind, limits: RelevantEventLimits
+        self,
+        engine: AsyncEngine,
+        clock: ManualClock,
+        kind: SessionClockKind,
+        limits: RelevantEventLimits,
+        payout_limits: PayoutLimits | None = None,
     ) -> None:
         self.engine = engine
         self.clock = clock
         self.session_clock = SessionClock(engine, clock, kind)
-        store = LedgerStore(clock, self.session_clock, limits)
+        store = LedgerStore(clock, self.session_clock, limits, payout_limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet_service = WalletService(engine, self.group_commit, clock)
-        self.session_service = SessionService(engine, clock, self.session_clock)
+        self.ended_facts = EndedSessionFacts(engine, lambda: None)
+        self.session_service = SessionService(engine, clock, self.session_clock, self.ended_facts)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
         self.relevant_event_service = RelevantEventService(engine)
+        self.revocation_service = RevocationService(engine, clock)
 
     # -- the first steps of nearly every test -----------------------------------------------------------------------
 
@@ -281,11 +290,16 @@ class InProcessWallet:
 
     async def player_facts(self, player_id: str) -> list[events_pb2.PlayerFact]:
         """Returns all facts about the player's sessions, in order."""
+        await self.ended_facts.publish()
         async with self.engine.connect() as connection:
             rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
         found = [fact for row in rows for fact in unpack(row) if fact.subject == player_subject(player_id)]
         facts = [events_pb2.PlayerFact.FromString(fact.payload) for fact in found]
         return [fact for fact in facts if fact.WhichOneof("fact") != "balance_changed"]
+
+    async def publish_ended_facts(self, *_: object) -> int:
+        """Tells the players of ended sessions."""
+        return await self.ended_facts.publish()
 
     async def fact_names(self, player_id: str) -> list[str]:
         """Returns the names of all facts about the player's sessions, in order."""
@@ -341,10 +355,11 @@ async def open_wallet(
     clock: ManualClock | None = None,
     kind: SessionClockKind = SessionClockKind.ADVANCEABLE,
     limits: RelevantEventLimits | None = None,
+    payout_limits: PayoutLimits | None = None,
 ) -> AsyncIterator[InProcessWallet]:
     """Runs a wallet on a database; leaving it and opening another one is a restart."""
     engine = postgresql.connect(url, "feltro-wallet", 8)
-    wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits())
+    wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits(), payout_limits)
     await wallet.session_clock.refresh()
     lanes = asyncio.create_task(wallet.group_commit.run())
     try:

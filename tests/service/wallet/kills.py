@@ -177,7 +177,9 @@ async def _send(
     request: Message,
     before: Sequence[Message],
 ) -> None:
-    command, caller = getattr(wallet.wallet_service, method), GAME if scope == "game" else OPERATOR
+    services: tuple[object, ...] = (wallet.wallet_service, wallet.revocation_service, wallet)
+    service = next(each for each in services if hasattr(each, method))
+    command, caller = getattr(service, method), GAME if scope == "game" else OPERATOR
     for earlier in before:
         await command(earlier, caller)
     fatal.armed = True

@@ -84,6 +84,6 @@ class InMemoryCatalogue:
     def closed_reason(self, placement_id: str) -> str | None:
         return self.off_reasons.get(None) or self.off_reasons.get(placement_id)
 
-    async def switch_off(self, placement_id: str | None, reason: str) -> None:
+    def switch_off(self, placement_id: str | None, reason: str) -> None:
         self.switches.append((placement_id, reason))
         self.set_switch(placement_id, reason)

@@ -39,6 +39,10 @@ class InMemoryJournal:
         self.epochs[placement_id] = self.epochs.get(placement_id, 0) + 1
         return self.epochs[placement_id]
 
+    def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+        if self.epochs.get(placement_id) == epoch:
+            self.epochs[placement_id] = max(epoch, current_epoch)
+
     def write_opened(self, epoch: int, entry: Opened) -> None:
         self._fence(epoch, entry.placement_id)
         entries = self.rounds.setdefault(entry.round_id, RoundEntries(entry))
@@ -138,6 +142,11 @@ class ReplicaJournal:
 
     async def take_ownership(self, placement_id: str) -> int:
         return await self._call("take_ownership", lambda: self._journal.take_ownership(placement_id), placement_id)
+
+    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+        await self._call(
+            "raise_epoch", lambda: self._journal.raise_epoch(placement_id, epoch, current_epoch), placement_id
+        )
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         await self._call("write_opened", lambda: self._journal.write_opened(epoch, entry), entry.round_id)

@@ -47,7 +47,7 @@ from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
-GAME = Caller("roulette", frozenset({"game"}), 0.0)
+GAME = Caller("roulette", frozenset({"game"}), 0.0, game="roulette")
 # Small, so that readers have to follow pages.
 PAGE_SIZE = 3
 

@@ -182,3 +182,25 @@ def test_a_stake_of_a_dead_owner_is_refused() -> None:
         assert scenario.free_cents("ana") == STARTING_CENTS
 
     Scenario().run(script)
+
+
+@pytest.mark.guarantee("G8")
+@pytest.mark.parametrize("individual", [False, True])
+def test_g8_after_a_restored_journal_the_owner_continues_above_the_wallets_epochs(*, individual: bool) -> None:
+    """The wallet has seen epochs that a journal restored from a backup has forgotten: one takeover makes up for all."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        forgotten = 700
+        for table in scenario.world.wallet.tables.values():
+            table.epoch = forgotten
+        scenario.world.current_owners[TABLE_ID].process.kill()
+        await asyncio.sleep(10.0)
+        await ana.enter()
+        await asyncio.sleep(10.0)
+        await ana.enter()
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"17": 100}))
+        assert scenario.world.journal.epochs[TABLE_ID] == forgotten + 1
+
+    Scenario(individual=individual).run(script)

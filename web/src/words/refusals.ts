@@ -60,6 +60,7 @@ const texts = dictionary<RefusalTexts>(
         "Esta jogada atingiu o limite de apostas e já não aceita outras. Aposte na próxima. Nada lhe foi cobrado.",
       TOO_MANY_BETS:
         "Já apostou e retirou tantas vezes quantas se pode nesta jogada. O que está na mesa vale; aposte na próxima.",
+      PAYOUT_TOO_LARGE: "Esta aposta poderia ganhar mais do que se paga nesta mesa. Aposte menos. Nada lhe foi cobrado.",
       CANCEL_FORBIDDEN: "Nesta mesa as apostas feitas não se podem retirar.",
       NOT_ON_FELT: "Já não tem essa aposta na mesa.",
       NOTHING_TO_REPEAT: "Ainda não tem apostas anteriores nesta mesa para repetir.",
@@ -143,6 +144,7 @@ const texts = dictionary<RefusalTexts>(
         "This round has reached its limit of bets, and takes no others. Bet in the next one. You were not charged.",
       TOO_MANY_BETS:
         "You have bet and taken back as often as one can in this round. What lies on the table counts; bet in the next one.",
+      PAYOUT_TOO_LARGE: "This bet could win more than is paid at this table. Bet less. You were not charged.",
       CANCEL_FORBIDDEN: "At this table, bets cannot be taken back.",
       NOT_ON_FELT: "That bet of yours is no longer on the table.",
       NOTHING_TO_REPEAT: "You have no earlier bets at this table to repeat.",

@@ -81,7 +81,7 @@ class StakeBatcher(Generic[Bets, Outcome]):
 
     async def _place(self, stakes: Sequence[Stake[Bets]]) -> list[StakeConfirmation[Bets] | Exception]:
         await self._ensure_opened()
-        answers = await self._wallet.place_stakes(self._round_id, [_order(stake) for stake in stakes])
+        answers = await self._wallet.place_stakes(self._round_id, [self._order(stake) for stake in stakes])
         confirmations: list[StakeConfirmation[Bets] | Exception] = []
         # Most were committed together, at the same moment: one conversion serves them all.
         moments: dict[tuple[int, int], datetime] = {}
@@ -97,6 +97,17 @@ class StakeBatcher(Generic[Bets, Outcome]):
                 confirmations.append(refused_from(answer.refused))
         return confirmations
 
+    def _order(self, stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
+        return wallet_pb2.StakeOrder(
+            request_id=stake.stake_id,
+            account_id=stake.seat.account_id,
+            session_id=stake.seat.session_id,
+            amount_cents=stake.amount_cents,
+            detail=stake.encoded_bets,
+            traceparent=stake.traceparent,
+            largest_payout_cents=self._felt.rules.largest_payout_cents(stake.bets),
+        )
+
     def _publish(
         self, stakes: Sequence[Stake[Bets]], confirmations: Sequence[StakeConfirmation[Bets] | Exception]
     ) -> None:
@@ -107,14 +118,3 @@ class StakeBatcher(Generic[Bets, Outcome]):
         ]
         if placed:
             self._on_placed(placed)
-
-
-def _order(stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
-    return wallet_pb2.StakeOrder(
-        request_id=stake.stake_id,
-        account_id=stake.seat.account_id,
-        session_id=stake.seat.session_id,
-        amount_cents=stake.amount_cents,
-        detail=stake.encoded_bets,
-        traceparent=stake.traceparent,
-    )

@@ -15,7 +15,7 @@ from services.kit.clock import Clock
 from services.kit.database.postgresql import DATABASE_FAILURES
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.platform_switch import PlatformSwitch
-from services.kit.table.configuration.switches import Switches, SwitchState
+from services.kit.table.configuration.switches import REASON_CHARACTERS_LIMIT, Switches, SwitchState
 from services.kit.table.configuration.versions import PLATFORM, Configurations
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.refusals import TableRefused
@@ -49,8 +49,13 @@ class CatalogueCache(Generic[Bets, Outcome]):
         self._in_force_until = datetime.min.replace(tzinfo=UTC)
         self._rules: dict[tuple[str, int], VersionedRules[Bets, Outcome]] = {}
         self._switched = SwitchState(None, {})
-        # The platform's own switches hold at once, whether the database can be reached or not.
+        # The platform's own switches hold at once, whether the database can be reached or not. By table, or None for
+        # the game as a whole. There are no more of them than tables (G11), and a task of its own logs them.
         self._own_switches: dict[str | None, str] = {}
+        self._unlogged: dict[str | None, str] = {}
+        self._switched_off = asyncio.Event()
+        self._all_logged = asyncio.Event()
+        self._all_logged.set()
         self.on_change: Callable[[], None] = lambda: None
         # One read after another: a state that was read before a switch must not replace a later one.
         self._reading = asyncio.Lock()
@@ -87,11 +92,24 @@ class CatalogueCache(Generic[Bets, Outcome]):
         return self._in_force
 
     async def run(self) -> None:
-        """Reads again and again until it is cancelled."""
+        """Reads again and again, and logs the platform's own switches, until it is cancelled."""
+        async with asyncio.TaskGroup() as running:
+            running.create_task(self._read_forever())
+            running.create_task(self._log_forever())
+
+    async def _read_forever(self) -> None:
         outage = Outage(_log, "reading configurations and switches")
         while True:
             await asyncio.sleep(REFRESH_EVERY_S)
             await _retry(self.refresh, outage)
+
+    async def _log_forever(self) -> None:
+        while True:
+            await self._switched_off.wait()
+            self._switched_off.clear()
+            while self._unlogged:
+                await self._log_switch(*next(iter(self._unlogged.items())))
+            self._all_logged.set()
 
     def placement_ids(self) -> frozenset[str]:
         """Returns the ids of all configured tables that have rules in force."""
@@ -130,10 +148,21 @@ class CatalogueCache(Generic[Bets, Outcome]):
         own = self._own_switches.get(None) or self._own_switches.get(placement_id)
         return own or self._platform.off_reason() or self._switched.off_reason(placement_id)
 
-    async def switch_off(self, placement_id: str | None, reason: str) -> None:
-        """Sets a switch of the platform's own: it holds at once, and is logged when the database can be reached."""
-        self._own_switches[placement_id] = reason
+    def switch_off(self, placement_id: str | None, reason: str) -> None:
+        """Sets a switch of the platform's own: it holds at once, and is logged when the database can be reached.
+
+        Nobody waits for the log: what switches a table off is a fault in a round whose stakes have to go back (G12).
+        """
+        self._own_switches[placement_id] = self._unlogged[placement_id] = reason[:REASON_CHARACTERS_LIMIT]
+        self._all_logged.clear()
+        self._switched_off.set()
         self.on_change()
+
+    async def log_switches(self) -> None:
+        """Returns when every switch of the platform's own is logged; for a process that stops."""
+        await self._all_logged.wait()
+
+    async def _log_switch(self, placement_id: str | None, reason: str) -> None:
         request_id = f"{PLATFORM}:{uuid.uuid4()}"
 
         async def log_switch() -> None:
@@ -150,7 +179,8 @@ class CatalogueCache(Generic[Bets, Outcome]):
             """From here on the logged switches decide, so that an operator can switch on again."""
             async with self._reading:
                 self._switched = await self._switches.state()
-                self._own_switches.pop(placement_id, None)
+                if self._unlogged.get(placement_id) == reason:
+                    del self._unlogged[placement_id], self._own_switches[placement_id]
 
         outage = Outage(_log, "logging a switch of the platform")
         await _retry(log_switch, outage)

@@ -33,5 +33,5 @@ class Catalogue(Protocol[Bets, Outcome]):
     def closed_reason(self, placement_id: str) -> str | None:
         """Why the table is switched off; None if it is on."""
 
-    async def switch_off(self, placement_id: str | None, reason: str) -> None:
-        """Switches one table off, or the whole game if none is named, on the platform's own account."""
+    def switch_off(self, placement_id: str | None, reason: str) -> None:
+        """Switches one table off, or the whole game if none is named, on the platform's own account: at once."""

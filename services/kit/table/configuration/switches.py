@@ -22,7 +22,7 @@ from services.kit.table.refusals import TableRefused, invalid
 
 REASON_CHARACTERS_LIMIT = 500
 # Any number will do, as long as nothing else in this database locks it: switches are numbered without a gap.
-_LOCK_KEY = 0x73776974
+LOCK_KEY = 0x73776974
 
 _TABLE, _GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
@@ -84,7 +84,7 @@ class Switches:
         content: dict[str, Any] = {"scope": scope, "table_id": table_id, "enabled": enabled, "reason": reason}
         content_digest = digest(table_pb2.SetSwitchRequest(**content))
         async with self._engine.begin() as connection:
-            await lock(connection, _LOCK_KEY)
+            await lock(connection, LOCK_KEY)
             stored = await find_stored(connection, _REQUESTED, request_id, content_digest)
             if stored is not None:
                 return _message(stored)

@@ -7,7 +7,8 @@ what, when, from what, to what (`903-B/2015:6.3.6.6`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,7 +23,9 @@ from services.kit.paging import Page, PageRequest
 from services.kit.table.configuration import specific_rules
 from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.game import Game
-from services.kit.table.refusals import invalid
+from services.kit.table.refusals import TableRefused, invalid
+
+_log = logging.getLogger(__name__)
 
 # The author of what the platform itself enters.
 PLATFORM = "platform"
@@ -72,6 +75,10 @@ FROM configurations WHERE effective_at > :at ORDER BY table_id, effective_at, ve
 """)
 
 
+# Takes the id of a new table for its game; refused if another game has it.
+RegisterTable = Callable[[str, types_pb2.TableConfiguration], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class InitialTable:
     """A table that a deployment brings along, until an operator enters specific rules for it."""
@@ -98,8 +105,12 @@ class Configurations:
         effective_at: datetime | None,
         entered_by: str,
         game: Game[Any, Any],
+        register: RegisterTable,
     ) -> types_pb2.ConfigurationVersion:
-        """Enters the next version, once (G3); refuses rules that the regulation or the game does not allow."""
+        """Enters the next version, once (G3); refuses rules that the regulation or the game does not allow.
+
+        The first version of a table registers its id.
+        """
         content_digest = _digest(table_id, configuration, approval_reference, effective_at)
         async with self._engine.begin() as connection:
             await lock(connection, _LOCK_KEY)
@@ -113,6 +124,9 @@ class Configurations:
             existing = None if latest is None else _version(latest).configuration
             specific_rules.verify(table_id, configuration, approval_reference=approval_reference, existing=existing)
             _verify_by_game(game, configuration)
+            if latest is None:
+                # If this process dies before the version is stored, the id waits for the next attempt.
+                await register(table_id, configuration)
             row = {
                 "table_id": table_id,
                 "version": 1 if latest is None else latest.version + 1,
@@ -128,9 +142,12 @@ class Configurations:
         return _message(row)
 
     async def add_initial_tables(
-        self, initial_tables: Iterable[InitialTable], game: Game[Any, Any]
+        self, initial_tables: Iterable[InitialTable], game: Game[Any, Any], register: RegisterTable
     ) -> list[types_pb2.ConfigurationVersion]:
-        """Enters the tables that have no rules yet, and returns their versions. Any other table is the operator's."""
+        """Enters the tables that have no rules yet, and returns their versions. Any other table is the operator's.
+
+        A table whose id another game has is left out, and the log says so.
+        """
         entered: list[types_pb2.ConfigurationVersion] = []
         for table in initial_tables:
             specific_rules.verify(table.table_id, table.configuration, approval_reference=table.approval_reference)
@@ -139,6 +156,12 @@ class Configurations:
                 await lock(connection, _LOCK_KEY)
                 # Under the lock: the rules of a deployment never follow those of an operator.
                 if (await connection.execute(_VERSIONS, {"table_id": table.table_id})).first() is None:
+                    try:
+                        await register(table.table_id, table.configuration)
+                    except TableRefused as refused:
+                        extra = {"table_id": table.table_id, "reason": refused.reason, "facts": dict(refused.facts)}
+                        _log.error("a table of the deployment is left out", extra=extra)
+                        continue
                     row = _initial_version(table, self._clock.now())
                     await connection.execute(_INSERT, row)
                     entered.append(_message(row))

@@ -133,6 +133,12 @@ class Journal(Protocol):
     async def take_ownership(self, placement_id: str) -> int:
         """Shuts every earlier owner out and returns the new owner's epoch, higher than all before (G8)."""
 
+    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+        """Makes the next owner's epoch higher than `current_epoch`; nothing changes unless `epoch` still owns it.
+
+        For a journal that was restored to an earlier state: the wallet has seen epochs that this journal has forgotten.
+        """
+
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         """Writes that a round takes bets. For all three kinds, an entry that is there already changes nothing."""
 

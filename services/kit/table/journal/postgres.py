@@ -73,6 +73,10 @@ _TAKE = text(
     "INSERT INTO placements (placement_id, epoch) VALUES (:placement_id, 1)"
     " ON CONFLICT (placement_id) DO UPDATE SET epoch = placements.epoch + 1 RETURNING epoch"
 )
+_RAISE_EPOCH = text(
+    "UPDATE placements SET epoch = :current_epoch"
+    " WHERE placement_id = :placement_id AND epoch = :epoch AND epoch < :current_epoch"
+)
 _UNFINISHED = text(
     SELECT_OPENED_AND_DRAWN
     + """
@@ -141,6 +145,11 @@ class PostgresJournal:
     async def take_ownership(self, placement_id: str) -> int:
         async with self._reading.begin() as connection:
             return int((await connection.execute(_TAKE, {"placement_id": placement_id})).scalar_one())
+
+    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+        values = {"placement_id": placement_id, "epoch": epoch, "current_epoch": current_epoch}
+        async with self._reading.begin() as connection:
+            await connection.execute(_RAISE_EPOCH, values)
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         await self._submit(epoch, entry)

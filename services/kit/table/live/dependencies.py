@@ -49,8 +49,8 @@ class TableHost(Protocol[Bets, Outcome]):
     def closed_reason(self) -> str | None:
         """Why no round may open; None if one may."""
 
-    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        """Keeps every table that shares the fault from opening another round."""
+    def switch_off(self, reason: str, *, whole_game: bool) -> None:
+        """Keeps every table that shares the fault from opening another round, at once; no refund waits for it (G12)."""
 
     async def refill_demo_account(self, player_id: str, request_id: str) -> None:
         """Gives a player of the demonstration new credits."""

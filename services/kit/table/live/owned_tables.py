@@ -68,8 +68,8 @@ class _TableHost(Generic[Bets, Outcome]):
     def closed_reason(self) -> str | None:
         return self._catalogue.closed_reason(self._placement_id)
 
-    async def switch_off(self, reason: str, *, whole_game: bool) -> None:
-        await self._catalogue.switch_off(None if whole_game else self._placement_id, reason)
+    def switch_off(self, reason: str, *, whole_game: bool) -> None:
+        self._catalogue.switch_off(None if whole_game else self._placement_id, reason)
 
     async def refill_demo_account(self, player_id: str, request_id: str) -> None:
         request = refill_request(player_id, request_id)
@@ -304,7 +304,12 @@ class OwnedTables(Generic[Bets, Outcome]):
         if len(self._tables) >= TABLES_LIMIT:
             raise refusals.overloaded(TABLES_LIMIT)
         runtime, journal = self._dependencies, self._dependencies.journal
-        wallet = await self._recovery.open_at_wallet(table_id)
+        try:
+            wallet = await self._recovery.open_at_wallet(table_id)
+        except StaleOwner:
+            # Whatever took this table, these tables have another owner, or get one with a higher epoch (G8).
+            self._superseded.set()
+            raise
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
         table: LiveTable[Bets, Outcome] = LiveTable(

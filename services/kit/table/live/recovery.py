@@ -69,13 +69,18 @@ class RoundRecovery(Generic[Bets, Outcome]):
         """Opens a table at the wallet, which shuts the former owner out; voids open rounds unknown to the journal."""
         configuration = self._rules_in_force().configuration
         wallet = TableWallet(self._dependencies.wallet, table_id, self._epoch)
-        answer = await wallet.open_table(
-            configuration.game,
-            configuration.regulation,
-            configuration.mode,
-            configuration.play,
-            configured_table_id="" if table_id == self._placement_id else self._placement_id,
-        )
+        try:
+            answer = await wallet.open_table(
+                configuration.game,
+                configuration.regulation,
+                configuration.mode,
+                configuration.play,
+                configured_table_id="" if table_id == self._placement_id else self._placement_id,
+            )
+        except StaleOwner as stale:
+            # If this process is still the owner by the journal, the journal was restored: it has forgotten epochs.
+            await self._dependencies.journal.raise_epoch(self._placement_id, self._epoch, stale.current_epoch)
+            raise
         if answer.open_round_ids:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
             journalled = {round_.opened.round_id for round_ in unfinished}

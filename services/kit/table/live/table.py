@@ -365,7 +365,7 @@ class LiveTable(Generic[Bets, Outcome]):
             _log.exception("a round failed", extra={"round_id": round_.round_id})
             round_.closed = True
             round_.void_reason = round_.void_reason or PLATFORM_FAULT
-            await self._host.switch_off(PLATFORM_FAULT, whole_game=False)
+            self._host.switch_off(PLATFORM_FAULT, whole_game=False)
             drawn = None
         if drawn is None:
             await self._void(round_)
@@ -448,7 +448,7 @@ class LiveTable(Generic[Bets, Outcome]):
         except SourceFailed as failed:
             _log.error(RANDOMNESS_FAILED, extra={"error": str(failed)})
             round_.void_reason = RANDOMNESS_FAILED
-            await self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
+            self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
             return None
         now = self._clock.now()
         return Drawn(

@@ -6,13 +6,16 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic
 
 from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from services.kit import background
 from services.kit.bus.connection import connect
+from services.kit.bus.outages import Outage
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.randomness.source import Randomness, SourceFailed
@@ -46,11 +49,13 @@ from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
-from services.kit.table.wallet.service_token import ServiceToken
+from services.kit.table.wallet.registration import TableRegistrar
 
 READING_CONNECTIONS = 8
 # The service that calls games: the certificates of others, such as another game's, are refused.
 GATEWAY_SERVICE = "gateway"
+# How soon it is tried again to register new tables at a wallet that does not answer.
+REGISTRATION_RETRY_S = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -135,15 +140,16 @@ class GameProcess(Generic[Bets, Outcome]):
         await clock.load(supervisor.stopping)
         journal = PostgresJournal(writing, reading)
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
-        if settings.tables is not None:
-            await configurations.add_initial_tables(initial_tables.read(settings.tables), game)
-        token = ServiceToken(settings.token_file)
+        token = settings.token_source(game.name)
+        wallet = GrpcWallet(channel, token.metadata)
+        registrar = TableRegistrar(wallet)
+        if not await self._enter_initial_tables(configurations, registrar, supervisor.stopping):
+            return
         platform = PlatformSwitch(channel, token.metadata)
         catalogue: CatalogueCache[Bets, Outcome] = CatalogueCache(game, configurations, switches, platform, clock)
         await catalogue.refresh()
         # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
-        wallet = GrpcWallet(channel, token.metadata)
         event_stream = EventStream(bus)
         dependencies = RuntimeDependencies(
             game=game,
@@ -169,7 +175,9 @@ class GameProcess(Generic[Bets, Outcome]):
             settings.listen,
             settings.verifier(),
             [
-                TableService(game, registry, catalogue, configurations, switches, history, wallet, clock, seated),
+                TableService(
+                    game, registry, catalogue, configurations, switches, history, wallet, registrar, clock, seated
+                ),
                 *self._definition.services(registry, journal),
             ],
             refusals.DOMAIN,
@@ -205,10 +213,34 @@ class GameProcess(Generic[Bets, Outcome]):
                     await placement.drain()
             except TimeoutError:
                 _log.warning("tables were left in the middle of a round, which their next owner ends")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(settings.stop_grace_s):
+                    await catalogue.log_switches()
         finally:
             await server.stop(settings.stop_grace_s)
             await supervisor.cancel_all()
             _log.info("the game has stopped", extra={"game": game.name})
+
+    async def _enter_initial_tables(
+        self, configurations: Configurations, registrar: TableRegistrar, stopping: asyncio.Event
+    ) -> bool:
+        """Enters the tables of the deployment that have no rules yet; returns false if the process stops before.
+
+        The wallet registers the id of a new table, so that is waited for.
+        """
+        if self._settings.tables is None:
+            return True
+        tables, outage = initial_tables.read(self._settings.tables), Outage(_log, "the wallet, for new tables")
+        while not stopping.is_set():
+            try:
+                await configurations.add_initial_tables(tables, self._definition.game, registrar.register)
+            except WalletUnanswered as unanswered:
+                outage.failed(unanswered)
+                await background.wait_for_event(stopping, REGISTRATION_RETRY_S)
+            else:
+                outage.recovered()
+                return True
+        return False
 
     def _on_catalogue_change(
         self, registry: TableRegistry[Bets, Outcome], catalogue: CatalogueCache[Bets, Outcome]

@@ -12,6 +12,7 @@ from pydantic_settings import SettingsConfigDict
 from services.kit.access.settings import TokenSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
+from services.kit.table.wallet.service_token import ServiceTokenSettings
 
 # A shorter key could be guessed.
 TABLE_KEY_BYTES_MIN = 32
@@ -35,7 +36,7 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(TokenSettings, GrpcSettings):
+class GameSettings(ServiceTokenSettings, TokenSettings, GrpcSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
@@ -45,8 +46,6 @@ class GameSettings(TokenSettings, GrpcSettings):
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn
-    # The service calls the wallet with this token, which has the scope `game`.
-    token_file: FilePath
     # The secret key of the ids of players' own tables, the same for all replicas: others cannot compute these ids.
     table_key_file: Annotated[FilePath, AfterValidator(_check_table_key)]
     listen: ListenAddress

@@ -32,6 +32,7 @@ from services.kit.table.seat import Seat
 from services.kit.table.server import validation
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.client import Wallet, get_whole_round
+from services.kit.table.wallet.registration import TableRegistrar
 from services.kit.wire_format import timestamp
 
 LANGUAGES = ("pt", "en")
@@ -51,6 +52,7 @@ class TableService(Generic[Bets, Outcome]):
         switches: Switches,
         history: RoundHistory,
         wallet: Wallet,
+        registrar: TableRegistrar,
         clock: TableClock,
         seated: Callable[[str], int],
     ) -> None:
@@ -63,6 +65,7 @@ class TableService(Generic[Bets, Outcome]):
         self._history = history
         self._open_rounds = OpenRounds(game.name, wallet, history)
         self._wallet = wallet
+        self._registrar = registrar
         self._clock = clock
         self._seated = seated
 
@@ -200,6 +203,7 @@ class TableService(Generic[Bets, Outcome]):
             effective_at=request.effective_at.ToDatetime(UTC) if request.HasField("effective_at") else None,
             entered_by=caller.subject,
             game=self._game,
+            register=self._registrar.register,
         )
         await self._catalogue.refresh()
         return table_pb2.ConfigureTableResponse(version=version)

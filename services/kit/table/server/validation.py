@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from services.kit.access.identity import Caller
+from services.kit.access.identity import OPERATOR, Caller
 from services.kit.table import refusals
 from services.kit.table.refusals import TableRefused
 
@@ -56,5 +56,5 @@ def positive_milliseconds(field: str, value: int) -> timedelta:
 
 def verify_may_see(caller: Caller, owner_id: str) -> None:
     """Refuses a player who asks for another player's records."""
-    if not caller.scopes & {"operator", "game"} and caller.subject != owner_id:
+    if OPERATOR not in caller.scopes and caller.subject != owner_id:
         raise TableRefused("NOT_YOURS", "This is another player's.")

@@ -66,8 +66,11 @@ class GrpcWallet:
             if status is None or info is None or info.domain != _DOMAIN or info.reason in _OWN_FAULT_REASONS:
                 raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
-                raise StaleOwner(status.message) from None
+                raise StaleOwner(status.message, int(info.metadata.get("current_epoch") or 0)) from None
             raise refused_from(status) from None
+
+    async def register_table(self, request: wallet_pb2.RegisterTableRequest) -> wallet_pb2.RegisterTableResponse:
+        return await self._call_for_caller(self._ledger.RegisterTable, request)
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse:
         return await self._call(self._ledger.OpenTable, request)

@@ -10,7 +10,8 @@ import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.processes.wallet import DEMO
 from tests.service.roulette.platform import (
     INDIVIDUAL,
@@ -295,3 +296,22 @@ async def test_the_operator_may_leave_doubles_out_and_cap_a_round(driver: Roulet
     assert (total.reason, total.facts["amount_cents"], total.facts["maximum_cents"]) == ("ABOVE_TOTAL", "1100", "1000")
     assert highest.reason in {"ABOVE_TOTAL", "ABOVE_MAXIMUM"}
     assert await driver.balance(seated_player) == (99_200, 800)
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_the_id_of_another_games_table_is_refused_by_name(driver: RouletteDriver) -> None:
+    """Without this both games would believe that they have the table, and one of them would never get its lease."""
+    taken, rules = driver.unique_name("table"), rules_of("807", play=INDIVIDUAL)
+    poker = driver.wallet.bearer("game", "poker")
+    registered = wallet_pb2.RegisterTableRequest(
+        table_id=taken, game="poker", regulation="806/2015", mode=rules.mode, play=wallet_types.PLAY_POKER
+    )
+    await driver.wallet.wallet.RegisterTable(registered, metadata=poker)
+    refused = await refusal(enter_rules(driver, request_for(taken, rules)))
+    assert (refused.reason, refused.facts) == ("TABLE_TAKEN", {"table_id": taken, "game": "poker"})
+    assert await driver.open_refusal(taken) == "TABLE_UNKNOWN"
+    # And the other way round: what roulette has configured is roulette's, before anybody has played there.
+    own = driver.unique_name("table")
+    await enter_rules(driver, request_for(own, rules))
+    registered.table_id = own
+    assert (await refusal(driver.wallet.wallet.RegisterTable(registered, metadata=poker))).reason == "WRONG_GAME"

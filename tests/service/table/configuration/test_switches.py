@@ -7,17 +7,22 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+import grpc
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
+from services.kit import background
 from services.kit.paging import PageRequest
-from services.kit.table.configuration.switches import Switches
-from services.kit.table.configuration.versions import Configurations, InitialTable
+from services.kit.table.configuration.cache import CatalogueCache
+from services.kit.table.configuration.platform_switch import PlatformSwitch
+from services.kit.table.configuration.switches import LOCK_KEY, REASON_CHARACTERS_LIMIT, Switches
+from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
-from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration
+from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration, register_anything
 
+WITHIN_S = 60.0
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def switches(engine: AsyncEngine, clock: ManualClock) -> Switches:
     tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("t1", "t2")]
-    await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame())
+    await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame(), register_anything)
     return Switches(engine, clock)
 
 
@@ -154,3 +159,38 @@ async def test_invalid_switches_are_refused(switches: Switches, service_connecti
     assert (await switches.list_switches(PageRequest())).items == []
     with pytest.raises(asyncpg.CheckViolationError):
         await service_connection.execute("INSERT INTO switches VALUES (1, 1, '', false, 'x', 'x', now(), 'x', '')")
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_fault_switches_off_at_once_and_no_refund_waits_for_the_log(
+    switches: Switches, engine: AsyncEngine, clock: ManualClock, service_connection: Connection
+) -> None:
+    """The round that a fault ended is voided right after the switch: its stakes must not wait for this database."""
+    bus = grpc.aio.insecure_channel("127.0.0.1:1")
+    platform = PlatformSwitch(bus, lambda: ())
+    catalogue: CatalogueCache[Any, Any] = CatalogueCache(
+        EvenSeatsGame(), Configurations(engine, clock), switches, platform, clock
+    )
+    await catalogue.refresh()
+    changes: list[str | None] = []
+    catalogue.on_change = lambda: changes.append(catalogue.closed_reason("t1"))
+    running = asyncio.create_task(catalogue.run())
+    try:
+        async with service_connection.transaction():
+            # Nobody can log a switch, for as long as this takes.
+            await service_connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK_KEY)
+            catalogue.switch_off("t1", "a fault of the platform")
+            catalogue.switch_off(None, "x" * 1_000)
+            assert changes == ["a fault of the platform", "x" * REASON_CHARACTERS_LIMIT]
+            assert (await switches.list_switches(PageRequest())).items == []
+        async with asyncio.timeout(WITHIN_S):
+            await catalogue.log_switches()
+        logged = (await switches.list_switches(PageRequest())).items
+        assert [(each.table_id, each.reason[:1], each.set_by) for each in logged] == [
+            ("", "x", PLATFORM),
+            ("t1", "a", PLATFORM),
+        ]
+        assert (await switches.state()).off_reason("t1") == "x" * REASON_CHARACTERS_LIMIT
+    finally:
+        await background.cancel_and_wait([running])
+        await bus.close()

@@ -17,7 +17,7 @@ from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows import JournalContradiction
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
-from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration
+from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration, register_anything
 from tests.service.table.entries import drawn, opened, settled
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ async def entered(configurations: Configurations, request_id: str, **changes: ob
         "effective_at": None,
         "entered_by": "olga",
         "game": GAME,
+        "register": register_anything,
     }
     command.update(changes)
     return await configurations.add_version(**command)
@@ -242,15 +243,16 @@ async def test_g3_concurrent_rules_are_numbered_in_order(
 async def test_initial_tables_never_replace_stored_rules(configurations: Configurations, clock: ManualClock) -> None:
     await entered(configurations, "1", table_id="b", configuration=configuration(20))
     tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("a", "b")]
-    assert seats(await configurations.add_initial_tables(tables, GAME)) == [("a", 1, 10)]
+    assert seats(await configurations.add_initial_tables(tables, GAME, register_anything)) == [("a", 1, 10)]
     clock.advance(hours=1)
     tables = [InitialTable("a", configuration(30), "SRIJ 2026/1")]
-    assert await configurations.add_initial_tables(tables, GAME) == []
+    assert await configurations.add_initial_tables(tables, GAME, register_anything) == []
     assert seats(await configurations.all_in_force(clock.now())) == [("a", 1, 10), ("b", 1, 20)]
     assert [version.entered_by for version in await configurations.versions("a")] == [PLATFORM]
 
 
 async def test_replicas_that_start_together_store_one_initial_version(engine: AsyncEngine, clock: ManualClock) -> None:
     tables = [InitialTable("a", configuration(), "SRIJ 2026/1")]
-    await asyncio.gather(*(Configurations(engine, clock).add_initial_tables(tables, GAME) for _ in range(4)))
+    replicas = [Configurations(engine, clock) for _ in range(4)]
+    await asyncio.gather(*(replica.add_initial_tables(tables, GAME, register_anything) for replica in replicas))
     assert seats(await Configurations(engine, clock).versions("a")) == [("a", 1, 10)]

@@ -46,6 +46,7 @@ from stack.servers.postgres import EmbeddedPostgres
 from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, GameDatabase
 from tests.processes.roulette import configuration
 from tests.processes.wallet import Seat, WalletClient, WalletProcess
+from tests.service.table.configurations import register_anything
 
 # 255 is not below 222, the largest multiple of 37 within a byte, and is thrown away.
 ENTROPY = bytes([255, 37 + 17])
@@ -182,6 +183,7 @@ async def dealer(
         effective_at=None,
         entered_by="back-office",
         game=RouletteGame(),
+        register=register_anything,
     )
     async with wallet.client() as client, grpc.aio.insecure_channel(wallet.address) as channel:
         epoch = await journal.take_ownership(table_id)
@@ -409,7 +411,10 @@ async def test_an_unchecked_round_is_never_called_right(dealer: Dealer, tmp_path
     for environment, sentence in (
         ({"FELTRO_WALLET_ADDRESS": f"127.0.0.1:{closed_port}"}, "the wallet does not answer"),
         ({"FELTRO_ROULETTE_TOKEN_FILE": str(empty)}, "the wallet refuses (TOKEN_INVALID"),
-        ({"FELTRO_ROULETTE_TOKEN_FILE": ""}, "FELTRO_ROULETTE_TOKEN_FILE is not set"),
+        (
+            {"FELTRO_ROULETTE_TOKEN_FILE": ""},
+            "FELTRO_ROULETTE_SIGNING_KEY has to be set, or FELTRO_ROULETTE_TOKEN_FILE",
+        ),
         (
             {"FELTRO_ROULETTE_DATABASE_URL": f"postgresql+asyncpg://nobody:nothing@127.0.0.1:{closed_port}/none"},
             "FELTRO_ROULETTE_DATABASE_URL",

@@ -171,6 +171,9 @@ class UnlimitedRules:
     def add(self, on_felt: int | None, added: int) -> int:
         return (on_felt or 0) + added
 
+    def largest_payout_cents(self, bets: int) -> int:
+        return bets
+
 
 def submit_stakes(
     wallet: GrpcWallet, number: int, detail_bytes: int

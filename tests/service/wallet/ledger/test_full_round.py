@@ -44,7 +44,7 @@ CANCELLED_COUNT = 3
 
 def order(seat: Seat | InProcessSeat, number: int, detail: bytes = b"red", cents: int = 1) -> wallet_pb2.StakeOrder:
     return wallet_pb2.StakeOrder(
-        request_id=f"stake-{number}",
+        request_id=f"t1:{number}",
         account_id=seat.account_id,
         session_id=seat.session_id,
         amount_cents=cents,
@@ -121,7 +121,7 @@ async def test_g4_a_full_round_accepts_no_more_and_is_settled(
     await verify_one_more_refused(wallet_client, round_, seats[0], "stakes", STAKES_LIMIT)
 
     found = await read_round(wallet_client, "full")
-    assert [stake.stake_id for stake in found.stakes] == [f"stake-{number}" for number in range(STAKES_LIMIT)]
+    assert [stake.stake_id for stake in found.stakes] == [f"t1:{number}" for number in range(STAKES_LIMIT)]
     in_play = [stake.stake_id for stake in found.stakes if stake.state == OPEN]
     assert len(in_play) == STAKES_LIMIT - CANCELLED_COUNT
     payouts = [wallet_pb2.StakePayout(stake_id=stake, payout_cents=2) for stake in in_play]

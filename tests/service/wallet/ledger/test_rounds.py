@@ -400,7 +400,7 @@ async def test_g12_settlement_and_void_are_never_refused_for_an_expired_token(wa
     paid, refunded = round_at(table), round_at(table)
     placed = await wallet_client.place(ana, paid, 100)
     await wallet_client.place(ana, refunded, 100)
-    wallet_client.game = wallet_client.bearer("game", "games", minutes=-10)
+    wallet_client.game = wallet_client.bearer("game", "roulette", minutes=-10)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wallet_client.place(ana, paid, 100)
     assert refusal_reason(refused.value) == "TOKEN_EXPIRED"

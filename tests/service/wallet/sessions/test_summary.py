@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2, types_pb2
 from services.wallet.sessions import summary as session_summary
+from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
     INDIVIDUAL,
@@ -17,6 +19,7 @@ from tests.service.wallet.in_process_wallet import (
     InProcessWallet,
     Seat,
 )
+from tests.service.wallet.kills import kill_at_step
 
 
 async def summary_of(wallet: InProcessWallet, seat: Seat) -> session_pb2.SessionSummary:
@@ -221,3 +224,65 @@ async def test_the_summary_agrees_with_the_stakes_after_random_rounds(wallet: In
             row = (await connection.execute(_BY_STAKES, {"session_id": seat.session_id})).one()
         assert (summary.staked_cents, summary.payout_cents, summary.rounds) == tuple(row)
         assert summary.net_cents == summary.payout_cents - summary.staked_cents
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_no_settlement_and_no_end_of_a_session_waits_for_a_summary(
+    wallet: InProcessWallet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A summary takes long for a long session, and whoever settles holds the locks of the whole table."""
+    await wallet.open_table("wheel", MULTI_PLAYER)
+    leaving, other = await wallet.sit_down("ana", "wheel"), await wallet.sit_down("rui", "wheel")
+    won = await wallet.place(leaving, "r1", 100)
+    await wallet.end_session(leaving)
+
+    async def computed_under_a_lock(*_: object) -> None:
+        raise AssertionError("computed in the transaction that settles")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_summary, "summaries", computed_under_a_lock)
+        settled = await wallet.settle("wheel", "r1", {won: 3_600})
+        assert list(settled.sessions.ended_session_ids) == [leaving.session_id]
+        with pytest.raises(AssertionError):
+            await wallet.ended_facts.publish()
+    # What happens later belongs to no session that has ended.
+    await wallet.deposit(leaving.account_id, 5)
+    assert await wallet.fact_names("ana") == ["started", "ended"]
+    told = (await wallet.player_facts("ana"))[-1].session_ended
+    read = await wallet.get_session(leaving)
+    assert (told.session, told.summary) == (read.session, read.summary)
+    assert (told.summary.staked_cents, told.summary.payout_cents, told.summary.rounds) == (100, 3_600, 1)
+    assert told.summary.deposited_cents == 0
+    assert await wallet.fact_names("ana") == ["started", "ended"]
+    assert await wallet.session_state(other) == ACTIVE
+
+
+@pytest.mark.guarantee("G5")
+async def test_g5_a_player_is_told_once_of_the_end_of_a_session_wherever_the_wallet_dies(
+    wallet: InProcessWallet, wallet_database: WalletDatabase
+) -> None:
+    await wallet.open_table("wheel", MULTI_PLAYER)
+    for step in range(1, 40):
+        seat = await wallet.sit_down(f"p{step}", "wheel")
+        await wallet.end_session(seat)
+        nothing = session_pb2.EndSessionRequest()
+        killed = await kill_at_step(wallet, wallet_database.url, step, "publish_ended_facts", "operator", nothing)
+        assert await wallet.fact_names(seat.player_id) == ["started", "ended"]
+        if not killed:
+            break
+    else:
+        raise AssertionError("the steps never ended")
+    assert step > 4
+
+
+async def test_two_replicas_tell_a_player_once(first_replica: InProcessWallet, second_replica: InProcessWallet) -> None:
+    await first_replica.open_table("wheel", MULTI_PLAYER)
+    seats = [await first_replica.sit_down(f"p{number}", "wheel") for number in range(20)]
+    for seat in seats:
+        await first_replica.end_session(seat)
+    told = await asyncio.gather(
+        *(replica.ended_facts.publish() for replica in (first_replica, second_replica) for _ in range(3))
+    )
+    assert sum(told) == len(seats)
+    for seat in seats:
+        assert await first_replica.fact_names(seat.player_id) == ["started", "ended"]

@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
 from google.protobuf.message import DecodeError
-from pydantic import Field, FilePath, PostgresDsn
+from pydantic import Field, PostgresDsn
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -36,7 +36,7 @@ from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
-from services.kit.table.wallet.service_token import ServiceToken
+from services.kit.table.wallet.service_token import ServiceTokenSettings
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
 # Games register the class of their `Game` under this name.
@@ -65,11 +65,10 @@ class CannotCheck(Exception):
     """A round, or every round, cannot be checked; the message says why and what to do (G12)."""
 
 
-class ReplaySettings(GrpcSettings):
+class ReplaySettings(ServiceTokenSettings, GrpcSettings):
     """The addresses of journal and ledger, from the variables of the game's service."""
 
     database_url: PostgresDsn
-    token_file: FilePath
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
 
@@ -141,7 +140,7 @@ class Replayer:
             return await get_whole_round(self._wallet.get_round, round_id)
         except ServiceTokenRefused as refused:
             raise CannotCheck(
-                f"the wallet refuses ({refused}). The token file needs a token of scope `game` that has not expired."
+                f"the wallet refuses ({refused}). It needs a token of scope `game` for this game that has not expired."
             ) from refused
         except WalletFailed as failed:
             raise CannotCheck(f"the wallet has failed ({failed}). Its log says why.") from failed
@@ -222,7 +221,7 @@ async def _replayer(settings: ReplaySettings, game: Game[Any, Any]) -> AsyncIter
     engine = postgresql.connect(str(settings.database_url), "feltro replay", CONNECTIONS)
     try:
         async with settings.transport().open_channel(settings.wallet_address, WALLET_SERVICE) as channel:
-            yield Replayer(engine, game, GrpcWallet(channel, ServiceToken(settings.token_file).metadata))
+            yield Replayer(engine, game, GrpcWallet(channel, settings.token_source(game.name).metadata))
     finally:
         await engine.dispose()
 

@@ -1,0 +1,38 @@
+"""Registers the id of a new table at the wallet, which keeps one game from taking another's."""
+
+from __future__ import annotations
+
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.refusal import Refused
+from services.kit.table.refusals import TableRefused, invalid
+from services.kit.table.wallet.client import Wallet
+from services.kit.table.wallet.table_wallet import retry_for_a_while
+
+
+class TableRegistrar:
+    """Registers tables of the game whose token the wallet is called with."""
+
+    def __init__(self, wallet: Wallet) -> None:
+        self._wallet = wallet
+
+    async def register(self, table_id: str, configuration: types_pb2.TableConfiguration) -> None:
+        """Refuses an id that another game has; a repeat changes nothing. Raises `WalletUnanswered` after a while."""
+        request = wallet_pb2.RegisterTableRequest(
+            table_id=table_id,
+            game=configuration.game,
+            regulation=configuration.regulation,
+            mode=configuration.mode,
+            play=configuration.play,
+        )
+        try:
+            await retry_for_a_while(lambda: self._wallet.register_table(request))
+        except Refused as refused:
+            if refused.reason == "WRONG_GAME":
+                game = refused.facts.get("table_game", "")
+                sentence = f"A table of the game {game} has this id: choose another one."
+                raise TableRefused("TABLE_TAKEN", sentence, table_id=table_id, game=game) from None
+            if refused.reason == "TABLE_MISMATCH":
+                field = refused.facts["field"]
+                raise invalid(field, f"never changes: a table with another {field} needs another table_id.") from None
+            raise

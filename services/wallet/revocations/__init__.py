@@ -1,0 +1,1 @@
+"""Keeps which tokens were revoked, until the last of them has expired."""
