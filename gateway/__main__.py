@@ -15,6 +15,7 @@ from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
 from services.kit import background
 from services.kit.access.signing_key import NoSigningKey
+from services.kit.bus.permissions import GATEWAY
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import TaskSupervisor, prepare_memory, run_until_stopped
@@ -28,7 +29,7 @@ _log = logging.getLogger("gateway")
 async def serve(settings: GatewaySettings) -> int:
     """Serves until SIGTERM or SIGINT, and returns the exit status."""
     wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
-    bus = NatsDependency(str(settings.nats_url))
+    bus = NatsDependency(settings.bus(GATEWAY))
     readiness = Readiness([wallet, bus])
     supervisor = TaskSupervisor("gateway", readiness.mark_broken)
     try:

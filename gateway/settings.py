@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, FilePath, NatsDsn
+from pydantic import AfterValidator, Field, FilePath
 from pydantic_settings import SettingsConfigDict
 
 from gateway.access.proxies import parse_networks
 from gateway.access.rate_limiter import Limit, Limits
 from gateway.http.front_end_settings import FrontEndSettings
+from services.kit.bus.settings import BusSettings
 from services.kit.settings import ListenAddress
 
 
@@ -18,7 +19,7 @@ def _check_networks(value: str) -> str:
     return value
 
 
-class GatewaySettings(FrontEndSettings):
+class GatewaySettings(FrontEndSettings, BusSettings):
     """The settings of a gateway, read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -26,7 +27,6 @@ class GatewaySettings(FrontEndSettings):
     )
 
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
-    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     listen: ListenAddress = "127.0.0.1:8700"
     # The address for Prometheus; without it no metrics are served.

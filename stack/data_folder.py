@@ -31,7 +31,9 @@ class DataFolder:
         self.postgres = root / "postgres"
         self.nats = root / "nats"
         self.issuer = root / "issuer"
-        self._private = (self.logs, self.nats, self.issuer)
+        # The passwords of the bus, and the configuration of its server with them.
+        self.bus = root / "bus"
+        self._private = (self.logs, self.nats, self.issuer, self.bus)
         self.supervisor_config = root / "supervisor.conf"
         # Points to a temporary folder that holds the process manager's socket.
         self.socket_folder_link = root / "plain"
@@ -121,6 +123,7 @@ class DataFolder:
             self.postgres,
             self.nats,
             self.issuer,
+            self.bus,
             self.supervisor_config,
             self.socket_folder_link,
             self._lock_file,

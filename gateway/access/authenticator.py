@@ -7,11 +7,12 @@ import asyncio
 from gateway.access.activity import RECHECK_AFTER_S, Activity
 from gateway.access.logins import login_of
 from gateway.access.principals import ANONYMOUS, Principal
-from gateway.access.revocations import NOTES_KEPT_S, Revocations
+from gateway.access.revocations import Revocations
 from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.authorization import authenticate
 from services.kit.access.identity import CLOCK_SKEW_S, GAME, Caller, TokenVerifier
+from services.kit.bus.streams import REVOCATIONS_KEPT_S
 from services.kit.refusal import Refused
 
 
@@ -48,11 +49,11 @@ class Authenticator:
         # Services call each other inside the platform: one of their tokens that comes from outside was stolen.
         if GAME in caller.scopes:
             raise GatewayRefused("TOKEN_INVALID", "The token is for services of the platform, and opens nothing here.")
-        # Revocations are kept for NOTES_KEPT_S: an older token, or one of unknown age, may have been revoked (G12).
+        # Revocations are kept for so long: an older token, or one of unknown age, may have been revoked (G12).
         if not caller.issued_at:
             raise GatewayRefused("TOKEN_INVALID", "The token does not say when it was issued: `iat`.")
-        if self._verifier.now() - caller.issued_at > NOTES_KEPT_S:
-            days = NOTES_KEPT_S // 86400
+        if self._verifier.now() - caller.issued_at > REVOCATIONS_KEPT_S:
+            days = REVOCATIONS_KEPT_S // 86400
             raise GatewayRefused("TOKEN_EXPIRED", f"The token is older than {days} days: get a new one.")
         self._revocations.verify(caller)
         return Principal(token, caller, login_of(token, caller))

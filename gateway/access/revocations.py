@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 
 from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.gateway.v1 import gateway_pb2
 from gateway.contracts import refusals
@@ -29,15 +28,12 @@ from services.kit.access.identity import CLOCK_SKEW_S, DEMO, Caller
 from services.kit.access.published_keys import BLOCKING_REFRESH_AFTER_S
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import BUS_FAILURES, Outage
+from services.kit.bus.streams import REVOCATIONS_KEPT_S
+from services.kit.bus.subjects import REVOCATIONS_BUCKET
 from services.kit.clock import seconds_since_boot
 
-BUCKET = "feltro_revocations"
-# No revocation is kept longer, and so no token that was issued longer ago is accepted.
-NOTES_KEPT_S = 30 * 24 * 3600
 STALE_VIEW_LIMIT_S = BLOCKING_REFRESH_AFTER_S
 CLEANUP_EVERY_S = 1.0
-# Some hundred thousand revocations; a full bucket refuses more (G11).
-BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
 # Guests can come and log out without end: they may fill a part of the bucket, and leave the rest to the operator.
 DEMO_REVOCATIONS_LIMIT = 20_000
 
@@ -60,10 +56,7 @@ class Revocations:
     ) -> None:
         self._wall_time = wall_time
         self._clock = clock
-        config = KeyValueConfig(
-            bucket=BUCKET, history=1, storage=StorageType.FILE, ttl=NOTES_KEPT_S, max_bytes=BUCKET_BYTES_LIMIT
-        )
-        self._bucket = Bucket(bus, config, self._on_change, clock)
+        self._bucket = Bucket(bus, REVOCATIONS_BUCKET, self._on_change, clock)
         self._notes: dict[str, _Note] = {}
         self._demo_notes = 0
         self._last_current_at: float | None = None
@@ -125,12 +118,12 @@ class Revocations:
     async def revoke_token(self, caller: Caller, reason: str) -> None:
         """Revokes the caller's own token. When it returns, every gateway that sees the bus will know."""
         self.verify_capacity(caller)
-        until = min(caller.expires_at + CLOCK_SKEW_S, self._wall_time() + NOTES_KEPT_S)
+        until = min(caller.expires_at + CLOCK_SKEW_S, self._wall_time() + REVOCATIONS_KEPT_S)
         await self._write(_keys(caller)[0], until, caller.subject, reason)
 
     async def revoke_subject(self, subject: str, revoked_by: str, reason: str) -> float:
         """Revokes all tokens issued to a subject up to the end of this second, and returns the time."""
-        return await self._write(_subject_key(subject), self._wall_time() + NOTES_KEPT_S, revoked_by, reason)
+        return await self._write(_subject_key(subject), self._wall_time() + REVOCATIONS_KEPT_S, revoked_by, reason)
 
     async def _write(self, key: str, until: float, revoked_by: str, reason: str) -> float:
         now = self._wall_time()
@@ -168,7 +161,9 @@ class Revocations:
         """Takes over an entry; it stays known until it expires, whatever becomes of the bucket."""
         try:
             message = gateway_pb2.Revocation.FromString(content)
-        except DecodeError:
+            message.revoked_at.ToDatetime()
+            message.expires_at.ToDatetime()
+        except (DecodeError, ValueError, OverflowError):
             _log.error("a revocation cannot be read", extra={"key": key})
             return
         note = _Note(message.revoked_at.ToMilliseconds() / 1000, message.expires_at.ToMilliseconds() / 1000, content)

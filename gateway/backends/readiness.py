@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from nats.aio.client import Client
+from nats.aio.client import Client as Nats
 from nats.errors import Error as NatsError
 
-from services.kit.bus.connection import connect
+from services.kit.bus.connection import BusClient, BusEndpoint, connect
 
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
 NO_ANSWER = "does not answer"
 
-_PASSWORDS = re.compile(r"[^,@]*@")
 _log = logging.getLogger(__name__)
 
 
@@ -87,17 +85,17 @@ class NatsDependency:
     name = "events"
     purpose = "carries events to clients"
 
-    def __init__(self, url: str) -> None:
-        self.address = _PASSWORDS.sub("", urlsplit(url).netloc)
-        self._url = url
-        self.client = Client()
+    def __init__(self, endpoint: BusEndpoint) -> None:
+        self.address = urlsplit(endpoint.url).netloc.rpartition("@")[2]
+        self._endpoint = endpoint
+        self.client = BusClient()
         """The connection to the bus; it connects at the first check, and again whenever it is lost."""
-        self._connecting: asyncio.Task[Client] | None = None
+        self._connecting: asyncio.Task[Nats] | None = None
 
     async def check(self) -> str:
         """Starts connecting at the first call; from then on the client reconnects by itself."""
         if self._connecting is None:
-            self._connecting = asyncio.create_task(connect(self._url, "feltro gateway", client=self.client))
+            self._connecting = asyncio.create_task(connect(self._endpoint, "feltro gateway", client=self.client))
         return "" if self.client.is_connected else NO_ANSWER
 
     async def close(self) -> None:

@@ -1,16 +1,17 @@
 """The wallet's settings, one environment variable each."""
 
-from pydantic import Field, NatsDsn, PostgresDsn, model_validator
+from pydantic import Field, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
+from services.kit.bus.settings import BusSettings
 from services.kit.settings import Environment, ListenAddress
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import DEFAULT_RELEVANT_CENTS, RelevantEventLimits
 from services.wallet.sessions.clock import SessionClockKind
 
 
-class WalletSettings(TokenSettings):
+class WalletSettings(TokenSettings, BusSettings):
     """The settings of one wallet process, read once at its start."""
 
     model_config = SettingsConfigDict(
@@ -18,7 +19,6 @@ class WalletSettings(TokenSettings):
     )
 
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
-    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     database_url: PostgresDsn
     listen: ListenAddress = "127.0.0.1:8710"

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from services.kit.bus.permissions import GATEWAY, WALLET
 from stack.data_folder import DataFolder
 from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.processes.supervisor import Program
-from stack.servers.nats import EmbeddedNats
+from stack.servers.nats import BusPasswords, EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 
@@ -19,6 +20,7 @@ WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
 ROULETTE_DATABASE, ROULETTE_ROLE = "feltro_roulette", "feltro_roulette"
 # Service, its database, and the role it uses.
 DATABASES = (("wallet", WALLET_DATABASE, WALLET_ROLE), ("roulette", ROULETTE_DATABASE, ROULETTE_ROLE))
+GAMES = ("roulette",)
 # The tables of a fresh platform.
 INITIAL_TABLES = ROOT / "stack" / "tables.json"
 
@@ -30,7 +32,8 @@ class PlatformPrograms:
         self._settings = settings
         self._folder = folder
         self.postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)
-        self.nats = EmbeddedNats(folder.nats, settings.nats_port)
+        self.bus_passwords = BusPasswords(folder.bus, GAMES)
+        self.nats = EmbeddedNats(folder.nats, settings.nats_port, self.bus_passwords, folder.bus / "nats.conf")
         self.issuer = DevelopmentIssuer(folder.issuer)
         self.wallet = f"{LOOPBACK}:{settings.wallet_port}"
         self.roulette = f"{LOOPBACK}:{settings.roulette_port}"
@@ -64,6 +67,10 @@ class PlatformPrograms:
             "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
             "FELTRO_ROULETTE_TOKEN_FILE": str(self.issuer.service_token_file("roulette")),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
+            **{
+                f"FELTRO_{process.upper()}_NATS_PASSWORD_FILE": str(self.bus_passwords.file(process))
+                for process in (WALLET, GATEWAY, *GAMES)
+            },
             **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
         }
 

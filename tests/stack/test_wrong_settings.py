@@ -18,7 +18,8 @@ from stack.settings import StackSettings
 # Any existing file will do: its keys are read later.
 KEYS = {"FELTRO_ISSUER_JWKS": __file__}
 SITE = {"FELTRO_OPERATOR_SITE_LISTEN": "127.0.0.1:8702", "FELTRO_OPERATOR_SITE_ISSUER": str(Path(__file__).parent)}
-NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
+PASSWORDS = {f"FELTRO_{process}_NATS_PASSWORD": "a-password" for process in ("WALLET", "ROULETTE", "GATEWAY")}
+NATS = {**KEYS, **PASSWORDS, "FELTRO_NATS_URL": "tls://127.0.0.1:4222"}
 WALLET = {**NATS, "FELTRO_WALLET_DATABASE_URL": "postgresql+asyncpg://feltro@127.0.0.1/feltro"}
 # The last variable of each is the wrong one.
 WRONG_PORT = {"FELTRO_GATEWAY_PORT": "eighty"}

@@ -16,12 +16,12 @@ import nats.errors
 import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
-from nats.js.api import Header, StorageType, StreamConfig
+from nats.js.api import Header
 from prometheus_client import Counter, Gauge
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
-from services.kit.bus.streams import ensure_stream
+from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox.facts import Fact
@@ -35,8 +35,8 @@ LEADER_RETRY_S = 1.0
 # How long facts wait for others before a batch that is not full leaves: publishing costs more than committing.
 GATHER_S = 0.01
 ACK_TIMEOUT_S = 10.0
-# How long the stream keeps facts for consumers that are down.
-RETENTION_S = 7 * 24 * 3600
+# Of a row's number, an int64.
+ROW_DIGITS_LIMIT = 19
 
 _PUBLISHER_LOCK = 0x464F5554
 
@@ -74,7 +74,7 @@ class OutboxPublisher:
     def __init__(self, engine: AsyncEngine, bus: Nats) -> None:
         self._engine = engine
         self._bus = bus
-        self._jetstream: JetStreamContext = bus.jetstream()
+        self._jetstream: JetStreamContext = bus.jetstream(prefix=API_PREFIX)
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -111,8 +111,7 @@ class OutboxPublisher:
 
     async def _find_position(self, connection: DirectConnection) -> _Position:
         """Returns the end of the stream, with the facts it holds that are still in the outbox."""
-        await self._ensure_stream()
-        last = (await self._jetstream.stream_info(facts.STREAM)).state.last_seq
+        last = (await self._jetstream.stream_info(FACTS_STREAM)).state.last_seq
         await connection.fetch(_FIRST_CURSOR, last)
         ((ledger_id, recorded),) = await connection.fetch(_CURSOR)
         position = _Position(ledger_id, last, Tally())
@@ -120,24 +119,14 @@ class OutboxPublisher:
             _log.error("the stream has lost published messages", extra={"recorded": recorded, "last": last})
             await connection.fetch(_RESET_CURSOR, last)
         for seq in range(recorded + 1, last + 1):
-            message_id = await self._message_id(seq)
-            if message_id.startswith(f"{ledger_id}."):
-                position.published[int(message_id.split(".")[1])] += 1
+            row = _row_of(await self._message_id(seq), ledger_id)
+            if row is not None:
+                position.published[row] += 1
         return position
-
-    async def _ensure_stream(self) -> None:
-        config = StreamConfig(
-            name=facts.STREAM,
-            subjects=facts.SUBJECTS,
-            storage=StorageType.FILE,
-            max_age=RETENTION_S,
-            duplicate_window=120,
-        )
-        await ensure_stream(self._jetstream, config)
 
     async def _message_id(self, seq: int) -> str:
         try:
-            message = await self._jetstream.get_msg(facts.STREAM, seq)
+            message = await self._jetstream.get_msg(FACTS_STREAM, seq)
         except nats.js.errors.NotFoundError:
             return ""
         return str((message.headers or {}).get(Header.MSG_ID, ""))
@@ -173,6 +162,14 @@ class OutboxPublisher:
             message_id, fact = messages[-1]
             headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
             acknowledged = await self._jetstream.publish(
-                fact.subject, fact.payload, timeout=ACK_TIMEOUT_S, stream=facts.STREAM, headers=headers
+                fact.subject, fact.payload, timeout=ACK_TIMEOUT_S, stream=FACTS_STREAM, headers=headers
             )
             position.stream_seq = acknowledged.seq
+
+
+def _row_of(message_id: str, ledger_id: str) -> int | None:
+    """Returns the outbox row of a message; None if this ledger did not publish it."""
+    ledger, _, rest = message_id.partition(".")
+    row = rest.partition(".")[0]
+    is_number = row.isascii() and row.isdecimal() and len(row) <= ROW_DIGITS_LIMIT
+    return int(row) if ledger == ledger_id and is_number else None

@@ -8,6 +8,8 @@ from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.bus.connection import connect
+from services.kit.bus.permissions import WALLET
+from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
@@ -59,7 +61,7 @@ class WalletServer:
         )
         try:
             if await schema.wait_for_schema(engine, "wallet", MIGRATIONS, settings.listen, supervisor.stopping):
-                bus = await connect(str(settings.nats_url), "wallet")
+                bus = await connect(settings.bus(WALLET), "wallet")
                 try:
                     await self._serve(engine, lanes, bus, supervisor)
                 finally:
@@ -88,6 +90,7 @@ class WalletServer:
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
+            StreamKeeper(bus).run(),
             outbox.run(),
             InactivityWatch(engine, clock, session_clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),

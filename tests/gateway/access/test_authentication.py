@@ -13,7 +13,6 @@ from google.protobuf.message import Message
 
 from feltro.gateway.v1 import gateway_pb2
 from feltro.wallet.v1 import session_pb2
-from gateway.access import revocations
 from gateway.access.activity import IDLE_LIMIT_S, Activity
 from gateway.access.authenticator import Authenticator
 from gateway.access.demonstration import DemoTokenIssuer
@@ -29,6 +28,7 @@ from gateway.contracts.methods import Contracts
 from services.kit.access.identity import TokenVerifier, TrustedIssuer
 from services.kit.access.signing_key import SigningKey
 from services.kit.bus import buckets
+from services.kit.bus.streams import REVOCATIONS_KEPT_S
 from services.kit.refusal import Refused
 from stack.issuer import AUDIENCE, DevelopmentIssuer
 from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wait_until
@@ -138,7 +138,7 @@ async def test_a_token_expires_after_it_was_accepted(access: GatewayAccess) -> N
 @pytest.mark.guarantee("G12")
 async def test_g12_a_token_older_than_revocations_are_kept_is_refused(access: GatewayAccess) -> None:
     token = access.issuer.token(["operator"], "back-office", minutes=60 * 24 * 365)
-    access.clock.seconds += revocations.NOTES_KEPT_S + 1
+    access.clock.seconds += REVOCATIONS_KEPT_S + 1
     assert (await refusal(access.admit(token))).reason == "TOKEN_EXPIRED"
 
 

@@ -10,9 +10,11 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from gateway.access import revocations
-from gateway.access.revocations import BUCKET, STALE_VIEW_LIMIT_S, Revocations
+from gateway.access.revocations import STALE_VIEW_LIMIT_S, Revocations
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.identity import Caller
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.subjects import REVOCATIONS_BUCKET, bucket_stream
 from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wait_until
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -108,7 +110,7 @@ async def test_g11_a_revocation_is_kept_until_its_token_expires(
             await wait_until(lambda: first._last_current_at is not None)
             await retry(lambda: first.revoke_token(caller("ana", "one", lifetime_s=1), "logout"))
             await retry(lambda: first.revoke_token(caller("ana", "two"), "logout"))
-            stream = f"KV_{BUCKET}"
+            stream = bucket_stream(REVOCATIONS_BUCKET)
             jetstream = bus.jetstream(timeout=WITHIN_S)
             # Both were written, whatever has been cleaned up since.
             assert (await jetstream.stream_info(stream)).state.last_seq >= 2
@@ -175,3 +177,19 @@ async def test_revocations_that_the_bus_lost_are_written_again(nats: StoppableNa
         nats.start()
         async with running_revocations(nats.url) as later:
             await wait_until(lambda: reason(later, ana) == "TOKEN_REVOKED")
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe not a message", b"\x00", b"{}", b"\x0a\x0b\x08" + b"\xff" * 9 + b"\x01"])
+async def test_what_is_no_revocation_stops_no_gateway(nats: StoppableNats, value: bytes) -> None:
+    ana, rui = caller("ana"), caller("rui", "r")
+    async with running_revocations(nats.url) as first, bus_client(nats.url) as bus:
+        bucket = Bucket(bus, REVOCATIONS_BUCKET, lambda: None)
+        for key in ("strange", "a.b.c", *revocations._keys(ana)):
+            await bucket.put(key, value)
+        await retry(lambda: first.revoke_token(rui, "logout"))
+        await wait_until(lambda: first._bucket.entries["strange"].value == value)
+        assert (reason(first, ana), reason(first, rui)) == ("", "TOKEN_REVOKED")
+        async with running_revocations(nats.url) as later:
+            assert (reason(later, ana), reason(later, rui)) == ("", "TOKEN_REVOKED")
+            await retry(lambda: later.revoke_token(ana, "logout"))
+            await wait_until(lambda: reason(first, ana) == "TOKEN_REVOKED")

@@ -15,6 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from gateway.backends import readiness
 from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
 from gateway.http.application import EdgeApplication
+from services.kit.bus.connection import BusEndpoint
 from services.kit.settings import Environment
 from stack.servers.ephemeral import free_port
 
@@ -98,8 +99,14 @@ async def test_the_status_page_explains_the_login_only_in_development(nats_url: 
 class _Gateway:
     """The gateway's application and its readiness checks, as the process runs them."""
 
-    def __init__(self, wallet: str, nats: str, environment: Environment = Environment.DEVELOPMENT) -> None:
-        self._readiness = Readiness([GrpcDependency("wallet", "", wallet), NatsDependency(nats)])
+    def __init__(
+        self,
+        wallet: str,
+        nats: str,
+        environment: Environment = Environment.DEVELOPMENT,
+    ) -> None:
+        bus = NatsDependency(BusEndpoint(nats))
+        self._readiness = Readiness([GrpcDependency("wallet", "", wallet), bus])
         self.client: TestClient[Request, Application] = TestClient(
             TestServer(EdgeApplication(self._readiness, environment).build())
         )

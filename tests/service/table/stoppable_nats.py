@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from stack.processes.child import ChildProcess
-from stack.servers.ephemeral import READY_TIMEOUT_S, free_port
-from stack.servers.nats import EmbeddedNats
+from stack.servers.ephemeral import READY_TIMEOUT_S, EphemeralNats, free_port
 
 
 class StoppableNats:
@@ -18,7 +17,7 @@ class StoppableNats:
 
     def __init__(self) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="feltro-nats-"))
-        self._server = EmbeddedNats(self._home / "jetstream", free_port())
+        self._server = EphemeralNats(self._home, free_port())
         self._process: ChildProcess | None = None
 
     @property
@@ -28,6 +27,7 @@ class StoppableNats:
     def start(self) -> None:
         self._process = ChildProcess(self._server.command(), log=self._home / "log")
         self._server.wait_ready(READY_TIMEOUT_S)
+        self._server.create_streams()
 
     def stop(self, *, forget: bool = False) -> None:
         if self._process is not None:

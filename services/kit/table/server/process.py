@@ -102,7 +102,8 @@ class GameProcess(Generic[Bets, Outcome]):
 
     async def _work(self, writing: AsyncEngine, reading: AsyncEngine, supervisor: TaskSupervisor) -> None:
         settings = self._settings
-        bus = await connect(str(settings.nats_url), self._definition.game.name)
+        game = self._definition.game.name
+        bus = await connect(settings.bus(game), game)
         # One channel: what all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address)
         try:
@@ -130,7 +131,7 @@ class GameProcess(Generic[Bets, Outcome]):
         # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
         wallet = GrpcWallet(channel, token.metadata)
-        event_stream = EventStream(bus)
+        event_stream = EventStream(bus, game.name)
         dependencies = RuntimeDependencies(
             game=game,
             catalogue=catalogue,

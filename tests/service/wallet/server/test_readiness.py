@@ -24,6 +24,7 @@ from services.wallet.migrate import MIGRATIONS
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
 from stack.servers.postgres import EmbeddedPostgres
+from tests.processes.bus import password, plain_url
 from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.processes.wallet import WalletClient, WalletProcess
 
@@ -84,7 +85,8 @@ async def start_wallet(url: str, nats_url: str, home: Path) -> AsyncIterator[Sta
     settings = WalletSettings.model_validate(
         {
             "environment": "development",
-            "nats_url": nats_url,
+            "nats_url": plain_url(nats_url),
+            "nats_password": password(nats_url),
             "issuer_jwks": described.issuer.jwks,
             "database_url": url,
             "listen": described.address,
