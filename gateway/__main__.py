@@ -9,7 +9,7 @@ import uvloop
 from aiohttp import web
 
 from gateway.assembly import Gateway
-from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
+from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness, facts_dependency
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
@@ -29,8 +29,9 @@ _log = logging.getLogger("gateway")
 async def serve(settings: GatewaySettings) -> int:
     """Serves until SIGTERM or SIGINT, and returns the exit status."""
     wallet = GrpcDependency("wallet", "keeps the players' money and sessions", settings.wallet_address)
+    facts = facts_dependency(settings.wallet_address)
     bus = NatsDependency(settings.bus(GATEWAY))
-    readiness = Readiness([wallet, bus])
+    readiness = Readiness([wallet, facts, bus])
     supervisor = TaskSupervisor("gateway", readiness.mark_broken)
     try:
         gateway = Gateway(settings, readiness, bus.client)

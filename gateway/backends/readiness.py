@@ -19,6 +19,7 @@ from nats.aio.client import Client as Nats
 from nats.errors import Error as NatsError
 
 from services.kit.bus.connection import BusClient, BusEndpoint, connect
+from services.kit.rpc.server import PUBLISHING_HEALTH
 
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
@@ -60,7 +61,12 @@ class Dependency(Protocol):
 class GrpcDependency:
     """A service that answers gRPC health checks."""
 
-    def __init__(self, name: str, purpose: str, address: str) -> None:
+    def __init__(
+        self, name: str, purpose: str, address: str, service: str = "", not_serving: str = "answers, but is not serving"
+    ) -> None:
+        """`service` is what is asked about, the whole process if empty; `not_serving` says what a no means."""
+        self._service = service
+        self._not_serving = not_serving
         self.name = name
         self.purpose = purpose
         self.address = address
@@ -70,13 +76,22 @@ class GrpcDependency:
 
     async def check(self) -> str:
         try:
-            answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
+            answer = await self._health.Check(
+                health_pb2.HealthCheckRequest(service=self._service), timeout=ANSWER_WITHIN_S
+            )
         except grpc.aio.AioRpcError:
             return NO_ANSWER
-        return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else "answers, but is not serving"
+        return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else self._not_serving
 
     async def close(self) -> None:
         await self._channel.close()
+
+
+def facts_dependency(wallet_address: str) -> GrpcDependency:
+    """Asks the wallet whether players are told of what it does: one that takes bets in silence is of no use to them."""
+    purpose = "tells players what happened to their money"
+    silent = "are not published: the bus takes nothing"
+    return GrpcDependency("facts", purpose, wallet_address, PUBLISHING_HEALTH, silent)
 
 
 class NatsDependency:

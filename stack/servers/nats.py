@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import socket
@@ -10,10 +11,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import nats.errors
+from nats.aio.client import Client as Nats
+
 from services.kit.bus import permissions, server_configuration
 from services.kit.bus.permissions import MONITOR, OPERATOR
 from stack.data_folder import write_private
 
+HEALTH_TIMEOUT_S = 2.0
+
+_HEALTH_SUBJECT = "$SYS.REQ.SERVER.PING.HEALTHZ"
 SERVER = Path(sysconfig.get_path("scripts")) / "nats-server"
 
 
@@ -80,6 +87,28 @@ class EmbeddedNats:
                 return connection.recv(5) == b"INFO "
         except OSError:
             return False
+
+    def problem(self) -> str:
+        """Asks the server what is wrong with it; empty if nothing is, or if it does not answer."""
+        try:
+            return asyncio.run(self._ask_for_problem())
+        except (nats.errors.Error, OSError, TimeoutError, ValueError):
+            return ""
+
+    async def _ask_for_problem(self) -> str:
+        bus = Nats()
+        async with asyncio.timeout(HEALTH_TIMEOUT_S):
+            await bus.connect(
+                f"nats://127.0.0.1:{self.port}",
+                user=MONITOR,
+                password=self._passwords.read()[MONITOR],
+                allow_reconnect=False,
+            )
+            try:
+                answer = await bus.request(_HEALTH_SUBJECT, b"", timeout=HEALTH_TIMEOUT_S)
+            finally:
+                await bus.close()
+        return str(json.loads(answer.data)["data"].get("error", ""))
 
     def wait_ready(self, seconds: float) -> None:
         """Waits until the server greets; NatsError when it does not in time."""

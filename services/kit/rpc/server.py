@@ -19,6 +19,8 @@ from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
 MESSAGE_BYTES_LIMIT = 2 * CALL_BYTES_LIMIT
 # Calls beyond this are refused with RESOURCE_EXHAUSTED before they are read (G11).
 CONCURRENT_CALLS_LIMIT = 10_000
+# The name under which health checks ask whether what the process has to tell is published.
+PUBLISHING_HEALTH = "feltro.publishing"
 
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
@@ -78,7 +80,7 @@ class GrpcServer:
             (grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay_handler(methods)}),)
         )
         names.append(RELAY_SERVICE)
-        self._names = ["", *names]
+        self._names = ["", *names, PUBLISHING_HEALTH]
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection(names, self._server)
@@ -92,6 +94,11 @@ class GrpcServer:
         status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._health.set(name, status)
+
+    async def set_publishing(self, *, publishing: bool) -> None:
+        """Tells health checks whether what the process has to tell is published; calls are answered all the same."""
+        status = health_pb2.HealthCheckResponse.SERVING if publishing else health_pb2.HealthCheckResponse.NOT_SERVING
+        await self._health.set(PUBLISHING_HEALTH, status)
 
     async def stop(self, grace_s: float) -> None:
         """Takes no new calls, lets those under way finish, then stops."""

@@ -18,10 +18,12 @@ from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
 from nats.js.api import Header
 from prometheus_client import Counter, Gauge
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
 from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
+from services.kit.clock import Clock, SystemClock
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox.facts import Fact
@@ -42,6 +44,10 @@ _PUBLISHER_LOCK = 0x464F5554
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_wallet_facts_published", "Facts published to the bus")
+_FAILURES = Counter("feltro_wallet_outbox_failures", "Attempts to publish facts that have failed")
+OLDEST = Gauge(
+    "feltro_wallet_outbox_oldest_seconds", "Age of the oldest fact that waits to be published; 0 if none does"
+)
 _LEADING = Gauge("feltro_wallet_outbox_leading", "1 in the replica that publishes")
 
 _TRY_LOCK = "SELECT pg_try_advisory_lock($1)"
@@ -51,6 +57,7 @@ UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = $1 WHERE st
 # A stream that lost messages reuses sequences: beyond the recorded one, new messages would look like published ones.
 _RESET_CURSOR = "UPDATE outbox_cursor SET stream_seq = $1"
 _CURSOR = "SELECT ledger_id::text, stream_seq FROM outbox_cursor"
+_OLDEST = text("SELECT at FROM outbox ORDER BY outbox_no LIMIT 1")
 _NEXT = "SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT $1"
 _REMOVE = """
 WITH removed AS (DELETE FROM outbox WHERE outbox_no = ANY($1::bigint[]))
@@ -71,8 +78,10 @@ class _Position:
 class OutboxPublisher:
     """Publishes as long as it runs, through failures of the database and the bus."""
 
-    def __init__(self, engine: AsyncEngine, bus: Nats) -> None:
+    def __init__(self, engine: AsyncEngine, bus: Nats, clock: Clock | None = None) -> None:
         self._engine = engine
+        self._clock = clock or SystemClock()
+        self._last_oldest_s = 0.0
         self._bus = bus
         self._jetstream: JetStreamContext = bus.jetstream(prefix=API_PREFIX)
         self._woken = asyncio.Event()
@@ -93,11 +102,22 @@ class OutboxPublisher:
                 finally:
                     await connection.discard()
             except (*DATABASE_FAILURES, nats.errors.Error) as failed:
+                _FAILURES.inc()
                 error = f"{type(failed).__name__}: {failed}"[:300]
                 _log.warning("facts are waiting in the outbox", extra={"error": error})
             finally:
                 _LEADING.set(0)
             await asyncio.sleep(LEADER_RETRY_S)
+
+    async def oldest_s(self) -> float:
+        """Returns the age of the oldest fact that waits; the last known one while the database does not answer."""
+        try:
+            async with self._engine.connect() as connection:
+                at = (await connection.execute(_OLDEST)).scalar_one_or_none()
+        except DATABASE_FAILURES:
+            return self._last_oldest_s
+        self._last_oldest_s = 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
+        return self._last_oldest_s
 
     async def _lead(self, connection: DirectConnection) -> None:
         position = await self._find_position(connection)

@@ -14,12 +14,13 @@ from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
+from services.kit.rpc.publishing_watch import PublishingWatch
 from services.kit.rpc.server import GrpcServer
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
-from services.wallet.outbox.publisher import OutboxPublisher
+from services.wallet.outbox.publisher import OLDEST, OutboxPublisher
 from services.wallet.server.audit_service import AuditIntakeService, AuditService
 from services.wallet.server.complaint_service import ComplaintService
 from services.wallet.server.platform_service import PlatformService
@@ -74,7 +75,7 @@ class WalletServer:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
-        outbox = OutboxPublisher(engine, bus)
+        outbox = OutboxPublisher(engine, bus, clock)
         store = LedgerStore(clock, session_clock, settings.limits)
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
         services: list[Service] = [
@@ -92,6 +93,7 @@ class WalletServer:
             commits.run(),
             StreamKeeper(bus).run(),
             outbox.run(),
+            PublishingWatch("facts", outbox.oldest_s, OLDEST, server).run(),
             InactivityWatch(engine, clock, session_clock).run(),
             AuditWatch(str(settings.database_url), settings.audit_every_s, settings.audit_round_hours).run(),
         ]

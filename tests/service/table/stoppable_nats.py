@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import psutil
 
 from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import READY_TIMEOUT_S, EphemeralNats, free_port
@@ -35,6 +38,23 @@ class StoppableNats:
             self._process = None
         if forget:
             shutil.rmtree(self._server.home)
+
+    def fill_disk(self) -> None:
+        """Lets every write of the server fail, as on a full disk."""
+        self._limit_files(0)
+
+    def free_disk(self) -> None:
+        """Lets the server write again, if it tries."""
+        self._limit_files(resource.RLIM_INFINITY)
+
+    def _limit_files(self, size: int) -> None:
+        assert self._process is not None, "not started"
+        (server,) = psutil.Process(self._process.pid).children()
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    @property
+    def server(self) -> EphemeralNats:
+        return self._server
 
     def __enter__(self) -> Self:
         self.start()

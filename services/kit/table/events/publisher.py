@@ -22,7 +22,7 @@ import nats.js.errors
 from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
 from nats.js.api import Header, PubAck, RawStreamMsg
-from prometheus_client import Counter
+from prometheus_client import Counter, Gauge
 
 from feltro.table.v1 import events_pb2
 from services.kit import background
@@ -54,6 +54,10 @@ _EVENTS = 1
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_table_events_published", "Events of tables that have left for the bus")
+_FAILURES = Counter("feltro_table_event_failures", "Attempts to publish events of tables that have failed")
+OLDEST = Gauge(
+    "feltro_table_events_oldest_seconds", "Age of the oldest event that waits to be published; 0 if none does"
+)
 _DROPPED = Counter("feltro_table_events_dropped", "Events of tables that a snapshot of the table replaced")
 
 
@@ -65,6 +69,7 @@ class EventStream:
         self._bus = bus
         self._jetstream = bus.jetstream(prefix=API_PREFIX, timeout=ACKNOWLEDGE_TIMEOUT_S)
         self.outage = Outage(_log, "events of tables")
+        self._publishers: set[TablePublisher] = set()
 
     async def open_publisher(self, table_id: str, last_seq: int, epoch: int = 0) -> TablePublisher:
         """Opens the publisher of a table's owner, which counts on from the stream, or from `last_seq` if that is more.
@@ -75,7 +80,16 @@ class EventStream:
         """
         publisher = TablePublisher(self, table_id, last_seq, epoch)
         await publisher.start()
+        self._publishers.add(publisher)
         return publisher
+
+    async def oldest_s(self) -> float:
+        """Returns how long the oldest event of any table of this process has waited at most; 0 if none waits."""
+        now = asyncio.get_running_loop().time()
+        self._publishers = {publisher for publisher in self._publishers if not publisher.stopped}
+        return max(
+            (now - publisher.waiting_since for publisher in self._publishers if publisher.has_waiting), default=0.0
+        )
 
     async def last_message(self, table_id: str) -> RawStreamMsg | None:
         """Reads the last message of a table."""
@@ -108,6 +122,8 @@ class TablePublisher:
         """Whether events were dropped, and no snapshot has replaced them yet."""
         self.on_overflow: Callable[[], events_pb2.TableEvent] | None = None
         """Builds a `SnapshotPublished`. Without it the owner has to publish one when `overflowed` is set."""
+        self.waiting_since = 0.0
+        """Since when the oldest event has waited at most, while one does."""
         self._stream = stream
         self._subject = table_subject(stream.game, table_id)
         self._epoch = epoch
@@ -121,6 +137,7 @@ class TablePublisher:
         # The events of the message under way, until it is acknowledged.
         self._under_way: list[events_pb2.TableEvent] = []
         self._payload = b""
+        self._composed_at = 0.0
         self._has_published = False
         # Events that were published, and those of them that are acknowledged or dropped.
         self._published_count = 0
@@ -139,6 +156,11 @@ class TablePublisher:
         """Whether so much waits for the bus that nothing new should begin: watchers would not see it."""
         return self.overflowed or len(self._waiting) > FULL_FROM_EVENTS
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether events wait to be published, or to be acknowledged."""
+        return bool(self._waiting or self._under_way or self._owes_snapshot)
+
     async def start(self) -> None:
         """Starts publishing; for `EventStream.open_publisher`."""
         try:
@@ -152,6 +174,8 @@ class TablePublisher:
         """Takes events, in order, and never blocks; they get their table and number when they leave."""
         if self.stopped:
             return
+        if not self.has_waiting:
+            self.waiting_since = asyncio.get_running_loop().time()
         parts = [part for event in events for part in _split(event)]
         self._published_count += len(parts)
         for event in parts:
@@ -210,7 +234,7 @@ class TablePublisher:
     async def _publish_loop(self) -> None:
         pause = RETRY_AFTER_S
         while not self.stopped:
-            if not (self._under_way or self._waiting or self._owes_snapshot):
+            if not self.has_waiting:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
@@ -219,6 +243,7 @@ class TablePublisher:
             try:
                 await self._step()
             except BUS_FAILURES as failed:
+                _FAILURES.inc()
                 self._stream.outage.failed(failed)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, RETRY_AFTER_MAX_S)
@@ -256,6 +281,8 @@ class TablePublisher:
 
     def _acknowledged(self, sequence: int) -> None:
         self._stream_sequence = sequence
+        # What still waits came after the message that has just been acknowledged was composed.
+        self.waiting_since = self._composed_at
         self._has_published = True
         _PUBLISHED.inc(len(self._under_way))
         self._under_way.clear()
@@ -267,6 +294,7 @@ class TablePublisher:
             self._waiting.extendleft(reversed(_split(self.on_overflow())))
             self.overflowed = False
         self._messages += 1
+        self._composed_at = asyncio.get_running_loop().time()
         parts: list[bytes] = []
         size = 0
         while self._waiting:

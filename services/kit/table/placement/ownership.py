@@ -97,8 +97,11 @@ class Placement:
         placement_ids: Callable[[], Awaitable[Collection[str]]],
         open_group: Callable[[str], TableGroup],
         clock: Callable[[], float] = seconds_since_boot,
+        is_unheard: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`is_unheard` says whether events of the tables cannot be published, for the heartbeat."""
         self._game = game
+        self._is_unheard = is_unheard
         self._replica_id = replica_id
         self._address = address
         self._list_placement_ids = placement_ids
@@ -185,6 +188,7 @@ class Placement:
             game=self._game,
             address=self._address,
             draining=self._draining,
+            unheard=self._is_unheard(),
             placements=opened,
             failing=not opened and self._clock() - self._failed_at < FAILING_FOR_S,
         )

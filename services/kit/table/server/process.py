@@ -18,6 +18,7 @@ from services.kit.database import postgresql, schema
 from services.kit.randomness.source import Randomness, SourceFailed
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
+from services.kit.rpc.publishing_watch import PublishingWatch
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.supervision import TaskSupervisor, run_until_stopped
@@ -27,7 +28,7 @@ from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations
-from services.kit.table.events.publisher import EventStream
+from services.kit.table.events.publisher import OLDEST, EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
@@ -158,6 +159,7 @@ class GameProcess(Generic[Bets, Outcome]):
             refusal_for_failure,
         )
         self.port = server.port
+        publishing = PublishingWatch("events of tables", event_stream.oldest_s, OLDEST, server)
         host = settings.listen.rpartition(":")[0]
         placement = Placement(
             bus,
@@ -166,12 +168,14 @@ class GameProcess(Generic[Bets, Outcome]):
             settings.advertise or f"{host}:{server.port}",
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
+            is_unheard=lambda: publishing.is_late,
         )
         catalogue.on_change = lambda: self._on_catalogue_change(registry, catalogue)
         platform.on_change = registry.wake
         clock.on_change = registry.wake
         await registry.subscribe_to_sessions(bus)
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *clock.coroutines()])
+        watching = [publishing.run(), *clock.coroutines()]
+        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *watching])
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()

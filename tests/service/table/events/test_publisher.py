@@ -279,6 +279,39 @@ async def test_g11_a_table_opens_while_the_bus_is_away_and_continues_later(own_n
     await bus.close()
 
 
+async def test_the_age_of_the_oldest_event_that_waits_is_known(
+    own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_publisher, "ACKNOWLEDGE_TIMEOUT_S", 0.2)
+    bus = await connect(own_nats)
+    stream = EventStream(bus, GAME)
+    idle, publisher = await stream.open_publisher("idle", 0), await stream.open_publisher("t", 0)
+    for each in (idle, publisher):
+        each.publish(snapshot_published())
+        await flush(each)
+    assert await stream.oldest_s() == 0.0
+    own_nats.fill_disk()
+    failures = event_publisher._FAILURES._value.get()
+    publisher.publish(seat_taken(1))
+    loop = asyncio.get_running_loop()
+    published_at = loop.time()
+    await until(lambda: event_publisher._FAILURES._value.get() > failures)
+    publisher.publish(seat_taken(2))
+    waited = loop.time() - published_at
+    assert await stream.oldest_s() >= waited > 0.0
+    own_nats.stop()
+    own_nats.start()
+    await flush(publisher)
+    assert await stream.oldest_s() == 0.0
+    events = await published_events(bus, "t")
+    expect_no_gap(events)
+    assert [event.seat_taken.seat for event in events[1:]] == [1, 2]
+    for each in (idle, publisher):
+        await each.close()
+    assert await stream.oldest_s() == 0.0
+    await bus.close()
+
+
 async def test_numbers_continue_after_the_bus_lost_everything(
     own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
