@@ -9,12 +9,13 @@ import uvloop
 from aiohttp import web
 
 from gateway.assembly import WALLET_SERVICE, Gateway
-from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
+from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness, facts_dependency
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
 from services.kit import background
 from services.kit.access.signing_key import NoSigningKey
+from services.kit.bus.permissions import GATEWAY
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import TaskSupervisor, prepare_memory, run_until_stopped
@@ -28,9 +29,11 @@ _log = logging.getLogger("gateway")
 async def serve(settings: GatewaySettings) -> int:
     """Serves until SIGTERM or SIGINT, and returns the exit status."""
     purpose = "keeps the players' money and sessions"
-    wallet = GrpcDependency(WALLET_SERVICE, purpose, settings.wallet_address, settings.transport())
-    bus = NatsDependency(str(settings.nats_url))
-    readiness = Readiness([wallet, bus])
+    transport = settings.transport()
+    wallet = GrpcDependency(WALLET_SERVICE, purpose, settings.wallet_address, transport)
+    facts = facts_dependency(WALLET_SERVICE, settings.wallet_address, transport)
+    bus = NatsDependency(settings.bus(GATEWAY))
+    readiness = Readiness([wallet, facts, bus])
     supervisor = TaskSupervisor("gateway", readiness.mark_broken)
     try:
         gateway = Gateway(settings, readiness, bus.client)

@@ -67,7 +67,8 @@ class Gateway:
         connections, per_address = connection_capacity(settings.connections), settings.connections_per_address
         self.connection_limiter = ConnectionLimiter(connections, per_address, proxies)
         clients = ConnectionCounter(connections, per_address)
-        self._live = LiveServer(contracts, audited, authenticator, rate_limiter, bus, clients, settings.stop_grace_s)
+        game_of, grace_s = self._directory.game_of, settings.stop_grace_s
+        self._live = LiveServer(contracts, audited, authenticator, rate_limiter, bus, game_of, clients, grace_s)
         parts: list[ApplicationPart] = [
             self.connection_limiter,
             proxies,

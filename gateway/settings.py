@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, FilePath, NatsDsn, model_validator
+from pydantic import AfterValidator, Field, FilePath, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from gateway.access.proxies import parse_networks
 from gateway.access.rate_limiter import Limit, Limits
 from gateway.backends.trusted_addresses import LOOPBACK_NETWORKS
 from gateway.http.front_end_settings import FrontEndSettings
+from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 
@@ -22,7 +23,7 @@ def _check_networks(value: str) -> str:
     return value
 
 
-class GatewaySettings(FrontEndSettings, GrpcSettings):
+class GatewaySettings(FrontEndSettings, BusSettings, GrpcSettings):
     """The settings of a gateway, read once at the start."""
 
     model_config = SettingsConfigDict(
@@ -30,7 +31,6 @@ class GatewaySettings(FrontEndSettings, GrpcSettings):
     )
 
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
-    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     listen: ListenAddress = "127.0.0.1:8700"
     # The address for Prometheus; without it no metrics are served.

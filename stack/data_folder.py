@@ -32,7 +32,9 @@ class DataFolder:
         self.nats = root / "nats"
         self.issuer = root / "issuer"
         self.keys = root / "keys"
-        self._private = (self.logs, self.nats, self.issuer, self.keys)
+        # The passwords of the bus, and the configuration of its server with them.
+        self.bus = root / "bus"
+        self._private = (self.logs, self.nats, self.issuer, self.keys, self.bus)
         self.supervisor_config = root / "supervisor.conf"
         # Points to a temporary folder that holds the process manager's socket.
         self.socket_folder_link = root / "plain"
@@ -136,6 +138,7 @@ class DataFolder:
             self.nats,
             self.issuer,
             self.keys,
+            self.bus,
             self.supervisor_config,
             self.socket_folder_link,
             self._lock_file,

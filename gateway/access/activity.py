@@ -20,15 +20,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from gateway.access.logins import Login
 from gateway.contracts import refusals
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import BUS_FAILURES, Outage
+from services.kit.bus.subjects import ACTIVITY_BUCKET
 
-BUCKET = "feltro_activity"
 IDLE_LIMIT_S = 30 * 60
 # How often one login is published; the other gateways may think it idle by so much too early.
 PUBLISH_EVERY_S = 60
@@ -37,7 +36,8 @@ PUBLISH_TICK_S = 2.0
 REMEMBERED_LOGINS_LIMIT = 200_000
 PUBLISH_BATCH = 100
 RECHECK_AFTER_S = 5.0
-BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
+# By how much the clocks of two gateways may differ.
+CLOCKS_DIFFER_S = 60.0
 
 _log = logging.getLogger(__name__)
 _TIMESTAMP = struct.Struct("!d")
@@ -48,15 +48,7 @@ class Activity:
 
     def __init__(self, bus: Nats, wall_time: Callable[[], float] = time.time) -> None:
         self._wall_time = wall_time
-        # An entry that is older than the limit means the same as none.
-        config = KeyValueConfig(
-            bucket=BUCKET,
-            history=1,
-            storage=StorageType.FILE,
-            ttl=IDLE_LIMIT_S + PUBLISH_EVERY_S,
-            max_bytes=BUCKET_BYTES_LIMIT,
-        )
-        self._bucket = Bucket(bus, config, lambda: None)
+        self._bucket = Bucket(bus, ACTIVITY_BUCKET, lambda: None)
         self._last_used: OrderedDict[str, float] = OrderedDict()
         # Logins used since they were last published.
         self._unpublished: dict[str, float] = {}
@@ -133,7 +125,9 @@ class Activity:
     async def _read_published(self, key: str) -> float:
         """Returns the last activity that any gateway published; 0 if there is none."""
         content = (await self._bucket.read(_bucket_key(key))).value
-        return float(_TIMESTAMP.unpack(content)[0]) if len(content) == _TIMESTAMP.size else 0.0
+        used_at = float(_TIMESTAMP.unpack(content)[0]) if len(content) == _TIMESTAMP.size else 0.0
+        # What is no time, or one that has not come yet, says nothing: the login would never be idle.
+        return used_at if used_at <= self._wall_time() + CLOCKS_DIFFER_S else 0.0
 
     def _note_outage(self, failed: BaseException) -> None:
         self.bus_reachable = False
@@ -143,9 +137,6 @@ class Activity:
         """Publishes activity until cancelled."""
         while True:
             try:
-                if not self.bus_reachable:
-                    # The bus may have lost it.
-                    await self._bucket.create_if_missing()
                 await self._publish_due()
                 self.bus_reachable = True
                 self._outage.recovered()

@@ -6,9 +6,9 @@ What the bus says is checked before a call goes there (`trusted_addresses`).
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,7 +16,6 @@ from typing import TypeVar
 import grpc
 from google.protobuf.message import DecodeError, Message
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.table.v1 import placement_pb2
 from gateway.backends.trusted_addresses import LOOPBACK_NETWORKS, ServiceAddress, TrustedAddresses
@@ -28,8 +27,12 @@ from services.kit.bus.subjects import HEARTBEAT_LIFETIME_S, LEASES_BUCKET, REPLI
 from services.kit.clock import seconds_since_boot
 from services.kit.rpc.status import StatusRefused
 
+# Entries that are remembered as logged (G11).
+REFUSED_ENTRIES_LIMIT = 10_000
+
+_INDIVIDUAL = re.compile(r"(?P<placement>.+)-[0-9a-f]{16,}")
 _log = logging.getLogger(__name__)
-_MessageT = TypeVar("_MessageT", bound=Message)
+_MessageT = TypeVar("_MessageT", placement_pb2.Lease, placement_pb2.Replica)
 
 
 # The package of the calls that every game answers; those of a game's own package are for this game alone.
@@ -68,17 +71,15 @@ class Directory:
         self._untrusted: frozenset[ServiceAddress] = frozenset()
         self._turn = itertools.count()
         self._outage = Outage(_log, "the directory of tables")
-        self._leases = Bucket(
-            bus, KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE), self._on_change
-        )
-        self._replicas = Bucket(
-            bus,
-            KeyValueConfig(bucket=REPLICAS_BUCKET, history=1, storage=StorageType.MEMORY, ttl=HEARTBEAT_LIFETIME_S),
-            self._on_change,
-        )
+        self._leases = Bucket(bus, LEASES_BUCKET, self._on_change)
+        self._replicas = Bucket(bus, REPLICAS_BUCKET, self._on_change)
         self._snapshot = DirectorySnapshot({}, {})
         # Games that were ever served: one that is being started again is not unknown.
         self._known_games: set[str] = set()
+        # The game that had a placement first keeps it: no other can take it by a lease of its own.
+        self._games_of: dict[str, str] = {}
+        # Entries that were logged already: all are read again and again.
+        self._refused: set[tuple[str, bytes]] = set()
         self.changed = asyncio.Event()
 
     async def run(self) -> None:
@@ -88,7 +89,8 @@ class Directory:
     def _on_change(self) -> None:
         self._outage.recovered()
         self._snapshot = DirectorySnapshot(
-            _decoded(placement_pb2.Lease, self._leases), _decoded(placement_pb2.Replica, self._replicas)
+            self._by_placement(self._decoded(placement_pb2.Lease, self._leases, "placement_id")),
+            self._decoded(placement_pb2.Replica, self._replicas, "replica_id"),
         )
         self._log_untrusted((*self._snapshot.leases.values(), *self._snapshot.replicas.values()))
         self._known_games.update(lease.game for lease in self._snapshot.leases.values())
@@ -140,8 +142,61 @@ class Directory:
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
         """Returns the lease of a table, or of the configured table that a player's individual table belongs to."""
-        leases = self._snapshot.leases
-        return leases.get(table_id) or leases.get(table_id.rpartition("-")[0])
+        return self._snapshot.leases.get(self._placement_of(table_id, self._snapshot.leases))
+
+    def game_of(self, table_id: str) -> str | None:
+        """Returns the game of a table; None if it was never seen."""
+        return self._games_of.get(self._placement_of(table_id, self._games_of))
+
+    def _placement_of(self, table_id: str, placements: Mapping[str, object]) -> str:
+        """Returns the placement of a table: the configured table, or the one that an individual table belongs to."""
+        individual = _INDIVIDUAL.fullmatch(table_id)
+        if individual is not None and individual["placement"] in placements:
+            # Even if a game has a lease under the very id of another game's individual table.
+            return individual["placement"]
+        return table_id if table_id in placements else table_id.rpartition("-")[0]
+
+    def _by_placement(self, leases: Mapping[str, placement_pb2.Lease]) -> dict[str, placement_pb2.Lease]:
+        """Returns the leases by placement; of two games that claim one, only what was there first is believed."""
+        games: dict[str, set[str]] = {}
+        for lease in leases.values():
+            games.setdefault(lease.placement_id, set()).add(lease.game)
+        for placement_id, claiming in games.items():
+            if placement_id not in self._games_of and len(claiming) == 1:
+                self._games_of[placement_id] = next(iter(claiming))
+        found: dict[str, placement_pb2.Lease] = {}
+        for key, lease in leases.items():
+            if self._games_of.get(lease.placement_id) == lease.game:
+                found[lease.placement_id] = lease
+            else:
+                self._refuse("another game has the table: its lease is not believed", key, self._leases)
+        return found
+
+    def _decoded(self, message_class: type[_MessageT], bucket: Bucket, id_field: str) -> dict[str, _MessageT]:
+        """Decodes a bucket's entries; leaves out deleted and unreadable ones, and those under a key of others."""
+        decoded: dict[str, _MessageT] = {}
+        for key, entry in bucket.entries.items():
+            if not entry.value:
+                continue
+            try:
+                message = message_class.FromString(entry.value)
+            except DecodeError:
+                message = message_class()
+            # Keys are what permissions on the bus are about: no game writes under the key of another.
+            if key == f"{message.game}.{getattr(message, id_field)}":
+                decoded[key] = message
+            else:
+                self._refuse("an entry of the bus cannot be read: it counts as none", key, bucket)
+        return decoded
+
+    def _refuse(self, why: str, key: str, bucket: Bucket) -> None:
+        """Logs an entry that is left out, once."""
+        noted = (key, bucket.entries[key].value)
+        if noted not in self._refused:
+            if len(self._refused) >= REFUSED_ENTRIES_LIMIT:
+                self._refused.clear()
+            self._refused.add(noted)
+            _log.error("%s", why, extra={"key": key})
 
     def _address_of_owner(self, method: Method, lease: placement_pb2.Lease) -> ServiceAddress:
         if not method.service.startswith((_SHARED_PACKAGE_PREFIX, f"feltro.{lease.game}.")):
@@ -164,13 +219,3 @@ class Directory:
                 raise refusals.game_unknown(game)
             raise NoReplicaKnown(game)
         return ServiceAddress(ready[next(self._turn) % len(ready)].address, game)
-
-
-def _decoded(message_class: type[_MessageT], bucket: Bucket) -> dict[str, _MessageT]:
-    """Decodes a bucket's entries; leaves out deleted and unreadable ones."""
-    decoded: dict[str, _MessageT] = {}
-    for key, entry in bucket.entries.items():
-        if entry.value:
-            with contextlib.suppress(DecodeError):
-                decoded[key] = message_class.FromString(entry.value)
-    return decoded

@@ -9,24 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from nats.aio.client import Client
+from nats.aio.client import Client as Nats
 from nats.errors import Error as NatsError
 
-from services.kit.bus.connection import connect
+from services.kit.bus.connection import BusClient, BusEndpoint, connect
+from services.kit.rpc.server import PUBLISHING_HEALTH
 from services.kit.rpc.transport import PLAINTEXT, PeerChannel, Transport
 
 CHECK_EVERY_S = 1.0
 ANSWER_WITHIN_S = 1.0
 NO_ANSWER = "does not answer"
 
-_PASSWORDS = re.compile(r"[^,@]*@")
 _log = logging.getLogger(__name__)
 
 
@@ -63,24 +62,53 @@ class Dependency(Protocol):
 class GrpcDependency:
     """A service that answers gRPC health checks."""
 
-    def __init__(self, name: str, purpose: str, address: str, transport: Transport = PLAINTEXT) -> None:
-        """`name` is also that of the service whose certificate it has to show."""
+    def __init__(
+        self,
+        name: str,
+        purpose: str,
+        address: str,
+        transport: Transport = PLAINTEXT,
+        *,
+        peer: str = "",
+        health_service: str = "",
+        not_serving: str = "answers, but is not serving",
+    ) -> None:
+        """`peer` is the service whose certificate it has to show, `name` itself if empty.
+
+        `health_service` is what is asked about, the whole process if empty; `not_serving` says what a no means.
+        """
+        self._health_service = health_service
+        self._not_serving = not_serving
         self.name = name
         self.purpose = purpose
         self.address = address
         # The channel's own pauses after a failure, up to two minutes, would hide the return of the service.
-        self._peer = PeerChannel(transport, address, name, [("grpc.max_reconnect_backoff_ms", 1000)])
+        self._peer = PeerChannel(transport, address, peer or name, [("grpc.max_reconnect_backoff_ms", 1000)])
 
     async def check(self) -> str:
         try:
             health = health_pb2_grpc.HealthStub(await self._peer.current())
-            answer = await health.Check(health_pb2.HealthCheckRequest(), timeout=ANSWER_WITHIN_S)
+            request = health_pb2.HealthCheckRequest(service=self._health_service)
+            answer = await health.Check(request, timeout=ANSWER_WITHIN_S)
         except grpc.aio.AioRpcError:
             return NO_ANSWER
-        return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else "answers, but is not serving"
+        return "" if answer.status == health_pb2.HealthCheckResponse.SERVING else self._not_serving
 
     async def close(self) -> None:
         await self._peer.close()
+
+
+def facts_dependency(wallet_service: str, wallet_address: str, transport: Transport) -> GrpcDependency:
+    """Asks the wallet whether players are told of what it does: one that takes bets in silence is of no use to them."""
+    return GrpcDependency(
+        "facts",
+        "tells players what happened to their money",
+        wallet_address,
+        transport,
+        peer=wallet_service,
+        health_service=PUBLISHING_HEALTH,
+        not_serving="are not published: the bus takes nothing",
+    )
 
 
 class NatsDependency:
@@ -89,17 +117,17 @@ class NatsDependency:
     name = "events"
     purpose = "carries events to clients"
 
-    def __init__(self, url: str) -> None:
-        self.address = _PASSWORDS.sub("", urlsplit(url).netloc)
-        self._url = url
-        self.client = Client()
+    def __init__(self, endpoint: BusEndpoint) -> None:
+        self.address = urlsplit(endpoint.url).netloc.rpartition("@")[2]
+        self._endpoint = endpoint
+        self.client = BusClient()
         """The connection to the bus; it connects at the first check, and again whenever it is lost."""
-        self._connecting: asyncio.Task[Client] | None = None
+        self._connecting: asyncio.Task[Nats] | None = None
 
     async def check(self) -> str:
         """Starts connecting at the first call; from then on the client reconnects by itself."""
         if self._connecting is None:
-            self._connecting = asyncio.create_task(connect(self._url, "feltro gateway", client=self.client))
+            self._connecting = asyncio.create_task(connect(self._endpoint, "feltro gateway", client=self.client))
         return "" if self.client.is_connected else NO_ANSWER
 
     async def close(self) -> None:

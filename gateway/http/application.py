@@ -121,4 +121,5 @@ def _replica_json(replica: placement_pb2.Replica) -> dict[str, object]:
         "placements": replica.placements,
         "draining": replica.draining,
         "failing": replica.failing,
+        "unheard": replica.unheard,
     }

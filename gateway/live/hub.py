@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,7 +31,8 @@ from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import EncodedEvent, Framing, notification
 from gateway.live.feeds import ClientConnection, Feed, Watcher
 from services.kit import background
-from services.kit.bus.subjects import EVENTS_STREAM, EVENTS_SUBJECTS
+from services.kit.bus.follower import WHOLE_STREAM
+from services.kit.bus.subjects import EVENTS_STREAM, game_and_table
 from services.kit.refusal import Refused
 
 # How often a snapshot is requested again because events came in between.
@@ -49,7 +50,6 @@ MESSAGES_PER_TURN_LIMIT = 256
 
 # No feed is made for what cannot be a table's id (G11).
 _TABLE_ID = re.compile(bounds.bounds_of(table_pb2.GetTableRequest.DESCRIPTOR.fields_by_name["table_id"]).pattern)
-_PREFIX = EVENTS_SUBJECTS[0].removesuffix("*")
 _log = logging.getLogger(__name__)
 _FEEDS = Gauge("feltro_edge_feeds", "Tables that are watched, or were a moment ago")
 _WATCHERS = Gauge("feltro_edge_watchers", "Tables watched, summed over all connections")
@@ -91,9 +91,13 @@ class Subscription:
 class Hub:
     """The feeds of all tables that are watched at this gateway."""
 
-    def __init__(self, bus: Nats, contracts: Contracts, dispatcher: CallDispatcher) -> None:
+    def __init__(
+        self, bus: Nats, contracts: Contracts, dispatcher: CallDispatcher, game_of: Callable[[str], str | None]
+    ) -> None:
+        """`game_of` returns the game of a table, which alone publishes its events."""
         self._get_table = contracts.by_rpc_name["TableService.GetTable"]
         self._dispatcher = dispatcher
+        self._game_of = game_of
         self._archive = Archive(bus)
         self._feeds: dict[str, Feed] = {}
         # By table, for one snapshot serves all late watchers of a table.
@@ -105,7 +109,7 @@ class Hub:
         # Payloads that have arrived in this turn of the event loop: a watcher gets them in one write.
         self._arrived: dict[Feed, list[bytes]] = {}
         self._arrived_count = 0
-        self._listener = StreamListener(bus, EVENTS_STREAM, EVENTS_SUBJECTS[0], self._on_message, self._on_gap)
+        self._listener = StreamListener(bus, EVENTS_STREAM, WHOLE_STREAM, self._on_message, self._on_gap)
 
     @property
     def is_listening(self) -> bool:
@@ -185,7 +189,9 @@ class Hub:
         await asyncio.shield(backfill)
 
     async def _read_back(self, feed: Feed) -> None:
-        feed.prepend(list(self._events(await self._archive.recent_messages(feed.table_id))))
+        game = self._game_of(feed.table_id)
+        if game is not None:
+            feed.prepend(list(self._events(await self._archive.recent_messages(game, feed.table_id))))
 
     async def _request_snapshot(self, table_id: str, principal: Principal) -> table_pb2.GetTableResponse:
         request = table_pb2.GetTableRequest(table_id=table_id)
@@ -203,8 +209,15 @@ class Hub:
         return feed
 
     def _on_message(self, subject: str, payload: bytes) -> None:
-        feed = self._feeds.get(subject.removeprefix(_PREFIX))
+        game, table_id = game_and_table(subject)
+        feed = self._feeds.get(table_id)
         if feed is None:
+            return
+        owner = self._game_of(table_id)
+        if owner != game:
+            if owner is None:
+                # It may be the table's own game: only a snapshot says.
+                feed.mark_gap()
             return
         if not self._arrived:
             asyncio.get_running_loop().call_soon(self._publish_arrived)

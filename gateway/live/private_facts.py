@@ -10,8 +10,8 @@ from gateway.backends.listener import StreamListener
 from gateway.contracts import json_codec
 from gateway.live.encoding import Framing, notice, notification
 from gateway.live.feeds import ClientConnection, Watcher
+from services.kit.bus.subjects import FACTS_STREAM
 
-STREAM = "FELTRO_WALLET"
 _SUBJECT = "feltro.player.*.wallet"
 _PLAYER_AT = 2
 
@@ -22,7 +22,7 @@ class PrivateFacts:
     """The players who are connected to this gateway."""
 
     def __init__(self, bus: Nats) -> None:
-        self._listener = StreamListener(bus, STREAM, _SUBJECT, self._on_message, self._on_gap)
+        self._listener = StreamListener(bus, FACTS_STREAM, _SUBJECT, self._on_message, self._on_gap)
         self._players: dict[str, dict[ClientConnection, None]] = {}
 
     @property

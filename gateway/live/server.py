@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from aiohttp import web
 from nats.aio.client import Client as Nats
@@ -29,10 +29,12 @@ class LiveServer:
         authenticator: Authenticator,
         rate_limiter: RateLimiter,
         bus: Nats,
+        game_of: Callable[[str], str | None],
         connections: ConnectionCounter,
         stop_grace_s: float,
     ) -> None:
-        self.hub = Hub(bus, contracts, dispatcher)
+        """`game_of` returns the game of a table: nobody else's events are shown there."""
+        self.hub = Hub(bus, contracts, dispatcher, game_of)
         self.private_facts = PrivateFacts(bus)
         rpc_server = RpcServer(contracts, dispatcher, authenticator, rate_limiter, self.hub, self.private_facts)
         self.websockets = WebSocketServer(rpc_server, authenticator, rate_limiter, connections)

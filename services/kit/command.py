@@ -34,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _usage(commands: dict[str, EntryPoint]) -> str:
-    lines = [f"  {name:<10}{_description(commands[name])}" for name in sorted(commands)]
+    lines = [f"  {name:<18}{_description(commands[name])}" for name in sorted(commands)]
     return "\n".join(["usage: feltro <command> [options]", "", *lines])
 
 

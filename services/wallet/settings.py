@@ -3,11 +3,13 @@
 import json
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, NatsDsn, PostgresDsn, model_validator
+from pydantic import BeforeValidator, Field, PostgresDsn, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from services.kit.access.identity import TrustedIssuer
 from services.kit.access.settings import KeysLocation, TokenSettings
+from services.kit.bus.settings import BusSettings
+from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import (
@@ -27,7 +29,7 @@ def _read_game_keys(value: object) -> object:
         raise ValueError('has to be JSON, such as {"roulette": "/run/keys/roulette.json"}') from None
 
 
-class WalletSettings(TokenSettings, GrpcSettings):
+class WalletSettings(TokenSettings, BusSettings, GrpcSettings):
     """The settings of one wallet process, read once at its start."""
 
     model_config = SettingsConfigDict(
@@ -35,7 +37,6 @@ class WalletSettings(TokenSettings, GrpcSettings):
     )
 
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
-    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
 
     database_url: PostgresDsn
     listen: ListenAddress = "127.0.0.1:8710"

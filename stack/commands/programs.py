@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from services.kit.bus.permissions import GATEWAY, WALLET
 from stack.data_folder import DataFolder
 from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.processes.supervisor import Program
-from stack.servers.nats import EmbeddedNats
+from stack.servers.nats import BusPasswords, EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 from stack.table_key import table_key_file
@@ -37,6 +38,7 @@ DATABASES = (
     ServiceDatabase("wallet", WALLET_DATABASE, "feltro_wallet_owner", WALLET_ROLE),
     ServiceDatabase("roulette", ROULETTE_DATABASE, "feltro_roulette_owner", ROULETTE_ROLE),
 )
+GAMES = ("roulette",)
 # The tables of a fresh platform.
 INITIAL_TABLES = ROOT / "stack" / "tables.json"
 
@@ -48,7 +50,8 @@ class PlatformPrograms:
         self._settings = settings
         self._folder = folder
         self.postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)
-        self.nats = EmbeddedNats(folder.nats, settings.nats_port)
+        self.bus_passwords = BusPasswords(folder.bus, GAMES)
+        self.nats = EmbeddedNats(folder.nats, settings.nats_port, self.bus_passwords, folder.bus / "nats.conf")
         self.issuer = DevelopmentIssuer(folder.issuer)
         self.wallet = f"{LOOPBACK}:{settings.wallet_port}"
         self.roulette = f"{LOOPBACK}:{settings.roulette_port}"
@@ -85,6 +88,10 @@ class PlatformPrograms:
             "FELTRO_ROULETTE_SIGNING_KEY": str(roulette.key_file),
             "FELTRO_WALLET_GAME_KEYS": json.dumps({"roulette": str(roulette.jwks)}),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
+            **{
+                f"FELTRO_{process.upper()}_NATS_PASSWORD_FILE": str(self.bus_passwords.file(process))
+                for process in (WALLET, GATEWAY, *GAMES)
+            },
             **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
         }
 

@@ -19,6 +19,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from services.kit.settings import load_or_exit
 from stack import ports
+from stack.commands.disk_watch import DiskWatch
 from stack.commands.programs import DATABASES, PlatformPrograms, ServiceDatabase
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
 from stack.processes import leftovers
@@ -111,10 +112,20 @@ class Stack:
         """Waits for a stop request, and reports what the process manager restarts."""
         self._crashes = CrashMonitor()
         supervisor = self._supervisor
-        while supervisor is not None and not self._pause(POLL_INTERVAL_S):
+        if supervisor is None:
+            return
+        disk_watch = DiskWatch(
+            self._programs.nats, lambda: self._restart_nats(supervisor), lambda sentence: _print(f"  {sentence}")
+        )
+        while not self._pause(POLL_INTERVAL_S):
             if supervisor.ended:
                 raise CannotRun("The process manager was ended by something else; the platform is stopped.")
+            disk_watch.check(time.monotonic())
             self._check_crashes(supervisor)
+
+    def _restart_nats(self, supervisor: Supervisor) -> None:
+        supervisor.restart("nats")
+        self._crashes.expect_another_process("nats")
 
     def _check_crashes(self, supervisor: Supervisor) -> None:
         states, now = supervisor.states(), time.monotonic()

@@ -31,6 +31,10 @@ class CrashMonitor:
             self._pids[name] = state.pid
         return found
 
+    def expect_another_process(self, name: str) -> None:
+        """A program is started again on purpose: its next process is no sign of a crash."""
+        self._pids.pop(name, None)
+
     def crash_looping(self, states: Mapping[str, ProgramState], now: float) -> str | None:
         """A program that keeps crashing, if there is one."""
         for name, state in states.items():

@@ -87,12 +87,24 @@ class Supervisor:
             inherited[_command_variable(program)] = shlex.join(program.command)
             inherited[_directory_variable(program)] = str(program.directory)
         self._process = ChildProcess(
-            [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "-c", str(folder.supervisor_config)],
+            [
+                sys.executable,
+                "-m",
+                "stack.processes.process_manager",
+                "--nodaemon",
+                "-c",
+                str(folder.supervisor_config),
+            ],
             log=self._log,
             environment=inherited,
             remove=[plain],
             stop_seconds=STOP_TIMEOUT_S * (len(programs) + 1),
         )
+
+    @property
+    def pid(self) -> int:
+        """The id of the process between this one and the process manager."""
+        return self._process.pid
 
     @property
     def ended(self) -> bool:
@@ -114,6 +126,11 @@ class Supervisor:
         """Starts a program, without waiting until it is ready."""
         with self._commands() as commands:
             commands.startProcess(name, False)  # noqa: FBT003 - XML-RPC knows no names
+
+    def restart(self, name: str) -> None:
+        """Stops a program and starts it again, without waiting until it is ready."""
+        self._stop_program(name)
+        self.start(name)
 
     def states(self) -> dict[str, ProgramState]:
         """The state of every program."""

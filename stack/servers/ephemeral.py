@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import secrets
 import shutil
@@ -10,15 +11,22 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from services.kit.bus.connection import BusEndpoint, connect
+from services.kit.bus.permissions import OPERATOR
+from services.kit.bus.stream_keeper import StreamKeeper
 from stack.processes.child import ChildProcess
-from stack.servers.nats import EmbeddedNats
+from stack.servers.nats import BusPasswords, EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 
+# Of every user of the NATS servers of this process; the games that have users there.
+PASSWORD = secrets.token_hex(16)
+GAMES = ("roulette", "other_game")
 START_ATTEMPTS = 5
 READY_TIMEOUT_S = 30.0
 # Below the ports of outgoing connections: one of those could be taken before a server listens on it.
@@ -93,17 +101,44 @@ def _folders(server: EmbeddedPostgres) -> list[Path]:
     return sorted({server.home, server.data.parent})
 
 
-@contextmanager
-def nats() -> Iterator[EmbeddedNats]:
-    """A NATS with an empty JetStream."""
+class EphemeralNats(EmbeddedNats):
+    """A NATS with the users and permissions of a platform, which all have one password."""
 
-    def start() -> tuple[EmbeddedNats, ChildProcess, Path]:
+    def __init__(self, home: Path, port: int) -> None:
+        passwords = BusPasswords(home / "bus", GAMES, lambda: PASSWORD)
+        super().__init__(home / "jetstream", port, passwords, home / "bus" / "nats.conf")
+
+    @property
+    def url(self) -> str:
+        """The address with the credentials of the operator, who may do everything."""
+        return f"nats://{OPERATOR}:{PASSWORD}@127.0.0.1:{self.port}"
+
+    def create_streams(self) -> None:
+        """Creates the platform's streams, as the wallet does when it starts."""
+        # The caller may have an event loop of its own.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, self._create_streams()).result()
+
+    async def _create_streams(self) -> None:
+        bus = await connect(BusEndpoint(self.url), "streams")
+        try:
+            await StreamKeeper(bus).create_missing()
+        finally:
+            await bus.close()
+
+
+@contextmanager
+def nats() -> Iterator[EphemeralNats]:
+    """A NATS with the platform's streams, which are empty."""
+
+    def start() -> tuple[EphemeralNats, ChildProcess, Path]:
         home = _home("nats")
-        server = EmbeddedNats(home / "jetstream", free_port())
+        server = EphemeralNats(home, free_port())
         return server, ChildProcess(server.command(), log=home / "log", remove=[home]), home / "log"
 
     server, child = _started(start)
     try:
+        server.create_streams()
         yield server
     finally:
         child.stop()

@@ -39,13 +39,14 @@ from gateway.live.hub import Hub
 from gateway.live.private_facts import PrivateFacts
 from gateway.live.rpc_server import RpcServer
 from gateway.live.websocket import WebSocketServer
+from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.bus.subjects import table_subject
-from services.kit.table.events.publisher import EventStream
 from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
 from tests.gateway.live_gateway import FakeAuthenticator
 
 TABLE = "bench"
+GAME = "roulette"
 WATCHERS = (100, 1_000, 5_000)
 # All numbers from here have as many digits, so that all frames have the same size.
 FIRST = 1_000_000
@@ -115,7 +116,7 @@ async def serve_edge(port: int, nats_url: str) -> None:
     rates = RateLimiter(Limits(limit, limit, limit, limit, limit))
     authenticator = cast("Authenticator", FakeAuthenticator())
     contracts = Contracts()
-    hub, facts = Hub(bus, contracts, TableStub()), PrivateFacts(bus)
+    hub, facts = Hub(bus, contracts, TableStub(), lambda _: GAME), PrivateFacts(bus)
     connections = ConnectionCounter(100_000, 100_000)
     sockets = WebSocketServer(
         RpcServer(contracts, TableStub(), authenticator, rates, hub, facts), authenticator, rates, connections
@@ -279,7 +280,7 @@ async def load_bare(load: LoadOptions) -> str:
 
 async def load_edge(load: LoadOptions, nats_url: str) -> str:
     bus = await nats.connect(nats_url)
-    subject = table_subject(TABLE)
+    subject = table_subject(GAME, TABLE)
     waiting: list[asyncio.Task[None]] = []
 
     def trigger(sent: int) -> None:
@@ -389,7 +390,7 @@ def _report(side: str, number: int, one: RunResult) -> None:
 
 async def _make_stream(url: str) -> None:
     bus = await nats.connect(url)
-    await EventStream(bus).ensure_stream()
+    await StreamKeeper(bus).create_missing()
     await bus.close()
 
 

@@ -276,7 +276,7 @@ async def bench_tables(
     journal = CountingJournal(writing, reading)
     journal.draws = draws
     bus = await nats.connect(nats_url)
-    table_bus, game = EventStream(bus), RouletteGame()
+    table_bus, game = EventStream(bus, "roulette"), RouletteGame()
     task = asyncio.create_task(journal.run())
     channel = RelayChannel(process.address)
     try:

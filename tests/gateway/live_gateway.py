@@ -14,7 +14,6 @@ import nats
 from aiohttp import web
 from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
-from nats.js.errors import BadRequestError
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from gateway.access.authenticator import Authenticator
@@ -32,11 +31,12 @@ from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused
 from services.kit.table.events.publisher import EventStream, TablePublisher
-from services.wallet.outbox import facts
 from stack.servers.ephemeral import free_port
 
 WITHIN_S = 60.0
 CONTRACTS = Contracts()
+# The game of all tables.
+GAME = "roulette"
 JsonObject = dict[str, Any]
 
 
@@ -94,6 +94,11 @@ class FakeAuthenticator:
 
 def caller(subject: str, scope: str, expires_at: float) -> Caller:
     return Caller(subject, frozenset({scope}), expires_at, 0.0, subject)
+
+
+def game_of(_: str) -> str | None:
+    """The game of a table, as the directory knows it."""
+    return GAME
 
 
 class FakeTable:
@@ -261,9 +266,8 @@ class LiveGateway:
         proxies: TrustedProxies,
     ) -> None:
         self.connections = connections
-        self._live = LiveServer(
-            CONTRACTS, tables, cast("Authenticator", authenticator), RateLimiter(limits), bus, self.connections, 0.5
-        )
+        accepting = cast("Authenticator", authenticator)
+        self._live = LiveServer(CONTRACTS, tables, accepting, RateLimiter(limits), bus, game_of, self.connections, 0.5)
         self.hub, self.private_facts = self._live.hub, self._live.private_facts
         self.websockets, self.event_streams = self._live.websockets, self._live.event_streams
         self.port = free_port()
@@ -318,14 +322,6 @@ async def bus_client(url: str) -> AsyncIterator[Nats]:
         await bus.close()
 
 
-async def ensure_wallet_stream(bus: Nats) -> None:
-    """Makes the wallet's stream, unless it exists."""
-    try:
-        await bus.jetstream(timeout=WITHIN_S).add_stream(name=facts.STREAM, subjects=facts.SUBJECTS)
-    except BadRequestError:
-        await bus.jetstream(timeout=WITHIN_S).stream_info(facts.STREAM)
-
-
 # Tests call more often than honest clients do.
 UNLIMITED = Limits(
     player_calls=Limit("calls of a player", 100_000, 100_000),
@@ -349,8 +345,7 @@ async def live_gateway(
     `connections` are the limits in total and per address; `proxies` are the networks of trusted proxies.
     """
     async with bus_client(url) as bus, bus_client(url) as owner_bus:
-        owner = EventStream(owner_bus)
-        await owner.ensure_stream()
+        owner = EventStream(owner_bus, GAME)
         tables, authenticator = tables or FakeTables(owner), FakeAuthenticator()
         trusted = TrustedProxies(parse_networks(proxies))
         gateway = LiveGateway(bus, tables, authenticator, limits, ConnectionCounter(*connections), trusted)

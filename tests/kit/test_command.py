@@ -42,8 +42,8 @@ def test_the_usage_describes_each_command(
 ) -> None:
     assert command.main(arguments) == status
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "  elsewhere (not installed here)",
-        "  greet     Greets, for this test.",
+        "  elsewhere         (not installed here)",
+        "  greet             Greets, for this test.",
     ]
 
 
@@ -62,5 +62,13 @@ def test_a_command_of_another_image_says_what_is_missing(capsys: pytest.CaptureF
 def test_the_installed_package_registers_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--help"]) == 0
     usage = capsys.readouterr().out.splitlines()[2:]
-    assert [line.split()[0] for line in usage] == ["audit", "call", "migrate", "replay", "run", "token"]
+    assert [line.split()[0] for line in usage] == [
+        "audit",
+        "call",
+        "migrate",
+        "nats-permissions",
+        "replay",
+        "run",
+        "token",
+    ]
     assert not [line for line in usage if "not installed here" in line]

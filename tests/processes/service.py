@@ -17,6 +17,7 @@ from stack.issuer import DevelopmentIssuer
 from stack.processes.child import STOP_TIMEOUT_S, ChildProcess
 from stack.servers.ephemeral import free_port
 from stack.settings import ROOT
+from tests.processes import bus
 from tests.processes.kill import kill
 
 READY_TIMEOUT_S = 60.0
@@ -66,7 +67,8 @@ class ServiceProcess:
         common = {
             "FELTRO_ENVIRONMENT": "development",
             "FELTRO_LOG_LEVEL": "warning",
-            "FELTRO_NATS_URL": self.nats_url,
+            "FELTRO_NATS_URL": bus.plain_url(self.nats_url),
+            f"{prefix}_NATS_PASSWORD": bus.password(self.nats_url),
             "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
             "FELTRO_ISSUER_AUDIENCE": "feltro",
             "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),

@@ -26,7 +26,8 @@ SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 # Any existing file will do: its keys are read later.
 KEYS = {"FELTRO_ISSUER_JWKS": __file__}
 SITE = {"FELTRO_OPERATOR_SITE_LISTEN": "127.0.0.1:8702", "FELTRO_OPERATOR_SITE_ISSUER": str(Path(__file__).parent)}
-NATS = {**KEYS, "FELTRO_NATS_URL": "nats://127.0.0.1:4222"}
+PASSWORDS = {f"FELTRO_{process}_NATS_PASSWORD": "a-password" for process in ("WALLET", "ROULETTE", "GATEWAY")}
+NATS = {**KEYS, **PASSWORDS, "FELTRO_NATS_URL": "tls://127.0.0.1:4222"}
 # Production asks for certificates, which have tests of their own below.
 NO_TLS = {"FELTRO_GRPC_TLS": "off"}
 WALLET = {**NATS, **NO_TLS, "FELTRO_WALLET_DATABASE_URL": "postgresql+asyncpg://feltro@127.0.0.1/feltro"}

@@ -6,11 +6,13 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -161,6 +163,17 @@ class Platform:
     def ready(self) -> bool:
         """Whether the gateway reaches everything it needs."""
         return self._request("GET", "/readyz") is not None
+
+    def oldest_fact_s(self) -> float | None:
+        """The age of the oldest fact that waits in the wallet's outbox; None while the wallet does not say."""
+        port = self.settings["FELTRO_WALLET_METRICS_PORT"]
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=ANSWER_TIMEOUT_S) as answer:
+                metrics = answer.read().decode()
+        except OSError:
+            return None
+        found = re.search(r"^feltro_wallet_outbox_oldest_seconds (\S+)$", metrics, re.MULTILINE)
+        return None if found is None else float(found[1])
 
     def token(self, scope: str, subject: str) -> str:
         """A token of its development issuer; there is one once it was started."""

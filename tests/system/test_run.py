@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import signal
 import socket
 from collections.abc import Iterator
@@ -95,6 +96,26 @@ def test_a_killed_launcher_takes_everything_with_it(platform: Platform) -> None:
     platform.wait(lambda: not platform.processes())
 
 
+@pytest.mark.guarantee("G5")
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits the files of another process")
+def test_g5_a_bus_whose_disk_was_full_is_started_again_and_tells_what_it_missed(platform: Platform) -> None:
+    platform.start()
+    nats = platform.process("nats").pid
+    account = platform.rest("/v1/accounts", {"player_id": "disk", "mode": "MODE_REAL"})
+    assert account is not None
+    account_id = account["balance"]["account_id"]  # type: ignore[index]
+    # Every write of the server fails from here on, as on a full disk.
+    resource.prlimit(nats, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    assert platform.rest(f"/v1/accounts/{account_id}/deposits", {"amount_cents": 500, "reference": "full"})
+    platform.wait(lambda: platform.process_is_new("nats", nats))
+    assert "nats could write nothing more" in platform.output
+    # On purpose: that is no crash.
+    assert "nats ended" not in platform.output
+    platform.wait(lambda: platform.ready() and platform.oldest_fact_s() == 0.0)
+    assert platform.rest(f"/v1/accounts/{account_id}/deposits", {"amount_cents": 500, "reference": "again"})
+    assert platform.stop() == 0
+
+
 def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platform) -> None:
     terminal, other_end = pty.openpty()
     platform.start(terminal=other_end)
@@ -106,7 +127,7 @@ def test_a_closed_terminal_stops_everything_without_any_signal(platform: Platfor
 
 def test_a_start_ends_what_a_killed_launcher_and_process_manager_left(platform: Platform) -> None:
     platform.start()
-    platform.kill_modules("stack.processes.child", "supervisor.supervisord")
+    platform.kill_modules("stack.processes.child", "stack.processes.process_manager")
     platform.launcher.kill()
     platform.launcher.wait()
     assert {platform.process(part).name() for part in PARTS}
@@ -117,7 +138,7 @@ def test_a_start_ends_what_a_killed_launcher_and_process_manager_left(platform: 
 
 def test_a_killed_process_manager_ends_the_run(platform: Platform) -> None:
     platform.start()
-    platform.kill_modules("supervisor.supervisord", except_module="stack.processes.child")
+    platform.kill_modules("stack.processes.process_manager", except_module="stack.processes.child")
     assert platform.launcher.wait(TIMEOUT_S) == 1
     assert "process manager was ended" in platform.output
 

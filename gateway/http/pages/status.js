@@ -18,7 +18,8 @@ function row(part) {
 // A process of a game may come and go: others take its tables over.
 function replicaPart(replica) {
   const state = replica.draining ? "is about to stop" : `runs ${replica.placements} tables`;
-  const problem = replica.failing ? "alive, but its tables do not open" : "";
+  const unheard = replica.unheard ? "what happens at its tables cannot be published" : "";
+  const problem = replica.failing ? "alive, but its tables do not open" : unheard;
   return { name: replica.game, purpose: `${state} (process ${replica.replica_id})`, up: !problem, problem };
 }
 

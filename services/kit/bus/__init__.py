@@ -1,1 +1,1 @@
-"""Connects to NATS, keeps shared state in key-value buckets, and logs when the bus fails and recovers."""
+"""Connects to NATS, declares its streams and who may use them, follows them, and keeps shared state in buckets."""

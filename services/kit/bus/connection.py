@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import ssl
+from dataclasses import dataclass, field
+from typing import Any
 
 import nats.errors
 from nats.aio.client import Client as Nats
@@ -18,12 +21,54 @@ PENDING_BYTES_LIMIT = 8 * 1024 * 1024
 _log = logging.getLogger(__name__)
 
 
-async def connect(url: str, name: str, *, client: Nats | None = None) -> Nats:
+@dataclass(frozen=True, slots=True)
+class BusEndpoint:
+    """Where the bus is, and as which user a process comes there."""
+
+    url: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    tls: ssl.SSLContext | None = field(default=None, repr=False)
+    """How to encrypt the connection; None sends everything, the password too, as it is."""
+
+    @property
+    def servers(self) -> list[str]:
+        """The servers that the address names, which share one scheme."""
+        scheme, separator, hosts = self.url.rstrip("/").partition("://")
+        return [f"{scheme}{separator}{host}" for host in hosts.split(",")]
+
+
+class NotEncrypted(nats.errors.Error):
+    """The server does not offer TLS: it is sent no password."""
+
+
+class BusClient(Nats):
+    """A client that never falls back to a connection without TLS, and leaves no socket of a failed attempt behind."""
+
+    async def _process_connect_init(self) -> None:
+        try:
+            await super()._process_connect_init()
+        except BaseException:
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]
+            raise
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:  # noqa: FBT001, FBT002 - the client's own signature
+        # The client encrypts only if the server asks for it, which whoever is in between can prevent.
+        if initial_connection and self.options.get("tls") is not None and not info.get("tls_required"):
+            raise NotEncrypted("the server does not offer TLS, which FELTRO_NATS_URL asks for")
+        await super()._process_info(info, initial_connection)
+
+
+async def connect(endpoint: BusEndpoint, name: str, *, client: BusClient | None = None) -> Nats:
     """Connects to the bus, and waits for it while it is away; `client` is one that exists before it is connected."""
-    bus = client or Nats()
+    bus = client or BusClient()
     await bus.connect(
-        url,
+        endpoint.servers,
         name=name,
+        user=endpoint.user or None,
+        password=endpoint.password or None,
+        tls=endpoint.tls,
         error_cb=_log_error,
         allow_reconnect=True,
         max_reconnect_attempts=-1,

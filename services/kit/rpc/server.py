@@ -23,6 +23,8 @@ from services.kit.rpc.transport import PLAINTEXT, Transport
 MESSAGE_BYTES_LIMIT = 2 * CALL_BYTES_LIMIT
 # Calls beyond this are refused with RESOURCE_EXHAUSTED before they are read (G11).
 CONCURRENT_CALLS_LIMIT = 10_000
+# The name under which health checks ask whether what the process has to tell is published.
+PUBLISHING_HEALTH = "feltro.publishing"
 
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
@@ -116,7 +118,7 @@ class GrpcServer:
         relay = relay_handler(methods, refusal_of_caller, self._stopping)
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
         names.append(RELAY_SERVICE)
-        self._names = ["", *names]
+        self._names = ["", *names, PUBLISHING_HEALTH]
         self._health = _Health(self._stopping)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         if reflection:
@@ -133,6 +135,11 @@ class GrpcServer:
         status = health_pb2.HealthCheckResponse.SERVING if serving else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._health.set(name, status)
+
+    async def set_publishing(self, *, publishing: bool) -> None:
+        """Tells health checks whether what the process has to tell is published; calls are answered all the same."""
+        status = health_pb2.HealthCheckResponse.SERVING if publishing else health_pb2.HealthCheckResponse.NOT_SERVING
+        await self._health.set(PUBLISHING_HEALTH, status)
 
     async def stop(self, grace_s: float) -> None:
         """Takes no new calls, ends all streams, lets calls under way finish for so long, then stops."""

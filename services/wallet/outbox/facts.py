@@ -10,8 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import events_pb2
 
-STREAM = "FELTRO_WALLET"
-SUBJECTS = ["feltro.player.*.wallet", "feltro.wallet.>"]
 TRANSFERS_SUBJECT = "feltro.wallet.transfers"
 
 _LENGTHS = struct.Struct("<HI")

@@ -16,12 +16,14 @@ import nats.errors
 import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
-from nats.js.api import Header, StorageType, StreamConfig
+from nats.js.api import Header
 from prometheus_client import Counter, Gauge
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
-from services.kit.bus.streams import ensure_stream
+from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
+from services.kit.clock import Clock, SystemClock
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox.facts import Fact
@@ -35,13 +37,17 @@ LEADER_RETRY_S = 1.0
 # How long facts wait for others before a batch that is not full leaves: publishing costs more than committing.
 GATHER_S = 0.01
 ACK_TIMEOUT_S = 10.0
-# How long the stream keeps facts for consumers that are down.
-RETENTION_S = 7 * 24 * 3600
+# Of a row's number, an int64.
+ROW_DIGITS_LIMIT = 19
 
 _PUBLISHER_LOCK = 0x464F5554
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_wallet_facts_published", "Facts published to the bus")
+_FAILURES = Counter("feltro_wallet_outbox_failures", "Attempts to publish facts that have failed")
+OLDEST = Gauge(
+    "feltro_wallet_outbox_oldest_seconds", "Age of the oldest fact that waits to be published; 0 if none does"
+)
 _LEADING = Gauge("feltro_wallet_outbox_leading", "1 in the replica that publishes")
 
 _TRY_LOCK = "SELECT pg_try_advisory_lock($1)"
@@ -51,6 +57,7 @@ UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = $1 WHERE st
 # A stream that lost messages reuses sequences: beyond the recorded one, new messages would look like published ones.
 _RESET_CURSOR = "UPDATE outbox_cursor SET stream_seq = $1"
 _CURSOR = "SELECT ledger_id::text, stream_seq FROM outbox_cursor"
+_OLDEST = text("SELECT at FROM outbox ORDER BY outbox_no LIMIT 1")
 _NEXT = "SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT $1"
 _REMOVE = """
 WITH removed AS (DELETE FROM outbox WHERE outbox_no = ANY($1::bigint[]))
@@ -71,10 +78,12 @@ class _Position:
 class OutboxPublisher:
     """Publishes as long as it runs, through failures of the database and the bus."""
 
-    def __init__(self, engine: AsyncEngine, bus: Nats) -> None:
+    def __init__(self, engine: AsyncEngine, bus: Nats, clock: Clock | None = None) -> None:
         self._engine = engine
+        self._clock = clock or SystemClock()
+        self._last_oldest_s = 0.0
         self._bus = bus
-        self._jetstream: JetStreamContext = bus.jetstream()
+        self._jetstream: JetStreamContext = bus.jetstream(prefix=API_PREFIX)
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -93,11 +102,22 @@ class OutboxPublisher:
                 finally:
                     await connection.discard()
             except (*DATABASE_FAILURES, nats.errors.Error) as failed:
+                _FAILURES.inc()
                 error = f"{type(failed).__name__}: {failed}"[:300]
                 _log.warning("facts are waiting in the outbox", extra={"error": error})
             finally:
                 _LEADING.set(0)
             await asyncio.sleep(LEADER_RETRY_S)
+
+    async def oldest_s(self) -> float:
+        """Returns the age of the oldest fact that waits; the last known one while the database does not answer."""
+        try:
+            async with self._engine.connect() as connection:
+                at = (await connection.execute(_OLDEST)).scalar_one_or_none()
+        except DATABASE_FAILURES:
+            return self._last_oldest_s
+        self._last_oldest_s = 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
+        return self._last_oldest_s
 
     async def _lead(self, connection: DirectConnection) -> None:
         position = await self._find_position(connection)
@@ -111,8 +131,7 @@ class OutboxPublisher:
 
     async def _find_position(self, connection: DirectConnection) -> _Position:
         """Returns the end of the stream, with the facts it holds that are still in the outbox."""
-        await self._ensure_stream()
-        last = (await self._jetstream.stream_info(facts.STREAM)).state.last_seq
+        last = (await self._jetstream.stream_info(FACTS_STREAM)).state.last_seq
         await connection.fetch(_FIRST_CURSOR, last)
         ((ledger_id, recorded),) = await connection.fetch(_CURSOR)
         position = _Position(ledger_id, last, Tally())
@@ -120,24 +139,14 @@ class OutboxPublisher:
             _log.error("the stream has lost published messages", extra={"recorded": recorded, "last": last})
             await connection.fetch(_RESET_CURSOR, last)
         for seq in range(recorded + 1, last + 1):
-            message_id = await self._message_id(seq)
-            if message_id.startswith(f"{ledger_id}."):
-                position.published[int(message_id.split(".")[1])] += 1
+            row = _row_of(await self._message_id(seq), ledger_id)
+            if row is not None:
+                position.published[row] += 1
         return position
-
-    async def _ensure_stream(self) -> None:
-        config = StreamConfig(
-            name=facts.STREAM,
-            subjects=facts.SUBJECTS,
-            storage=StorageType.FILE,
-            max_age=RETENTION_S,
-            duplicate_window=120,
-        )
-        await ensure_stream(self._jetstream, config)
 
     async def _message_id(self, seq: int) -> str:
         try:
-            message = await self._jetstream.get_msg(facts.STREAM, seq)
+            message = await self._jetstream.get_msg(FACTS_STREAM, seq)
         except nats.js.errors.NotFoundError:
             return ""
         return str((message.headers or {}).get(Header.MSG_ID, ""))
@@ -173,6 +182,14 @@ class OutboxPublisher:
             message_id, fact = messages[-1]
             headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
             acknowledged = await self._jetstream.publish(
-                fact.subject, fact.payload, timeout=ACK_TIMEOUT_S, stream=facts.STREAM, headers=headers
+                fact.subject, fact.payload, timeout=ACK_TIMEOUT_S, stream=FACTS_STREAM, headers=headers
             )
             position.stream_seq = acknowledged.seq
+
+
+def _row_of(message_id: str, ledger_id: str) -> int | None:
+    """Returns the outbox row of a message; None if this ledger did not publish it."""
+    ledger, _, rest = message_id.partition(".")
+    row = rest.partition(".")[0]
+    is_number = row.isascii() and row.isdecimal() and len(row) <= ROW_DIGITS_LIMIT
+    return int(row) if ledger == ledger_id and is_number else None

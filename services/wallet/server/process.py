@@ -8,10 +8,13 @@ from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.bus.connection import connect
+from services.kit.bus.permissions import WALLET
+from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
+from services.kit.rpc.publishing_watch import PublishingWatch
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.transport import Transport
 from services.kit.settings import Environment
@@ -19,7 +22,7 @@ from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.wallet.audit.watch import AuditWatch
 from services.wallet.migrate import MIGRATIONS
 from services.wallet.model import refusals
-from services.wallet.outbox.publisher import OutboxPublisher
+from services.wallet.outbox.publisher import OLDEST, OutboxPublisher
 from services.wallet.revocations.sweep import RevocationSweep
 from services.wallet.server.audit_service import AuditIntakeService, AuditService
 from services.wallet.server.complaint_service import ComplaintService
@@ -67,7 +70,7 @@ class WalletServer:
             if await schema.wait_for_schema(
                 engine, "wallet", MIGRATIONS, settings.listen, transport, supervisor.stopping
             ):
-                bus = await connect(str(settings.nats_url), "wallet")
+                bus = await connect(settings.bus(WALLET), "wallet")
                 try:
                     await self._serve(engine, lanes, bus, transport, supervisor)
                 finally:
@@ -82,7 +85,7 @@ class WalletServer:
         settings, clock = self._settings, self._clock
         session_clock = SessionClock(engine, clock, settings.session_clock)
         await session_clock.refresh()
-        outbox = OutboxPublisher(engine, bus)
+        outbox = OutboxPublisher(engine, bus, clock)
         store = LedgerStore(clock, session_clock, settings.limits, settings.payout_limits)
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
         ended_facts = EndedSessionFacts(engine, outbox.wake)
@@ -108,7 +111,9 @@ class WalletServer:
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
+            StreamKeeper(bus).run(),
             outbox.run(),
+            PublishingWatch("facts", outbox.oldest_s, OLDEST, server).run(),
             InactivityWatch(engine, clock, session_clock).run(),
             RevocationSweep(engine, clock).run(),
             ended_facts.run(),

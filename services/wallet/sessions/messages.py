@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from feltro.wallet.v1 import events_pb2, session_pb2, types_pb2
+from services.kit.bus.subjects import sessions_subject
 from services.kit.wire_format import timestamp
 from services.wallet.model.state import Notice, Session
 from services.wallet.outbox.facts import Fact, player_fact
@@ -34,7 +35,7 @@ def session_message(session: Session) -> session_pb2.Session:
 def changed_fact(session: Session) -> Fact:
     """Tells the game service of a table who sits there, and whose cave it has to cash out."""
     changed = events_pb2.SessionChanged(session=session_message(session))
-    return Fact(f"feltro.wallet.sessions.{session.table_id}", changed.SerializeToString())
+    return Fact(sessions_subject(session.game, session.table_id), changed.SerializeToString())
 
 
 def started_fact(session: Session, previous_started_at: datetime | None) -> Fact:

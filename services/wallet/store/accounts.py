@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from services.wallet.model import refusals
+from services.wallet.model import ids, refusals
 from services.wallet.model.state import EPOCH_JUMP_LIMIT, Mode, Play
 from services.wallet.sessions.policies import POLICY_FIELDS
 

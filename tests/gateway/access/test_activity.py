@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,8 @@ from gateway.access.logins import Login, login_of
 from gateway.contracts.refusals import GatewayRefused
 from services.kit.access.identity import Caller
 from services.kit.bus import buckets
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.subjects import ACTIVITY_BUCKET, bucket_stream
 from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wait_until
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -91,7 +94,7 @@ async def test_activity_is_published_at_most_once_per_interval(nats: StoppableNa
             await wait_until(lambda: clock() - started > 0 or not first._unpublished)
             clock.seconds += 1
         await wait_until(lambda: not first._unpublished)
-        assert (await bus.jetstream(timeout=WITHIN_S).stream_info(f"KV_{activity.BUCKET}")).state.last_seq == 2
+        assert (await bus.jetstream(timeout=WITHIN_S).stream_info(bucket_stream(ACTIVITY_BUCKET))).state.last_seq == 2
 
 
 async def test_during_a_bus_outage_only_own_activity_is_known(
@@ -131,3 +134,15 @@ async def test_g11_logins_are_remembered_up_to_a_limit(
         for number in range(10):
             remembered.record(login(clock, str(number)))
         assert list(remembered._last_used) == list(remembered._unpublished) == ["7", "8", "9"]
+
+
+@pytest.mark.parametrize(
+    "value", [b"", b"soon", struct.pack("!d", float("nan")), struct.pack("!d", float("inf")), struct.pack("!d", 1e18)]
+)
+async def test_what_is_no_time_keeps_no_login_active(nats: StoppableNats, clock: FakeClock, value: bytes) -> None:
+    async with running_activity(nats.url, clock) as first, bus_client(nats.url) as bus:
+        idle = login(clock)
+        assert idle is not None
+        await Bucket(bus, ACTIVITY_BUCKET, lambda: None).put(activity._bucket_key(idle.key), value)
+        clock.seconds += IDLE_LIMIT_S
+        assert await reason(first, idle) == "LOGIN_NEEDED"

@@ -20,7 +20,7 @@ from services.kit.access.identity import TokenVerifier, TrustedIssuer
 from services.kit.table.events.publisher import EventStream
 from stack.issuer import AUDIENCE, DevelopmentIssuer
 from tests.gateway.bus import WITHIN_S, FakeClock, bus_client, running_tasks, wait_until
-from tests.gateway.live_gateway import UNLIMITED, FakeTables, LiveGateway, RpcClient
+from tests.gateway.live_gateway import GAME, UNLIMITED, FakeTables, LiveGateway, RpcClient
 from tests.gateway.revocation_store import InMemoryRevocations
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -37,9 +37,7 @@ async def player_client(
     issuer = DevelopmentIssuer(home)
     issuer.prepare()
     async with bus_client(url) as bus:
-        owner = EventStream(bus)
-        await owner.ensure_stream()
-        tables = FakeTables(owner)
+        tables = FakeTables(EventStream(bus, GAME))
         tables.answers[METHOD] = table_pb2.ListTablesResponse()
         revocations, activity = Revocations(store, wall, clock=monotonic), Activity(bus, wall)
         async with running_tasks(revocations.run(), activity.run()):

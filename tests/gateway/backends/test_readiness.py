@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Self
 
 import grpc
@@ -13,8 +13,11 @@ from aiohttp.web import Application, Request
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from gateway.backends import readiness
-from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
+from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness, facts_dependency
 from gateway.http.application import EdgeApplication
+from services.kit.bus.connection import BusEndpoint
+from services.kit.rpc.server import PUBLISHING_HEALTH
+from services.kit.rpc.transport import PLAINTEXT
 from services.kit.settings import Environment
 from stack.servers.ephemeral import free_port
 
@@ -32,8 +35,8 @@ class FakeWallet:
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
 
-    async def set_status(self, status: int) -> None:
-        await self._health.set("", status)
+    async def set_status(self, status: int, service: str = "") -> None:
+        await self._health.set(service, status)
 
     async def start(self) -> None:
         await self._server.start()
@@ -61,6 +64,20 @@ async def test_the_gateway_is_ready_while_everything_is_up(
         await gateway.wait_for(503)
         assert "not serving" in str((await gateway.problem())["detail"])
         await wallet.set_status(SERVING)
+        await gateway.wait_for(200)
+
+
+async def test_the_gateway_is_not_ready_while_the_wallet_can_take_bets_and_tell_nobody(
+    wallet: FakeWallet, nats_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "CHECK_EVERY_S", 0.02)
+    await wallet.set_status(SERVING, PUBLISHING_HEALTH)
+    facts = facts_dependency("wallet", wallet.address, PLAINTEXT)
+    async with _Gateway(wallet.address, nats_url, more=[facts]) as gateway:
+        await gateway.wait_for(200)
+        await wallet.set_status(NOT_SERVING, PUBLISHING_HEALTH)
+        await gateway.wait_for(503, detail="facts are not published: the bus takes nothing.")
+        await wallet.set_status(SERVING, PUBLISHING_HEALTH)
         await gateway.wait_for(200)
 
 
@@ -98,8 +115,15 @@ async def test_the_status_page_explains_the_login_only_in_development(nats_url: 
 class _Gateway:
     """The gateway's application and its readiness checks, as the process runs them."""
 
-    def __init__(self, wallet: str, nats: str, environment: Environment = Environment.DEVELOPMENT) -> None:
-        self._readiness = Readiness([GrpcDependency("wallet", "", wallet), NatsDependency(nats)])
+    def __init__(
+        self,
+        wallet: str,
+        nats: str,
+        environment: Environment = Environment.DEVELOPMENT,
+        more: Sequence[GrpcDependency] = (),
+    ) -> None:
+        bus = NatsDependency(BusEndpoint(nats))
+        self._readiness = Readiness([GrpcDependency("wallet", "", wallet), *more, bus])
         self.client: TestClient[Request, Application] = TestClient(
             TestServer(EdgeApplication(self._readiness, environment).build())
         )

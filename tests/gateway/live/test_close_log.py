@@ -18,7 +18,6 @@ from tests.gateway.live_gateway import (
     FakeTables,
     LiveGateway,
     bus_client,
-    ensure_wallet_stream,
     wait_until,
 )
 
@@ -151,7 +150,6 @@ async def test_the_log_follows_sessions_that_start_and_end_meanwhile(
         return events_pb2.PlayerFact(session_ended=events_pb2.SessionEnded(session=session(table_id, session_id)))
 
     async with bus_client(nats_url) as bus:
-        await ensure_wallet_stream(bus)
         await wait_until(lambda: gateway.private_facts.is_listening)
         async with gateway.connect(f"player:{player_id}") as client:
             for table_id in tables.by_id:

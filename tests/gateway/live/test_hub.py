@@ -20,14 +20,15 @@ from gateway.live.feeds import Feed, Watcher
 from services.kit.bus.subjects import table_subject
 from stack.processes.child import ChildProcess
 from stack.servers import ephemeral
-from stack.servers.ephemeral import free_port
-from stack.servers.nats import EmbeddedNats
+from stack.servers.ephemeral import EphemeralNats, free_port
 from tests.gateway.live_gateway import (
+    GAME,
     WITHIN_S,
     FakeTable,
     FakeTables,
     LiveGateway,
     RpcClient,
+    bus_client,
     live_gateway,
     wait_until,
 )
@@ -173,9 +174,9 @@ async def test_watchers_resume_together_from_one_read_of_the_archive(
 def _record_reads(messages: archive.Archive, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     table_ids, recent_messages = list[str](), messages.recent_messages
 
-    async def record(table_id: str) -> list[bytes]:
+    async def record(game: str, table_id: str) -> list[bytes]:
         table_ids.append(table_id)
-        return await recent_messages(table_id)
+        return await recent_messages(game, table_id)
 
     monkeypatch.setattr(messages, "recent_messages", record)
     return table_ids
@@ -265,7 +266,7 @@ async def test_events_that_arrive_together_are_written_together(
         monkeypatch.setattr(watcher, "transport", transport)
         for seq in range(2, hub.MESSAGES_PER_TURN_LIMIT + 3):
             events = events_pb2.TableEvents(events=[events_pb2.TableEvent(table_id=table.table_id, seq=seq)])
-            gateway.hub._on_message(table_subject(table.table_id), events.SerializeToString())
+            gateway.hub._on_message(table_subject(GAME, table.table_id), events.SerializeToString())
         await asyncio.sleep(0)
         written = [call.args[0] for call in transport.write.call_args_list]
     # One write for all events of one turn of the event loop, up to the limit.
@@ -332,11 +333,32 @@ async def test_a_watcher_that_never_reads_is_dropped(
         _transport(slow).abort()
 
 
+@pytest.mark.guarantee("G12")
+async def test_g12_a_game_shows_nothing_at_a_table_of_another_game(
+    gateway: LiveGateway, tables: FakeTables, nats_url: str
+) -> None:
+    table = await open_table(tables)
+    forged_event = events_pb2.TableEvent(
+        table_id=table.table_id, seq=1, bets_placed=events_pb2.BetsPlaced(round_id="forged")
+    )
+    forged = events_pb2.TableEvents(events=[forged_event])
+    async with gateway.connect() as client, bus_client(nats_url) as bus:
+        await client.result("subscribe", table_id=table.table_id)
+        publishing = bus.jetstream(timeout=WITHIN_S)
+        await publishing.publish(table_subject("other_game", table.table_id), forged.SerializeToString())
+        # Nothing readable at all, from the table's own game.
+        await publishing.publish(table_subject("other_game", table.table_id), b"\xff\xfe")
+        table.publish()
+        event = await client.next_notification("table")
+    assert (event["seq"], event["bets_placed"]["round_id"]) == ("1", "1")
+
+
 async def test_events_published_during_a_bus_outage_arrive_after_it() -> None:
     with ephemeral.nats() as server:
-        proxy = await _Proxy.start(int(server.url.rpartition(":")[2]))
+        proxy = await _Proxy.start(server.port)
         async with live_gateway(server.url) as (_, tables, _):
-            async with live_gateway(f"nats://127.0.0.1:{proxy.port}", tables=tables) as (gateway, _, _):
+            through_proxy = server.url.replace(str(server.port), str(proxy.port))
+            async with live_gateway(through_proxy, tables=tables) as (gateway, _, _):
                 table = await open_table(tables)
                 async with gateway.connect() as client:
                     await client.result("subscribe", table_id=table.table_id)
@@ -357,7 +379,7 @@ async def test_a_bus_that_lost_its_data_gives_every_watcher_a_snapshot(
 ) -> None:
     port = free_port()
     first = _nats(tmp_path_factory, port)
-    async with live_gateway(f"nats://127.0.0.1:{port}") as (gateway, tables, _):
+    async with live_gateway(EphemeralNats(tmp_path_factory.mktemp("unused"), port).url) as (gateway, tables, _):
         table = await open_table(tables)
         async with gateway.connect() as client, gateway.connect("player:ana"):
             await client.result("subscribe", table_id=table.table_id)
@@ -438,10 +460,11 @@ def _stop_reading(client: RpcClient) -> asyncio.Transport:
 
 def _nats(factory: pytest.TempPathFactory, port: int) -> ChildProcess:
     home = factory.mktemp("nats")
-    server = EmbeddedNats(home / "jetstream", port)
+    server = EphemeralNats(home, port)
     process = ChildProcess(server.command(), log=home / "log")
     while not server.ready():
         assert not process.ended
+    server.create_streams()
     return process
 
 

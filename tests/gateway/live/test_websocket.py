@@ -20,6 +20,7 @@ from gateway.backends.dispatcher import CallContext
 from gateway.contracts.methods import Method
 from gateway.live import close_codes, connection_limits, feeds, hub, rpc_server, websocket
 from gateway.live.close_codes import CloseCode
+from services.kit.bus.subjects import FACTS_STREAM
 from services.kit.logs import JsonLines
 from services.wallet.outbox import facts
 from tests.gateway.live_gateway import (
@@ -30,11 +31,11 @@ from tests.gateway.live_gateway import (
     JsonObject,
     LiveGateway,
     bus_client,
-    ensure_wallet_stream,
     live_gateway,
     refused,
     wait_until,
 )
+from tests.processes.bus import recreate_stream
 
 
 @pytest.fixture(autouse=True)
@@ -407,7 +408,6 @@ async def test_draining_notifies_all_clients_and_answers_pending_calls(
 async def test_private_facts_reach_their_player_only(gateway: LiveGateway, nats_url: str) -> None:
     player_id = f"p{uuid4().hex[:12]}"
     async with bus_client(nats_url) as bus:
-        await ensure_wallet_stream(bus)
         await wait_until(lambda: gateway.private_facts.is_listening)
         async with (
             gateway.connect(f"player:{player_id}") as player,
@@ -428,18 +428,34 @@ async def test_private_facts_reach_their_player_only(gateway: LiveGateway, nats_
                 assert client.notifications == []
 
 
+@pytest.mark.parametrize("garbage", [b"\xff\xfe not a message", b"", b"{}"])
+async def test_a_private_fact_that_cannot_be_read_stops_no_other(
+    gateway: LiveGateway, nats_url: str, garbage: bytes
+) -> None:
+    player_id = f"p{uuid4().hex[:12]}"
+    async with bus_client(nats_url) as bus:
+        await wait_until(lambda: gateway.private_facts.is_listening)
+        async with gateway.connect(f"player:{player_id}") as player:
+            await player.result("ping")
+            fact = events_pb2.PlayerFact(complaint_updated=events_pb2.ComplaintUpdated(reference="r1"))
+            for payload in (garbage, fact.SerializeToString()):
+                await bus.jetstream(timeout=WITHIN_S).publish(facts.player_subject(player_id), payload)
+            while "complaint_updated" not in (received := await player.next_notification("player")):
+                continue
+            assert received["complaint_updated"]["reference"] == "r1"
+    assert gateway.private_facts.is_listening
+
+
 async def test_players_are_notified_when_private_facts_may_have_been_missed(
     gateway: LiveGateway, nats_url: str
 ) -> None:
     player_id = f"p{uuid4().hex[:12]}"
     async with bus_client(nats_url) as bus:
-        await ensure_wallet_stream(bus)
         await wait_until(lambda: gateway.private_facts.is_listening)
         async with gateway.connect(f"player:{player_id}") as player, gateway.connect() as anonymous:
             for client in (player, anonymous):
                 await client.result("ping")
-            await bus.jetstream(timeout=WITHIN_S).delete_stream(facts.STREAM)
-            await ensure_wallet_stream(bus)
+            await recreate_stream(bus, FACTS_STREAM)
             notice = await player.next_notification("notice")
             assert notice["kind"] == "facts_missed"
             # Facts published from now on are received.

@@ -14,8 +14,7 @@ import aiohttp
 import pytest
 
 from services.kit import background
-from stack.servers.ephemeral import free_port
-from stack.servers.nats import EmbeddedNats
+from stack.servers.ephemeral import EphemeralNats, free_port
 from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.live_gateway import JsonObject, RpcClient
 from tests.gateway.platform.processes import GENEROUS_LIMITS, TIMEOUT_S
@@ -77,7 +76,7 @@ def platform(
         (_ROULETTE_DATABASE, ROULETTE_ROLE, game_template),
     ):
         postgres.ensure_database(name, OWNER_ROLE, user, template=template)
-    server = EmbeddedNats(home / "jetstream", free_port())
+    server = EphemeralNats(home, free_port())
     wallet = WalletProcess(postgres.url(WALLET_ROLE, _WALLET_DATABASE), server.url, home)
     platform = TwoGateways(
         ServerProcess(server, home / "nats.log"),

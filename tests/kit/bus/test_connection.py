@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import nats.errors
 import pytest
 import pytest_asyncio
-from nats.aio.client import Client as Nats
 
 from services.kit.bus import connection
-from services.kit.bus.connection import connect, require_connection
+from services.kit.bus.connection import BusClient, BusEndpoint, connect, require_connection
 
 # For what takes moments, however busy the machine is.
 TIMEOUT_S = 60.0
@@ -22,7 +21,8 @@ TIMEOUT_S = 60.0
 class SilencingProxy:
     """Passes bytes on in both directions until it is silent: then it swallows them, and closes nothing."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, credentials: str) -> None:
+        self._credentials = credentials
         self.is_silent = False
         self.swallowed = 0
         self._target = host, port
@@ -32,7 +32,7 @@ class SilencingProxy:
         """Returns the address at which it listens."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         host, port = self._server.sockets[0].getsockname()
-        return f"nats://{host}:{port}"
+        return f"nats://{self._credentials}@{host}:{port}"
 
     async def stop(self) -> None:
         self._server.close()
@@ -58,7 +58,7 @@ class SilencingProxy:
 @pytest_asyncio.fixture
 async def proxy(nats_url: str) -> AsyncIterator[SilencingProxy]:
     address = urlsplit(nats_url)
-    made = SilencingProxy(str(address.hostname), address.port or 4222)
+    made = SilencingProxy(str(address.hostname), address.port or 4222, address.netloc.rpartition("@")[0])
     yield made
     await made.stop()
 
@@ -81,7 +81,7 @@ async def test_g9_a_connection_that_died_silently_is_noticed_and_made_anew(
     monkeypatch.setattr(connection, "PING_INTERVAL_S", 0.1)
     monkeypatch.setattr(connection, "CONNECT_TIMEOUT_S", 0.5)
     url = await proxy.start()
-    bus = await connect(url, "a test")
+    bus = await connect(BusEndpoint(url), "a test")
     received: list[bytes] = []
     try:
         subscription = await bus.subscribe(bus.new_inbox())
@@ -101,9 +101,9 @@ async def test_g9_a_connection_that_died_silently_is_noticed_and_made_anew(
 
 
 async def test_a_client_that_exists_already_is_connected(nats_url: str) -> None:
-    client = Nats()
+    client = BusClient()
     with pytest.raises(nats.errors.ConnectionReconnectingError):
         require_connection(client)
-    assert await connect(nats_url, "a test", client=client) is client
+    assert await connect(BusEndpoint(nats_url), "a test", client=client) is client
     require_connection(client)
     await client.close()

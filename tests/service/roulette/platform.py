@@ -25,8 +25,8 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.bus.subjects import FACTS_STREAM
 from services.kit.rpc.status import error_info, status_of
-from services.wallet.outbox.facts import STREAM
 from tests.processes.roulette import Metadata, RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import DEMO, REAL, WalletClient, WalletProcess
 from tests.service.roulette.table_watcher import TableWatcher
@@ -320,7 +320,7 @@ class RouletteDriver:
     async def stored_private_facts(self, player: SeatedPlayer) -> list[wallet_events.PlayerFact]:
         """The facts for this player alone, when no more are to come."""
         subject = _private_subject(player)
-        info = await self.bus.jetstream(timeout=TIMEOUT_S).stream_info(STREAM, subjects_filter=subject)
+        info = await self.bus.jetstream(timeout=TIMEOUT_S).stream_info(FACTS_STREAM, subjects_filter=subject)
         count = (info.state.subjects or {}).get(subject, 0)
         facts = await self.private_facts(player)
         async with asyncio.timeout(TIMEOUT_S):

@@ -12,6 +12,7 @@ from nats.aio.msg import Msg
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, types_pb2
+from services.kit.bus.subjects import table_subject
 
 TIMEOUT_S = 60.0
 PAST_OUTCOMES_LIMIT = 20
@@ -30,7 +31,7 @@ class TableWatcher:
     async def start(cls, bus: Nats, table_id: str) -> TableWatcher:
         watcher = cls(table_id)
         await bus.jetstream(timeout=TIMEOUT_S).subscribe(
-            f"feltro.table.{table_id}", cb=watcher._receive, ordered_consumer=True
+            table_subject("roulette", table_id), cb=watcher._receive, ordered_consumer=True
         )
         return watcher
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.table.v1.placement_pb2 import Lease
 from services.kit import background
@@ -33,8 +32,7 @@ class LeaseDirectory:
             """The client reconnects by itself."""
 
         bus = await nats.connect(url, error_cb=lost, max_reconnect_attempts=-1, reconnect_time_wait=0.1)
-        config = KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE)
-        bucket = Bucket(bus, config, lambda: self._update(bucket))
+        bucket = Bucket(bus, LEASES_BUCKET, lambda: self._update(bucket))
         reading = asyncio.create_task(self._watch(bucket))
         try:
             yield
@@ -51,7 +49,8 @@ class LeaseDirectory:
 
     def _update(self, bucket: Bucket) -> None:
         self._leases = {
-            placement_id: Lease.FromString(entry.value) for placement_id, entry in bucket.entries.items() if entry.value
+            lease.placement_id: lease
+            for lease in (Lease.FromString(entry.value) for entry in bucket.entries.values() if entry.value)
         }
         self._moved.set()
 

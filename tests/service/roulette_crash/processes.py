@@ -21,7 +21,7 @@ from google.protobuf.json_format import MessageToDict
 from feltro.table.v1 import types_pb2
 from services.kit import background
 from stack.processes.child import ChildProcess
-from stack.servers.ephemeral import free_port
+from stack.servers.ephemeral import EphemeralNats, free_port
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes import databases
@@ -92,7 +92,7 @@ class Processes:
     def __init__(self, home: Path, tables: Mapping[str, types_pb2.TableConfiguration], seed: Path | None) -> None:
         """`seed`: a PostgreSQL with migrated templates to begin with; None migrates."""
         self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_TEST_SETTINGS, seed=seed)
-        bus = EmbeddedNats(home / "nats", free_port())
+        bus = EphemeralNats(home, free_port())
         self.bus_url = bus.url
         private = home / "services"
         private.mkdir(mode=0o700)

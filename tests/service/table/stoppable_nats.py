@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psutil
+
 from stack.processes.child import ChildProcess
-from stack.servers.ephemeral import READY_TIMEOUT_S, free_port
-from stack.servers.nats import EmbeddedNats
+from stack.servers.ephemeral import READY_TIMEOUT_S, EphemeralNats, free_port
 
 
 class StoppableNats:
@@ -18,7 +20,7 @@ class StoppableNats:
 
     def __init__(self) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="feltro-nats-"))
-        self._server = EmbeddedNats(self._home / "jetstream", free_port())
+        self._server = EphemeralNats(self._home, free_port())
         self._process: ChildProcess | None = None
 
     @property
@@ -28,6 +30,7 @@ class StoppableNats:
     def start(self) -> None:
         self._process = ChildProcess(self._server.command(), log=self._home / "log")
         self._server.wait_ready(READY_TIMEOUT_S)
+        self._server.create_streams()
 
     def stop(self, *, forget: bool = False) -> None:
         if self._process is not None:
@@ -35,6 +38,23 @@ class StoppableNats:
             self._process = None
         if forget:
             shutil.rmtree(self._server.home)
+
+    def fill_disk(self) -> None:
+        """Lets every write of the server fail, as on a full disk."""
+        self._limit_files(0)
+
+    def free_disk(self) -> None:
+        """Lets the server write again, if it tries."""
+        self._limit_files(resource.RLIM_INFINITY)
+
+    def _limit_files(self, size: int) -> None:
+        assert self._process is not None, "not started"
+        (server,) = psutil.Process(self._process.pid).children()
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    @property
+    def server(self) -> EphemeralNats:
+        return self._server
 
     def __enter__(self) -> Self:
         self.start()

@@ -10,11 +10,12 @@ import nats
 import pytest
 import pytest_asyncio
 
+from services.kit.bus.subjects import FACTS_STREAM
 from services.kit.clock import SystemClock
 from services.kit.supervision import TaskSupervisor
-from services.wallet.outbox import facts
 from services.wallet.server.process import WalletServer
 from services.wallet.settings import WalletSettings
+from tests.processes.bus import password, plain_url, recreate_stream
 from tests.processes.databases import WalletDatabase
 from tests.processes.wallet import WalletClient, WalletProcess
 from tests.service.wallet.in_process_wallet import InProcessWallet, open_wallet
@@ -45,12 +46,8 @@ async def second_replica(wallet_database: WalletDatabase) -> AsyncIterator[InPro
 async def clean_stream(nats_url: str) -> None:
     """The wallet's stream before anything is published to it."""
     connection = await nats.connect(nats_url)
-    try:
-        await connection.jetstream().delete_stream(facts.STREAM)
-    except nats.js.errors.NotFoundError:
-        pass
-    finally:
-        await connection.close()
+    await recreate_stream(connection, FACTS_STREAM)
+    await connection.close()
 
 
 @pytest.fixture
@@ -82,7 +79,8 @@ async def wallet_client(
     settings = WalletSettings.model_validate(
         {
             "environment": "development",
-            "nats_url": nats_url,
+            "nats_url": plain_url(nats_url),
+            "nats_password": password(nats_url),
             "issuer_jwks": described.issuer.jwks,
             "database_url": wallet_database.url,
             "listen": described.address,

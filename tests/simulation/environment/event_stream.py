@@ -19,6 +19,8 @@ from tests.simulation.environment.network import Network, NoAnswer
 from tests.simulation.environment.virtual_time import Process
 
 _T = TypeVar("_T")
+# The one game of a simulated world.
+GAME = "roulette"
 _log = logging.getLogger(__name__)
 _WRONG_LAST_SEQUENCE = 10071
 
@@ -41,7 +43,7 @@ class StoredEvents:
         self._trace = trace
 
     def last(self, table_id: str) -> RawStreamMsg | None:
-        messages = self._messages.get(table_subject(table_id))
+        messages = self._messages.get(table_subject(GAME, table_id))
         return messages[-1] if messages else None
 
     def append(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
@@ -77,6 +79,7 @@ class ReplicaEventStream(EventStream):
     def __init__(  # without the NATS client of the real one
         self, process: Process, network: Network, stream: StoredEvents, observe: Callable[[events_pb2.TableEvent], None]
     ) -> None:
+        self.game = GAME
         self.outage = Outage(_log, "events of tables")
         self._process = process
         self._network = network
@@ -94,9 +97,6 @@ class ReplicaEventStream(EventStream):
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
         return await self._call("publish", lambda: self._stream.append(subject, payload, headers))
-
-    async def ensure_stream(self) -> None:
-        """It is always there."""
 
     async def _call(self, method: str, handle: Callable[[], _T]) -> _T:
         try:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from stack.data_folder import DataFolder
-from stack.processes.supervisor import Program, Supervisor, last_lines
+from stack.processes.supervisor import Program, SupervisionError, Supervisor, last_lines
 
 # Writes down when it is asked to stop and when it ends.
 PROGRAM = """
@@ -29,6 +30,7 @@ stopped.wait()
 write("stops")
 write("ends")
 """
+TIMEOUT_S = 60.0
 NAMES = ("first", "second", "third")
 
 
@@ -78,3 +80,51 @@ def test_the_end_of_a_log(tmp_path: Path) -> None:
     assert "empty" in last_lines(log, 2)
     log.write_text("one\ntwo\nthree\n")
     assert last_lines(log, 2) == "    two\n    three"
+
+
+CHATTY = """
+import sys, time
+number = 0
+while True:
+    number += 1
+    print("line", number, "x" * 200, flush=True)
+    time.sleep(0.005)
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits the files of another process")
+def test_a_full_disk_costs_lines_of_logs_and_nothing_else(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "data")
+    folder.prepare()
+    manager = Supervisor(folder, [Program("chatty", [sys.executable, "-c", CHATTY], tmp_path, 1)], {})
+    log = folder.logs / "chatty.log"
+    try:
+        _wait_until(manager.ready)
+        manager.start("chatty")
+        _wait_until(lambda: log.exists() and "line 3 " in log.read_text())
+        pid = manager.states()["chatty"].pid
+        limited = [process for process in psutil.Process(manager.pid).children(recursive=True) if process.pid != pid]
+        for process in limited:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        written = log.stat().st_size
+        # It writes to its own log, too, which is on the same disk.
+        with pytest.raises(SupervisionError):
+            manager.start("unknown")
+        for _ in range(50):
+            assert not manager.ended
+            assert manager.states()["chatty"].pid == pid
+            time.sleep(0.01)
+        assert log.stat().st_size == written
+        for process in limited:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        _wait_until(lambda: log.stat().st_size > written + 10_000)
+        assert manager.states()["chatty"].pid == pid
+    finally:
+        manager.stop()
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -19,22 +19,20 @@ from collections import deque
 from collections.abc import Callable
 
 import nats.js.errors
+from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
-from nats.js.api import DiscardPolicy, Header, PubAck, RawStreamMsg, StorageType, StreamConfig
-from prometheus_client import Counter
+from nats.js.api import Header, PubAck, RawStreamMsg
+from prometheus_client import Counter, Gauge
 
 from feltro.table.v1 import events_pb2
 from services.kit import background
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
-from services.kit.bus.streams import ensure_stream, is_sequence_conflict
-from services.kit.bus.subjects import EVENTS_STREAM, EVENTS_SUBJECTS, table_subject
+from services.kit.bus.streams import is_sequence_conflict
+from services.kit.bus.subjects import API_PREFIX, EVENTS_STREAM, table_subject
 from services.kit.table.events import messages
 from services.kit.wire_format import embedded
 
-# How long the stream keeps the messages of one table, and how many, for watchers who were away.
-RETENTION_S = 2 * 3600
-RETENTION_MESSAGES = 2_000
 # The limits of one message, and of the events of one table that wait (G11). Every event fits into one message: those
 # about a stake or a seat are small, and a snapshot with more on its felt than this is split.
 MESSAGE_BYTES_LIMIT = 512 * 1024
@@ -47,22 +45,31 @@ ACKNOWLEDGE_TIMEOUT_S = 2.0
 RETRY_AFTER_S = 0.05
 RETRY_AFTER_MAX_S = 1.0
 
-_DUPLICATES_FOR_S = 10
+# No table counts so far: a message with such a number is none of the platform's.
+EVENT_NUMBER_LIMIT = 2**62
+NUMBER_DIGITS_LIMIT = 19
+
 # `TableEvents.events`
 _EVENTS = 1
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_table_events_published", "Events of tables that have left for the bus")
+_FAILURES = Counter("feltro_table_event_failures", "Attempts to publish events of tables that have failed")
+OLDEST = Gauge(
+    "feltro_table_events_oldest_seconds", "Age of the oldest event that waits to be published; 0 if none does"
+)
 _DROPPED = Counter("feltro_table_events_dropped", "Events of tables that a snapshot of the table replaced")
 
 
 class EventStream:
     """The stream of all tables' events, as the publishers of one process share it."""
 
-    def __init__(self, bus: Nats) -> None:
+    def __init__(self, bus: Nats, game: str) -> None:
+        self.game = game
         self._bus = bus
-        self._jetstream = bus.jetstream(timeout=ACKNOWLEDGE_TIMEOUT_S)
+        self._jetstream = bus.jetstream(prefix=API_PREFIX, timeout=ACKNOWLEDGE_TIMEOUT_S)
         self.outage = Outage(_log, "events of tables")
+        self._publishers: set[TablePublisher] = set()
 
     async def open_publisher(self, table_id: str, last_seq: int, epoch: int = 0) -> TablePublisher:
         """Opens the publisher of a table's owner, which counts on from the stream, or from `last_seq` if that is more.
@@ -73,34 +80,31 @@ class EventStream:
         """
         publisher = TablePublisher(self, table_id, last_seq, epoch)
         await publisher.start()
+        self._publishers.add(publisher)
         return publisher
 
+    async def oldest_s(self) -> float:
+        """Returns how long the oldest event of any table of this process has waited at most; 0 if none waits."""
+        now = asyncio.get_running_loop().time()
+        self._publishers = {publisher for publisher in self._publishers if not publisher.stopped}
+        return max(
+            (now - publisher.waiting_since for publisher in self._publishers if publisher.has_waiting), default=0.0
+        )
+
     async def last_message(self, table_id: str) -> RawStreamMsg | None:
-        """Reads the last message of a table; makes the stream if there is none."""
+        """Reads the last message of a table."""
         require_connection(self._bus)
+        subject = table_subject(self.game, table_id)
         try:
             async with asyncio.timeout(ACKNOWLEDGE_TIMEOUT_S):
-                return await self._jetstream.get_last_msg(EVENTS_STREAM, table_subject(table_id))
+                return await self._jetstream.get_last_msg(EVENTS_STREAM, subject, direct=True)
         except nats.js.errors.NotFoundError:
-            await self.ensure_stream()
             return None
 
     async def publish(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
         require_connection(self._bus)
         async with asyncio.timeout(ACKNOWLEDGE_TIMEOUT_S):
             return await self._jetstream.publish(subject, payload, headers=headers)
-
-    async def ensure_stream(self) -> None:
-        config = StreamConfig(
-            name=EVENTS_STREAM,
-            subjects=EVENTS_SUBJECTS,
-            storage=StorageType.FILE,
-            max_age=RETENTION_S,
-            max_msgs_per_subject=RETENTION_MESSAGES,
-            discard=DiscardPolicy.OLD,
-            duplicate_window=_DUPLICATES_FOR_S,
-        )
-        await ensure_stream(self._jetstream, config)
 
 
 class TablePublisher:
@@ -118,8 +122,10 @@ class TablePublisher:
         """Whether events were dropped, and no snapshot has replaced them yet."""
         self.on_overflow: Callable[[], events_pb2.TableEvent] | None = None
         """Builds a `SnapshotPublished`. Without it the owner has to publish one when `overflowed` is set."""
+        self.waiting_since = 0.0
+        """Since when the oldest event has waited at most, while one does."""
         self._stream = stream
-        self._subject = table_subject(table_id)
+        self._subject = table_subject(stream.game, table_id)
         self._epoch = epoch
         self._id = f"{epoch}-{secrets.token_hex(8)}"
         self._messages = 0
@@ -131,6 +137,7 @@ class TablePublisher:
         # The events of the message under way, until it is acknowledged.
         self._under_way: list[events_pb2.TableEvent] = []
         self._payload = b""
+        self._composed_at = 0.0
         self._has_published = False
         # Events that were published, and those of them that are acknowledged or dropped.
         self._published_count = 0
@@ -149,6 +156,11 @@ class TablePublisher:
         """Whether so much waits for the bus that nothing new should begin: watchers would not see it."""
         return self.overflowed or len(self._waiting) > FULL_FROM_EVENTS
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether events wait to be published, or to be acknowledged."""
+        return bool(self._waiting or self._under_way or self._owes_snapshot)
+
     async def start(self) -> None:
         """Starts publishing; for `EventStream.open_publisher`."""
         try:
@@ -162,6 +174,8 @@ class TablePublisher:
         """Takes events, in order, and never blocks; they get their table and number when they leave."""
         if self.stopped:
             return
+        if not self.has_waiting:
+            self.waiting_since = asyncio.get_running_loop().time()
         parts = [part for event in events for part in _split(event)]
         self._published_count += len(parts)
         for event in parts:
@@ -220,7 +234,7 @@ class TablePublisher:
     async def _publish_loop(self) -> None:
         pause = RETRY_AFTER_S
         while not self.stopped:
-            if not (self._under_way or self._waiting or self._owes_snapshot):
+            if not self.has_waiting:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
@@ -229,6 +243,7 @@ class TablePublisher:
             try:
                 await self._step()
             except BUS_FAILURES as failed:
+                _FAILURES.inc()
                 self._stream.outage.failed(failed)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, RETRY_AFTER_MAX_S)
@@ -258,9 +273,6 @@ class TablePublisher:
         }
         try:
             acknowledgement = await self._stream.publish(self._subject, self._payload, headers)
-        except nats.js.errors.NoStreamResponseError:
-            await self._stream.ensure_stream()
-            raise
         except nats.js.errors.APIError as refused:
             if not is_sequence_conflict(refused) or not await self._resolve_conflict():
                 raise
@@ -269,6 +281,8 @@ class TablePublisher:
 
     def _acknowledged(self, sequence: int) -> None:
         self._stream_sequence = sequence
+        # What still waits came after the message that has just been acknowledged was composed.
+        self.waiting_since = self._composed_at
         self._has_published = True
         _PUBLISHED.inc(len(self._under_way))
         self._under_way.clear()
@@ -280,6 +294,7 @@ class TablePublisher:
             self._waiting.extendleft(reversed(_split(self.on_overflow())))
             self.overflowed = False
         self._messages += 1
+        self._composed_at = asyncio.get_running_loop().time()
         parts: list[bytes] = []
         size = 0
         while self._waiting:
@@ -365,9 +380,16 @@ def _message_id(message: RawStreamMsg | None) -> str:
 
 def _epoch(message_id: str) -> int:
     epoch = message_id.partition("-")[0]
-    return int(epoch) if epoch.isdecimal() else 0
+    return int(epoch) if len(epoch) <= NUMBER_DIGITS_LIMIT and epoch.isascii() and epoch.isdecimal() else 0
 
 
 def _last_seq(message: RawStreamMsg | None) -> int:
-    events = events_pb2.TableEvents.FromString(message.data or b"").events if message is not None else ()
-    return events[-1].seq if events else 0
+    """Returns the number of the last event in a message; 0 if it cannot be read, for the next event replaces it."""
+    if message is None:
+        return 0
+    try:
+        events = events_pb2.TableEvents.FromString(message.data or b"").events
+    except DecodeError:
+        _log.error("the last message of a table cannot be read", extra={"subject": message.subject})
+        return 0
+    return events[-1].seq if events and 0 <= events[-1].seq <= EVENT_NUMBER_LIMIT else 0

@@ -15,6 +15,7 @@ from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from services.kit.access.identity import Caller
+from services.kit.bus.subjects import FACTS_STREAM, sessions_subject, stored_subject
 from services.kit.table import refusals
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
@@ -24,7 +25,6 @@ from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
 from services.kit.table.refusals import TableRefused
 
-_SESSIONS_SUBJECT = "feltro.wallet.sessions"
 # Who may see every table.
 _SEES_ALL = frozenset({"operator", "game"})
 
@@ -142,6 +142,7 @@ class TableRegistry(Generic[Bets, Outcome]):
         What is missed while the bus is away is made up for: the wallet refuses a stake in a session that has ended, the
         end of a round says which sessions ended with it, and a new owner reads the sessions of its tables.
         """
+        game = self._dependencies.game.name
 
         async def receive(message: Msg) -> None:
             try:
@@ -153,6 +154,6 @@ class TableRegistry(Generic[Bets, Outcome]):
                 owned_tables.apply_session(session)
 
         try:
-            await bus.subscribe(f"{_SESSIONS_SUBJECT}.*", cb=receive)
+            await bus.subscribe(stored_subject(FACTS_STREAM, sessions_subject(game, "*")), cb=receive)
         except nats.errors.Error as failed:
             _log.warning("the subscription to sessions has failed", extra={"error": str(failed)})

@@ -17,16 +17,15 @@ from functools import partial
 from typing import Protocol
 
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 from prometheus_client import Counter, Gauge
 
 from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
-from services.kit.bus.buckets import Bucket, BucketEntry, RevisionConflict
+from services.kit.bus.buckets import RevisionConflict
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
-from services.kit.bus.subjects import LEASES_BUCKET
 from services.kit.clock import seconds_since_boot
 from services.kit.table.placement import sharing
+from services.kit.table.placement.leases import LeaseBucket
 from services.kit.table.placement.presence import Presence
 
 # How long a replica watches before it claims: others that start or return at the same time must show themselves.
@@ -74,6 +73,8 @@ class _Ownership:
     written: Lease | None = None
     written_at: float = 0.0
     given_away: bool = False
+    # Its tables have ended: the lease is being removed.
+    ended: bool = False
     hand_over: asyncio.Event = field(default_factory=asyncio.Event)
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     # None while the claim is under way.
@@ -98,9 +99,14 @@ class Placement:
         clock: Callable[[], float] = seconds_since_boot,
         *,
         seated_here: Callable[[], Mapping[str, int]] = dict,
+        is_unheard: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`seated_here` counts the players at the tables of this replica, by placement."""
+        """`seated_here` counts the players at the tables of this replica, by placement.
+
+        `is_unheard` says whether events of the tables cannot be published. Both are for the heartbeat.
+        """
         self._game = game
+        self._is_unheard = is_unheard
         self._replica_id = replica_id
         self._address = address
         self._list_placement_ids = placement_ids
@@ -110,12 +116,7 @@ class Placement:
         self._wake = asyncio.Event()
         self._one_released = asyncio.Event()
         self._outages = {what: Outage(_log, what) for what in ("leases", "claims", "placements")}
-        self._leases = Bucket(
-            bus,
-            KeyValueConfig(bucket=LEASES_BUCKET, history=1, storage=StorageType.FILE),
-            self._on_lease_change,
-            clock,
-        )
+        self._leases = LeaseBucket(bus, game, self._on_lease_change, clock)
         self._presence = Presence(
             bus,
             game,
@@ -169,7 +170,7 @@ class Placement:
         """Returns the lease of the owner of a placement, as far as this replica knows."""
         if self.owns(placement_id):
             return self._owned[placement_id].lease
-        lease = _read_lease(self._leases.entries.get(placement_id))
+        lease = self._leases.lease(placement_id)
         if lease is None or lease.replica_id == self._replica_id or self._presence.seems_gone(lease.replica_id):
             return None
         return lease
@@ -201,6 +202,7 @@ class Placement:
             game=self._game,
             address=self._address,
             draining=self._draining,
+            unheard=self._is_unheard(),
             placements=opened,
             failing=not opened and self._clock() - self._failed_at < FAILING_FOR_S,
             seated={each: count for each, count in self._seated_here().items() if each in self._owned and count},
@@ -260,16 +262,20 @@ class Placement:
 
     async def _reconcile_leases(self) -> None:
         """Writes leases that were lost, removes own leases that nothing runs, and notices lost placements."""
-        for placement_id, entry in list(self._leases.entries.items()):
-            lease, ownership = _read_lease(entry), self._owned.get(placement_id)
+        for placement_id, entry in self._leases.all():
+            lease, ownership = entry.lease, self._owned.get(placement_id)
             is_own = lease is not None and lease.replica_id == self._replica_id
             if ownership is None and is_own:
                 with suppress(RevisionConflict):
                     await self._leases.remove(placement_id, expected_revision=entry.revision)
             elif ownership is not None and lease is not None and not is_own and entry.revision > ownership.revision > 0:
                 self._lose(ownership)
+            elif ownership is not None and lease is None and entry.revision > ownership.revision > 0:
+                # Somebody has removed the lease, or written something else over it: it is written again.
+                ownership.revision, ownership.written = entry.revision, None
         for ownership in list(self._owned.values()):
-            if ownership.task is not None and not ownership.lost.is_set() and not self._is_written(ownership):
+            keeps = ownership.task is not None and not ownership.ended and not ownership.lost.is_set()
+            if keeps and not self._is_written(ownership):
                 await self._write(ownership)
 
     def _is_written(self, ownership: _Ownership) -> bool:
@@ -278,7 +284,7 @@ class Placement:
         if ownership.written_at >= (self._leases.watched_since or 0.0):
             return True
         # The watch began after the write: if it does not show the lease, the bus has lost it.
-        lease = _read_lease(self._leases.entries.get(ownership.placement_id))
+        lease = self._leases.lease(ownership.placement_id)
         return lease is not None and lease.replica_id == self._replica_id
 
     async def _write(self, ownership: _Ownership) -> None:
@@ -286,7 +292,7 @@ class Placement:
             await self._write_over(ownership, ownership.revision)
         except RevisionConflict:
             current = await self._leases.read(ownership.placement_id)
-            other = _read_lease(current)
+            other = current.lease
             if other is not None and other.replica_id != self._replica_id:
                 self._lose(ownership)
             # Otherwise the entry is gone, or is this replica's and its acknowledgement was lost: write over it.
@@ -295,7 +301,7 @@ class Placement:
 
     async def _write_over(self, ownership: _Ownership, revision: int) -> None:
         lease = ownership.lease
-        ownership.revision = await self._leases.write(ownership.placement_id, lease.SerializeToString(), revision)
+        ownership.revision = await self._leases.write(lease, revision)
         ownership.written, ownership.written_at = lease, self._clock()
         self._outages["claims"].recovered()
 
@@ -330,14 +336,10 @@ class Placement:
             )
 
     def _looks_free(self, placement_id: str) -> bool:
-        lease = _read_lease(self._leases.entries.get(placement_id))
+        lease = self._leases.lease(placement_id)
         if lease is None:
             return True
-        return (
-            lease.game == self._game
-            and lease.replica_id != self._replica_id
-            and self._presence.seems_gone(lease.replica_id)
-        )
+        return lease.replica_id != self._replica_id and self._presence.seems_gone(lease.replica_id)
 
     def _is_paused(self, placement_id: str, now: float) -> bool:
         return placement_id in self._pauses and now < self._pauses[placement_id][0]
@@ -369,8 +371,8 @@ class Placement:
     async def _write_claim(self, ownership: _Ownership) -> bool:
         """Writes the lease if the placement is free; false if it is not, or another replica was faster."""
         current = await self._leases.read(ownership.placement_id)
-        lease = _read_lease(current)
-        if lease is not None and (lease.game != self._game or not await self._presence.confirm_gone(lease.replica_id)):
+        lease = current.lease
+        if lease is not None and not await self._presence.confirm_gone(lease.replica_id):
             return False
         if self._draining or not self._may_act():
             return False
@@ -396,6 +398,7 @@ class Placement:
         except Exception:  # noqa: BLE001 - no failure may reach the other placements
             _log.exception("a placement has failed", extra={"placement_id": ownership.placement_id})
             self._failed_at = self._clock()
+        ownership.ended = True
         self._pause_claiming(ownership, began)
         try:
             await self._leases.remove(ownership.placement_id, expected_revision=ownership.revision)
@@ -438,7 +441,7 @@ class Placement:
             return
         counts = dict.fromkeys(self._presence.active_replicas(), 0)
         for placement_id in self._placement_ids:
-            lease = _read_lease(self._leases.entries.get(placement_id))
+            lease = self._leases.lease(placement_id)
             if lease is not None and lease.replica_id in counts:
                 counts[lease.replica_id] += 1
         kept = [ownership.placement_id for ownership in self._owned.values() if not ownership.hand_over.is_set()]
@@ -454,7 +457,3 @@ class Placement:
             given.given_away = True
             given.hand_over.set()
             self._gave_away_at = now
-
-
-def _read_lease(entry: BucketEntry | None) -> Lease | None:
-    return Lease.FromString(entry.value) if entry is not None and entry.value else None

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
+from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from feltro.table.v1.placement_pb2 import Replica
 from services.kit import background
@@ -48,15 +48,12 @@ class Presence:
         self._heartbeat = heartbeat
         self._on_give_up = on_give_up
         self._on_change = on_change
-        self._bucket = Bucket(
-            bus,
-            KeyValueConfig(bucket=REPLICAS_BUCKET, history=1, storage=StorageType.MEMORY, ttl=HEARTBEAT_LIFETIME_S),
-            self._on_heartbeat,
-            clock,
-        )
+        self._bucket = Bucket(bus, REPLICAS_BUCKET, self._on_heartbeat, clock)
         self._heartbeat_outage = Outage(_log, "heartbeat")
         self._watch_outage = Outage(_log, "replicas")
         self._beat_now = asyncio.Event()
+        # Heartbeats that were logged already: they are looked at again and again.
+        self._unreadable: set[str] = set()
         self._withdrawn = False
         # Until when no other replica can have claimed a placement of this one; None if one may have.
         self._safe_until: float | None = None
@@ -118,15 +115,32 @@ class Presence:
 
     def active_replicas(self) -> list[str]:
         """Returns the replicas that claim placements, this one included."""
-        others = [Replica.FromString(entry.value) for entry in self._bucket.entries.values() if entry.value]
+        others = (
+            self._read(key, entry.value)
+            for key, entry in self._bucket.entries.items()
+            if entry.value and key.startswith(f"{self._game}.")
+        )
         return [self._replica_id] + [
             other.replica_id
             for other in others
-            if other.game == self._game
+            if other is not None
             and other.replica_id != self._replica_id
             and not (other.draining or other.failing)
             and not self.seems_gone(other.replica_id)
         ]
+
+    def _read(self, key: str, value: bytes) -> Replica | None:
+        """Reads a heartbeat of this game; what is none of the replica under its key counts as none, and is logged."""
+        try:
+            replica = Replica.FromString(value)
+        except DecodeError:
+            replica = Replica()
+        if replica.game == self._game and key == self._key(replica.replica_id):
+            return replica
+        if key not in self._unreadable:
+            self._unreadable.add(key)
+            _log.error("a heartbeat cannot be read: it counts as none", extra={"key": key})
+        return None
 
     async def _keep_alive(self) -> None:
         while not self._withdrawn:

@@ -21,6 +21,7 @@ from services.kit.database import postgresql, schema
 from services.kit.randomness.source import Randomness, SourceFailed
 from services.kit.refusal import Refused
 from services.kit.rpc.methods import Service
+from services.kit.rpc.publishing_watch import PublishingWatch
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.transport import Transport
@@ -32,7 +33,7 @@ from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations
-from services.kit.table.events.publisher import EventStream
+from services.kit.table.events.publisher import OLDEST, EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
@@ -115,7 +116,8 @@ class GameProcess(Generic[Bets, Outcome]):
         self, writing: AsyncEngine, reading: AsyncEngine, transport: Transport, supervisor: TaskSupervisor
     ) -> None:
         settings = self._settings
-        bus = await connect(str(settings.nats_url), self._definition.game.name)
+        game = self._definition.game.name
+        bus = await connect(settings.bus(game), game)
         # One channel: what all tables ask of the wallet in one moment travels together.
         wallet = RelayChannel(settings.wallet_address, WALLET_SERVICE, transport)
         try:
@@ -150,7 +152,7 @@ class GameProcess(Generic[Bets, Outcome]):
         await catalogue.refresh()
         # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
-        event_stream = EventStream(bus)
+        event_stream = EventStream(bus, game.name)
         dependencies = RuntimeDependencies(
             game=game,
             catalogue=catalogue,
@@ -187,6 +189,7 @@ class GameProcess(Generic[Bets, Outcome]):
             reflection=settings.environment is Environment.DEVELOPMENT,
         )
         self.port = server.port
+        publishing = PublishingWatch("events of tables", event_stream.oldest_s, OLDEST, server)
         host = settings.listen.rpartition(":")[0]
         placement = Placement(
             bus,
@@ -196,12 +199,14 @@ class GameProcess(Generic[Bets, Outcome]):
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
             seated_here=registry.seated_counts,
+            is_unheard=lambda: publishing.is_late,
         )
         catalogue.on_change = lambda: self._on_catalogue_change(registry, catalogue)
         platform.on_change = registry.wake
         clock.on_change = registry.wake
         await registry.subscribe_to_sessions(bus)
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *clock.coroutines()])
+        watching = [publishing.run(), *clock.coroutines()]
+        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *watching])
         await server.start()
         await server.set_serving(serving=True)
         self.ready.set()

@@ -6,10 +6,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, FilePath, NatsDsn, PostgresDsn, model_validator
+from pydantic import AfterValidator, Field, FilePath, PostgresDsn, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
+from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 from services.kit.table.wallet.service_token import ServiceTokenSettings
@@ -36,13 +37,12 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(ServiceTokenSettings, TokenSettings, GrpcSettings):
+class GameSettings(ServiceTokenSettings, TokenSettings, BusSettings, GrpcSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
 
     log_level: str = Field("info", validation_alias="FELTRO_LOG_LEVEL", pattern="^(debug|info|warning|error)$")
-    nats_url: NatsDsn = Field(validation_alias="FELTRO_NATS_URL")
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
 
     database_url: PostgresDsn

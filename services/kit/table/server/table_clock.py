@@ -8,16 +8,15 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 
 from nats.aio.client import Client as Nats
-from nats.js.api import KeyValueConfig, StorageType
 
 from services.kit.bus.buckets import Bucket, RevisionConflict
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
+from services.kit.bus.subjects import TABLE_CLOCKS_BUCKET
 from services.kit.clock import Clock
 from services.kit.table import refusals
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server.settings import TableClockKind
 
-TABLE_CLOCKS_BUCKET = "feltro_table_clocks"
 # The same as the session clock's: dates have an end.
 AHEAD_LIMIT = timedelta(days=3660)
 # Replicas that move the clock in the same moment are each given a turn, within reason.
@@ -45,9 +44,7 @@ class TableClock:
         self._outage = Outage(_log, "the clock of the tables")
         self._bucket: Bucket | None = None
         if kind is TableClockKind.ADVANCEABLE:
-            # On disk: after a restart the tables would otherwise live through the same hours again.
-            config = KeyValueConfig(bucket=TABLE_CLOCKS_BUCKET, history=1, storage=StorageType.FILE)
-            self._bucket = Bucket(bus, config, self._on_bucket_change)
+            self._bucket = Bucket(bus, TABLE_CLOCKS_BUCKET, self._on_bucket_change)
 
     def now(self) -> datetime:
         """The time of the tables, as far as this process knows."""
@@ -57,13 +54,12 @@ class TableClock:
         """Reads how far ahead the clock is, so that no table begins behind it; returns early if `stopped` is set."""
         while self._bucket is not None and not stopped.is_set():
             try:
-                await self._bucket.create_if_missing()
                 entry = await self._bucket.read(self._key)
             except BUS_FAILURES as failed:
                 self._outage.failed(failed)
                 await asyncio.sleep(RETRY_DELAY_S)
                 continue
-            self._set_ahead(_read(entry.value))
+            self._set_ahead(self._read(entry.value))
             return
 
     def coroutines(self) -> list[Coroutine[None, None, None]]:
@@ -81,7 +77,7 @@ class TableClock:
         for _ in range(ADVANCE_ATTEMPTS_LIMIT):
             try:
                 entry = await self._bucket.read(self._key)
-                ahead = max(self._ahead, _read(entry.value)) + by
+                ahead = max(self._ahead, self._read(entry.value)) + by
                 if ahead > AHEAD_LIMIT:
                     raise refusals.invalid(
                         "by_ms", f"would move the clock more than {AHEAD_LIMIT.days} days ahead of the machine's."
@@ -98,7 +94,7 @@ class TableClock:
     def _on_bucket_change(self) -> None:
         self._outage.recovered()
         if self._bucket is not None and (entry := self._bucket.entries.get(self._key)) is not None:
-            self._set_ahead(_read(entry.value))
+            self._set_ahead(self._read(entry.value))
 
     def _set_ahead(self, ahead: timedelta) -> None:
         # An entry may be older than what this process wrote since, and a bucket that was lost holds none.
@@ -106,6 +102,13 @@ class TableClock:
             self._ahead = ahead
             self.on_change()
 
-
-def _read(value: bytes) -> timedelta:
-    return timedelta(microseconds=int(value or b"0"))
+    def _read(self, value: bytes) -> timedelta:
+        """Reads how far ahead the clock is; what is no such time, or beyond the limit, moves nothing and is logged."""
+        try:
+            ahead = timedelta(microseconds=int(value or b"0"))
+        except (ValueError, OverflowError):
+            ahead = AHEAD_LIMIT + _MICROSECOND
+        if timedelta() <= ahead <= AHEAD_LIMIT:
+            return ahead
+        _log.error("the clock of the tables cannot be read: it stays as it is", extra={"key": self._key})
+        return timedelta()

@@ -12,6 +12,8 @@ from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events.publisher import TablePublisher
 
 TIMEOUT_S = 60.0
+# The game of the tables that publish.
+GAME = "roulette"
 
 
 def seat_taken(seat: int) -> events_pb2.TableEvent:
@@ -28,7 +30,7 @@ async def published_messages(bus: Nats, table_id: str) -> list[list[events_pb2.T
             message = await jetstream.get_msg(EVENTS_STREAM, number)
         except nats.js.errors.NotFoundError:
             continue
-        if message.subject == table_subject(table_id):
+        if message.subject == table_subject(GAME, table_id):
             messages.append(list(events_pb2.TableEvents.FromString(message.data or b"").events))
     return messages
 

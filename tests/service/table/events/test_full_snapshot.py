@@ -16,7 +16,7 @@ from services.roulette.engine import Bets
 from services.roulette.game import RouletteGame, RouletteRules
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from tests.processes.roulette import configuration
-from tests.service.table.events.published import expect_no_gap, flush, published_messages, seat_taken
+from tests.service.table.events.published import GAME, expect_no_gap, flush, published_messages, seat_taken
 
 ROUND = "table.1"
 
@@ -65,7 +65,7 @@ def test_g11_a_full_table_fits_into_one_answer() -> None:
 
 @pytest.mark.guarantee("G11")
 async def test_g11_a_snapshot_of_a_full_table_is_published_in_parts(bus: Nats, table_id: str) -> None:
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     snapshot = full_table()
     publisher.publish(snapshot_published(snapshot), seat_taken(7))
     assert publisher.seq == SEATS_LIMIT + 2
@@ -88,7 +88,7 @@ async def test_g11_all_parts_of_a_snapshot_replace_dropped_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", SEATS_LIMIT + 10)
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     snapshot = full_table()
     publisher.on_overflow = lambda: snapshot_published(snapshot)
     publisher.publish(*(seat_taken(seat) for seat in range(2 * SEATS_LIMIT)))

@@ -12,14 +12,14 @@ import nats.js.errors
 import pytest
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
-from nats.js.api import PubAck, StreamConfig
+from nats.js.api import PubAck
 
 from feltro.table.v1 import events_pb2, types_pb2
-from services.kit.bus import subjects
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events import publisher as event_publisher
 from services.kit.table.events.publisher import EventStream
-from tests.service.table.events.published import expect_no_gap, flush, published_messages, seat_taken
+from tests.processes.bus import stream_config
+from tests.service.table.events.published import GAME, expect_no_gap, flush, published_messages, seat_taken
 from tests.service.table.stoppable_nats import StoppableNats
 
 TIMEOUT_S = 60.0
@@ -51,7 +51,7 @@ async def published_events(bus: Nats, table_id: str) -> list[events_pb2.TableEve
 
 
 async def test_events_arrive_in_order_with_table_and_number(bus: Nats, table_id: str) -> None:
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.publish(snapshot_published())
     for seat in range(1, 30):
         publisher.publish(seat_taken(seat))
@@ -67,7 +67,7 @@ async def test_events_arrive_in_order_with_table_and_number(bus: Nats, table_id:
 
 
 async def test_events_gathered_while_busy_leave_as_one_message(bus: Nats, table_id: str) -> None:
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.publish(*(seat_taken(seat) for seat in range(10)))
     async with asyncio.timeout(TIMEOUT_S):
         while not publisher._under_way:
@@ -82,7 +82,7 @@ async def test_events_gathered_while_busy_leave_as_one_message(bus: Nats, table_
 @pytest.mark.guarantee("G11")
 async def test_g11_a_message_has_a_size_limit(bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.publish(*(seat_taken(seat) for seat in range(100)))
     await flush(publisher)
     messages = await published_messages(bus, table_id)
@@ -97,7 +97,7 @@ async def test_g11_an_oversized_event_is_replaced_by_a_snapshot(
     bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.on_overflow = lambda: snapshot_published(7)
     oversized = events_pb2.TableEvent(round_voided=events_pb2.RoundVoided(reason="x" * 300))
     publisher.publish(seat_taken(1), oversized, seat_taken(2))
@@ -110,10 +110,10 @@ async def test_g11_an_oversized_event_is_replaced_by_a_snapshot(
 
 @pytest.mark.guarantee("G8")
 async def test_g8_the_next_owner_continues_without_a_gap_and_the_former_is_stopped(bus: Nats, table_id: str) -> None:
-    former = await EventStream(bus).open_publisher(table_id, 0, 1)
+    former = await EventStream(bus, GAME).open_publisher(table_id, 0, 1)
     former.publish(snapshot_published(), seat_taken(1))
     await flush(former)
-    owner = await EventStream(bus).open_publisher(table_id, 1, 2)
+    owner = await EventStream(bus, GAME).open_publisher(table_id, 1, 2)
     assert owner.seq == 2
     owner.publish(snapshot_published())
     await flush(owner)
@@ -132,8 +132,8 @@ async def test_g8_the_next_owner_continues_without_a_gap_and_the_former_is_stopp
 
 @pytest.mark.guarantee("G8")
 async def test_g8_a_former_owner_that_publishes_in_between_stops_nobody(bus: Nats, table_id: str) -> None:
-    former = await EventStream(bus).open_publisher(table_id, 0, 1)
-    owner = await EventStream(bus).open_publisher(table_id, 0, 2)
+    former = await EventStream(bus, GAME).open_publisher(table_id, 0, 1)
+    owner = await EventStream(bus, GAME).open_publisher(table_id, 0, 2)
     former.publish(seat_taken(66), seat_taken(67))
     await flush(former)
     owner.publish(snapshot_published(), seat_taken(2))
@@ -151,8 +151,8 @@ async def test_g8_a_former_owner_that_publishes_in_between_stops_nobody(bus: Nat
 
 @pytest.mark.guarantee("G8")
 async def test_g8_without_epochs_the_last_publisher_continues(bus: Nats, table_id: str) -> None:
-    former = await EventStream(bus).open_publisher(table_id, 0)
-    owner = await EventStream(bus).open_publisher(table_id, 0)
+    former = await EventStream(bus, GAME).open_publisher(table_id, 0)
+    owner = await EventStream(bus, GAME).open_publisher(table_id, 0)
     owner.publish(snapshot_published())
     await flush(owner)
     former.publish(seat_taken(66))
@@ -164,7 +164,7 @@ async def test_g8_without_epochs_the_last_publisher_continues(bus: Nats, table_i
 
 
 async def test_numbers_continue_from_the_given_number_when_the_stream_is_behind(bus: Nats, table_id: str) -> None:
-    publisher = await EventStream(bus).open_publisher(table_id, 41)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 41)
     publisher.publish(seat_taken(1))
     await flush(publisher)
     expect_no_gap(await published_events(bus, table_id), first=42)
@@ -178,8 +178,8 @@ async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
 ) -> None:
     """Whether the stream still knows the message's id or not: its configuration is the operator's."""
     bus = await connect(own_nats)
-    config = StreamConfig(name=EVENTS_STREAM, subjects=subjects.EVENTS_SUBJECTS, duplicate_window=remembered_for_s)
-    await bus.jetstream(timeout=TIMEOUT_S).add_stream(config)
+    config = stream_config(EVENTS_STREAM).evolve(duplicate_window=remembered_for_s)
+    await bus.jetstream(timeout=TIMEOUT_S).update_stream(config)
     monkeypatch.setattr(event_publisher, "RETRY_AFTER_S", 0.2)
     publish: Callable[..., Any] = JetStreamContext.publish
     lost = 0
@@ -193,7 +193,7 @@ async def test_g3_a_message_whose_acknowledgement_was_lost_is_not_doubled(
         return acknowledged
 
     monkeypatch.setattr(JetStreamContext, "publish", lose)
-    publisher = await EventStream(bus).open_publisher("t", 0)
+    publisher = await EventStream(bus, GAME).open_publisher("t", 0)
     for seat in range(5):
         publisher.publish(seat_taken(seat))
         await flush(publisher)
@@ -211,7 +211,7 @@ async def test_g11_an_absent_bus_delays_nobody_and_a_snapshot_replaces_the_overf
 ) -> None:
     monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 50)
     bus = await connect(own_nats)
-    publisher = await EventStream(bus).open_publisher("t", 0)
+    publisher = await EventStream(bus, GAME).open_publisher("t", 0)
     seated = 0
 
     def snapshot() -> events_pb2.TableEvent:
@@ -246,7 +246,7 @@ async def test_g11_without_on_overflow_the_owner_sees_the_overflow(
     bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 5)
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.publish(*(seat_taken(seat) for seat in range(10)))
     await flush(publisher)
     assert [publisher.overflowed] == [True]
@@ -262,7 +262,7 @@ async def test_g11_without_on_overflow_the_owner_sees_the_overflow(
 @pytest.mark.guarantee("G11")
 async def test_g11_a_table_opens_while_the_bus_is_away_and_continues_later(own_nats: StoppableNats) -> None:
     bus = await connect(own_nats)
-    stream = EventStream(bus)
+    stream = EventStream(bus, GAME)
     former = await stream.open_publisher("t", 0)
     former.publish(snapshot_published(), seat_taken(1))
     await flush(former)
@@ -279,12 +279,45 @@ async def test_g11_a_table_opens_while_the_bus_is_away_and_continues_later(own_n
     await bus.close()
 
 
+async def test_the_age_of_the_oldest_event_that_waits_is_known(
+    own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_publisher, "ACKNOWLEDGE_TIMEOUT_S", 0.2)
+    bus = await connect(own_nats)
+    stream = EventStream(bus, GAME)
+    idle, publisher = await stream.open_publisher("idle", 0), await stream.open_publisher("t", 0)
+    for each in (idle, publisher):
+        each.publish(snapshot_published())
+        await flush(each)
+    assert await stream.oldest_s() == 0.0
+    own_nats.fill_disk()
+    failures = event_publisher._FAILURES._value.get()
+    publisher.publish(seat_taken(1))
+    loop = asyncio.get_running_loop()
+    published_at = loop.time()
+    await until(lambda: event_publisher._FAILURES._value.get() > failures)
+    publisher.publish(seat_taken(2))
+    waited = loop.time() - published_at
+    assert await stream.oldest_s() >= waited > 0.0
+    own_nats.stop()
+    own_nats.start()
+    await flush(publisher)
+    assert await stream.oldest_s() == 0.0
+    events = await published_events(bus, "t")
+    expect_no_gap(events)
+    assert [event.seat_taken.seat for event in events[1:]] == [1, 2]
+    for each in (idle, publisher):
+        await each.close()
+    assert await stream.oldest_s() == 0.0
+    await bus.close()
+
+
 async def test_numbers_continue_after_the_bus_lost_everything(
     own_nats: StoppableNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_publisher, "ACKNOWLEDGE_TIMEOUT_S", 0.5)
     bus = await connect(own_nats)
-    stream = EventStream(bus)
+    stream = EventStream(bus, GAME)
     publishers = [await stream.open_publisher(f"t{number}", 0) for number in range(5)]
     for publisher in publishers:
         publisher.publish(snapshot_published(), seat_taken(1))
@@ -304,13 +337,41 @@ async def test_numbers_continue_after_the_bus_lost_everything(
 
 
 async def test_numbers_continue_after_the_stream_dropped_a_table(bus: Nats, table_id: str) -> None:
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
     publisher.publish(seat_taken(1))
     await flush(publisher)
-    await bus.jetstream(timeout=TIMEOUT_S).purge_stream(EVENTS_STREAM, subject=table_subject(table_id))
+    await bus.jetstream(timeout=TIMEOUT_S).purge_stream(EVENTS_STREAM, subject=table_subject(GAME, table_id))
     publisher.publish(seat_taken(2))
     await flush(publisher)
     expect_no_gap(await published_events(bus, table_id), first=2)
+    await publisher.close()
+
+
+@pytest.mark.parametrize("message_id", ["", "not-an-epoch", "9" * 5_000 + "-"], ids=["none", "text", "long"])
+@pytest.mark.parametrize("when", ["before", "while"])
+async def test_an_unreadable_message_of_a_table_stops_no_publisher(
+    bus: Nats, table_id: str, message_id: str, when: str
+) -> None:
+    async def spoil() -> None:
+        headers = {"Nats-Msg-Id": f"{message_id}{table_id}"} if message_id else None
+        subject = table_subject(GAME, table_id)
+        await bus.jetstream(timeout=TIMEOUT_S).publish(subject, b"\xff\xfe not a message", headers=headers)
+
+    if when == "before":
+        await spoil()
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0, 7)
+    publisher.on_overflow = snapshot_published
+    publisher.publish(snapshot_published(), seat_taken(1))
+    await flush(publisher)
+    if when == "while":
+        await spoil()
+    publisher.publish(seat_taken(2))
+    await flush(publisher)
+    assert not publisher.stopped
+    last = await bus.jetstream(timeout=TIMEOUT_S).get_last_msg(EVENTS_STREAM, table_subject(GAME, table_id))
+    (event, *_) = events_pb2.TableEvents.FromString(last.data or b"").events
+    # After a stranger's message only a snapshot is to be believed.
+    assert event.WhichOneof("event") == ("seat_taken" if when == "before" else "snapshot_published")
     await publisher.close()
 
 
@@ -318,7 +379,7 @@ async def test_a_failed_publisher_stops_and_blocks_nobody(
     bus: Nats, table_id: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_publisher, "WAITING_EVENTS_LIMIT", 5)
-    publisher = await EventStream(bus).open_publisher(table_id, 0)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
 
     def fail() -> events_pb2.TableEvent:
         raise ZeroDivisionError

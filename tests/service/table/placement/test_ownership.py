@@ -16,6 +16,7 @@ from nats.aio.client import Client as Nats
 from feltro.table.v1.placement_pb2 import Lease, Replica
 from services.kit import background
 from services.kit.bus import subjects
+from services.kit.bus.buckets import Bucket
 from services.kit.table.placement import ownership, sharing
 from services.kit.table.placement.ownership import Placement
 from tests.service.table.loop_clock import LoopClock
@@ -102,6 +103,11 @@ class Member:
             seated_here=lambda: groups.seated,
         )
         self._running = asyncio.create_task(self.placement.run())
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the process would have stopped, because its placement did."""
+        return self._running.done()
 
     async def kill(self) -> None:
         """Ends like `kill -9`: nothing is handed over or released."""
@@ -202,8 +208,8 @@ async def test_a_draining_replica_hands_over_between_rounds(nats_url: str, stack
     await groups.clock.stop()
     left = asyncio.create_task(leaving.placement.drain())
     await until(lambda: groups.count_at("staying") == 9)
-    replicas = await leaving.bus.jetstream(timeout=TIMEOUT_S).key_value(subjects.REPLICAS_BUCKET)
-    assert Replica.FromString((await replicas.get(f"{groups.game}.leaving")).value or b"").draining
+    heartbeat = await Bucket(leaving.bus, subjects.REPLICAS_BUCKET, lambda: None).read(f"{groups.game}.leaving")
+    assert Replica.FromString(heartbeat.value).draining
     assert groups.running[playing] == "leaving"
     assert not left.done()
     groups.never_finishing.clear()
@@ -354,6 +360,58 @@ async def test_leases_of_an_earlier_process_with_the_same_id_are_claimed_again(
     await join(stack, nats_url, groups, "same")
     await until(groups.all_run)
     assert groups.run_twice == []
+
+
+# What is no lease of a placement: no message, an empty one, one of another placement or game, one of nobody.
+UNREADABLE = (
+    b"\xff\xfe not a message",
+    b"\x00",
+    b"{}",
+    b"\x08\x01",
+    Lease(placement_id="another", game="another", replica_id="r", address="192.0.2.1:1", epoch=9).SerializeToString(),
+    Lease(address="192.0.2.1:1", epoch=2**62).SerializeToString(),
+)
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_no_entry_of_a_bucket_ends_a_process_or_stops_its_placements(
+    nats_url: str, stack: AsyncExitStack, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups = Groups(len(UNREADABLE))
+    operator = await nats.connect(nats_url)
+    stack.push_async_callback(operator.close)
+    leases, replicas = (
+        Bucket(operator, bucket, lambda: None) for bucket in (subjects.LEASES_BUCKET, subjects.REPLICAS_BUCKET)
+    )
+    keys = [f"{groups.game}.{placement_id}" for placement_id in sorted(groups.placement_ids)]
+
+    async def spoil() -> None:
+        for key, value in zip(keys, UNREADABLE, strict=True):
+            await leases.put(key, value)
+        for number, value in enumerate(UNREADABLE):
+            for bucket in (leases, replicas):
+                for key in (f"{groups.game}.strange{number}", f"strange{number}", f"strange.{number}.key"):
+                    await bucket.put(key, value)
+
+    await spoil()
+    members = [await join(stack, nats_url, groups, name) for name in ("one", "two")]
+    await until(groups.all_run)
+    await until(lambda: groups.count_at("one") == groups.count_at("two"))
+    for key in keys:
+        assert key in {record.__dict__.get("key") for record in caplog.records}
+    # And while they run: their owners go on, and write their leases again.
+    await spoil()
+    async with asyncio.timeout(TIMEOUT_S):
+        for key in keys:
+            while not (value := (await leases.read(key)).value) or value in UNREADABLE:
+                await asyncio.sleep(0.02)
+    assert groups.all_run()
+    assert (groups.run_twice, groups.lost) == ([], [])
+    # A new placement is claimed although something stands where its lease belongs.
+    await leases.put(f"{groups.game}.{groups.game}-new", UNREADABLE[0])
+    groups.placement_ids = groups.placement_ids | {f"{groups.game}-new"}
+    await until(groups.all_run)
+    assert not [member for member in members if member.stopped]
 
 
 def test_a_share_is_claimed_at_once_and_the_rest_after_a_while() -> None:

@@ -16,6 +16,8 @@ from nats.aio.client import Client as Nats
 
 from feltro.table.v1 import types_pb2
 from services.kit import background
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.subjects import TABLE_CLOCKS_BUCKET
 from services.kit.settings import WrongSettings, load
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server.settings import TableClockKind
@@ -106,6 +108,22 @@ async def test_dates_have_an_end_and_so_has_the_clock(bus: Nats, game: str) -> N
         assert clock.now() == T0 + AHEAD_LIMIT
 
 
+@pytest.mark.parametrize("value", [b"soon", b"\xff\xfe", b"-1", b"9" * 400, b"9" * 5_000, b"1.5", b"\x00"])
+async def test_what_is_no_time_in_the_bucket_moves_nothing_and_stops_nobody(
+    bus: Nats, game: str, value: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    bucket = Bucket(bus, TABLE_CLOCKS_BUCKET, lambda: None)
+    async with replica_clock(bus, game) as one:
+        await one.advance(timedelta(hours=1))
+        await bucket.put(game, value)
+        async with replica_clock(bus, game) as later:
+            assert later.now() == T0
+            # A later move counts from what is known, and replaces what cannot be read.
+            assert await one.advance(timedelta(hours=1)) == T0 + timedelta(hours=2)
+            await wait_until_shown(later, T0 + timedelta(hours=2))
+    assert game in {record.__dict__.get("key") for record in caplog.records}
+
+
 async def test_without_the_bus_the_clock_stays_and_the_call_may_be_sent_again(own_nats: StoppableNats) -> None:
     bus = await nats.connect(own_nats.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
     try:
@@ -149,7 +167,8 @@ def test_g12_production_does_not_start_with_a_table_clock_that_can_be_moved(
     """An environment that does not say that it is development is production."""
     for variable in ("FELTRO_ISSUER_JWKS", "FELTRO_ROULETTE_TOKEN_FILE", "FELTRO_ROULETTE_TABLE_KEY_FILE"):
         monkeypatch.setenv(variable, __file__)
-    monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_NATS_URL", "tls://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_ROULETTE_NATS_PASSWORD", "a-password")
     monkeypatch.setenv("FELTRO_ROULETTE_DATABASE_URL", "postgresql+asyncpg://feltro@127.0.0.1/feltro")
     monkeypatch.setenv("FELTRO_ENVIRONMENT", environment)
     monkeypatch.setenv("FELTRO_GRPC_TLS", "off")

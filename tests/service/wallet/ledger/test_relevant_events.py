@@ -374,7 +374,8 @@ async def test_only_operators_read_events(wallet_client: WalletClient) -> None:
 @pytest.mark.parametrize("variable", ["FELTRO_WALLET_LARGE_PRIZE_CENTS", "FELTRO_WALLET_LARGE_TRANSFER_CENTS"])
 def test_an_invalid_limit_is_refused_with_its_variable(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FELTRO_WALLET_DATABASE_URL", "postgresql://127.0.0.1/wallet")
-    monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_NATS_URL", "tls://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_WALLET_NATS_PASSWORD", "a-password")
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", "https://issuer.example/keys")
     assert load(WalletSettings).limits == RelevantEventLimits()
     for value in ("0", "-1", "many"):

@@ -15,10 +15,12 @@ from nats.aio.client import Client as Nats
 from sqlalchemy import text
 
 from feltro.wallet.v1 import events_pb2
+from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
 from services.kit.database.postgresql import DirectConnection
 from services.wallet.outbox import facts
 from services.wallet.outbox import publisher as outbox
 from services.wallet.outbox.publisher import OutboxPublisher
+from tests.processes.bus import recreate_stream, stream_config
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat
 
 TIMEOUT_S = 60.0
@@ -82,8 +84,8 @@ async def unpublished(wallet: InProcessWallet) -> int:
 async def stream(bus: Nats) -> list[tuple[str, str, bytes]]:
     """Returns message id, subject and payload of all messages in the stream, in its order."""
     jetstream = bus.jetstream(timeout=TIMEOUT_S)
-    last = (await jetstream.stream_info(facts.STREAM)).state.last_seq
-    messages = [await jetstream.get_msg(facts.STREAM, number) for number in range(1, last + 1)]
+    last = (await jetstream.stream_info(FACTS_STREAM)).state.last_seq
+    messages = [await jetstream.get_msg(FACTS_STREAM, number) for number in range(1, last + 1)]
     return [((m.headers or {})["Nats-Msg-Id"], m.subject or "", m.data or b"") for m in messages]
 
 
@@ -161,7 +163,7 @@ async def test_g5_a_publisher_that_dies_before_it_removes_the_rows_publishes_not
     publish = Nats.publish
 
     async def count(self: Nats, subject: str, *args: object, **kwargs: object) -> None:
-        if not subject.startswith(("$JS", "_INBOX")):
+        if not subject.startswith(("$JS", API_PREFIX, "_INBOX")):
             sent.append(subject)
         await publish(self, subject, *args, **kwargs)  # type: ignore[arg-type]
 
@@ -179,13 +181,13 @@ async def test_g5_a_publisher_that_dies_on_a_recreated_stream_publishes_nothing_
 ) -> None:
     await play(wallet)
     await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
-    await bus.jetstream().delete_stream(facts.STREAM)
+    await recreate_stream(bus, FACTS_STREAM)
     account_id = await wallet.open_account("eva", 1_000)
 
     await publish_and_die(wallet, bus)
     published = await stream(bus)
     # So late that the stream no longer remembers message ids.
-    await bus.jetstream().update_stream(name=facts.STREAM, subjects=facts.SUBJECTS, duplicate_window=0.1)
+    await bus.jetstream().update_stream(stream_config(FACTS_STREAM).evolve(duplicate_window=0.1))
     await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
 
     assert await stream(bus) == published
@@ -203,7 +205,7 @@ async def test_g5_after_a_death_in_the_middle_of_a_chain_the_next_publisher_cont
 
     async def publish_or_die(self: Nats, subject: str, *args: object, **kwargs: object) -> None:
         nonlocal left
-        if subject.startswith("feltro."):
+        if subject.startswith(("feltro.player.", "feltro.wallet.")):
             if left == 0:
                 raise Killed
             left -= 1
@@ -275,6 +277,26 @@ async def test_g5_a_fact_of_a_failed_transaction_is_never_published(wallet: InPr
     assert await unpublished(wallet) == before
     await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
     assert all(payload != b"never" for _, _, payload in await stream(bus))
+
+
+@pytest.mark.guarantee("G5")
+@pytest.mark.parametrize("rest", ["", ".", ".x.0", ".-1.0", f".{'9' * 5_000}.0"])
+async def test_g5_a_stranger_s_message_in_the_stream_stops_no_publisher(
+    wallet: InProcessWallet, bus: Nats, rest: str
+) -> None:
+    await play(wallet, rounds=1)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    async with wallet.engine.connect() as connection:
+        ledger_id = (await connection.execute(text("SELECT ledger_id::text FROM outbox_cursor"))).scalar_one()
+    before = len(await stream(bus))
+    headers = {"Nats-Msg-Id": f"{ledger_id}{rest}"}
+    await bus.jetstream().publish("feltro.wallet.rounds.t", b"\xff", headers=headers)
+    await play(wallet, rounds=2)
+    await publish_all(wallet, OutboxPublisher(wallet.engine, bus))
+    messages = await stream(bus)
+    assert messages[before][0] == headers["Nats-Msg-Id"]
+    ledger = await ledger_movements(wallet)
+    assert sum(map(len, published_movements(messages).values())) == sum(map(len, ledger.values()))
 
 
 @pytest.mark.guarantee("G11")

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
 import pytest
 from alembic import command
 from alembic.config import Config
-from grpc_health.v1 import health_pb2
 from sqlalchemy import Connection
 
-from services.kit.clock import SystemClock
 from services.kit.database import postgresql, schema
-from services.kit.supervision import TaskSupervisor
 from services.wallet.migrate import MIGRATIONS
-from services.wallet.server.process import WalletServer
-from services.wallet.settings import WalletSettings
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
-from tests.processes.wallet import WalletClient, WalletProcess
+from tests.service.wallet.server.starting_wallet import NOT_SERVING, start_wallet
 
 NEEDED = schema.newest_revision(MIGRATIONS)
-SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
 
 _numbers = itertools.count(1)
 
@@ -54,49 +45,6 @@ async def migrate(postgres: EmbeddedPostgres, name: str, revision: str) -> None:
     async with owner.begin() as connection:
         await connection.run_sync(upgrade)
     await owner.dispose()
-
-
-@dataclass(frozen=True)
-class StartingWallet:
-    """A wallet that may not serve yet, and its client."""
-
-    client: WalletClient
-    server: WalletServer
-    running: asyncio.Task[None]
-
-    async def health(self) -> int:
-        request = health_pb2.HealthCheckRequest()
-        answer = await self.client.health.Check(request, wait_for_ready=True, timeout=60)
-        return int(answer.status)
-
-    async def wait_until_serving(self) -> None:
-        ready = asyncio.create_task(self.server.ready.wait())
-        await asyncio.wait([ready, self.running], return_when=asyncio.FIRST_COMPLETED, timeout=60)
-        ready.cancel()
-        assert self.server.ready.is_set()
-        assert await self.health() == SERVING
-        await self.client.open_account("ana")
-
-
-@asynccontextmanager
-async def start_wallet(url: str, nats_url: str, home: Path) -> AsyncIterator[StartingWallet]:
-    described, supervisor = WalletProcess(url, nats_url, home), TaskSupervisor("wallet")
-    settings = WalletSettings.model_validate(
-        {
-            "environment": "development",
-            "nats_url": nats_url,
-            "issuer_jwks": described.issuer.jwks,
-            "database_url": url,
-            "listen": described.address,
-            "stop_grace_s": 0,
-        }
-    )
-    server = WalletServer(settings, SystemClock())
-    running = asyncio.create_task(server.run(supervisor))
-    async with described.client() as client:
-        yield StartingWallet(client, server, running)
-    supervisor.request_stop()
-    await running
 
 
 @pytest.fixture(autouse=True)

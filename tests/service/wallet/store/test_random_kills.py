@@ -17,9 +17,11 @@ import pytest
 from nats.js.api import AckPolicy, ConsumerConfig
 
 from feltro.wallet.v1 import events_pb2, types_pb2
+from services.kit.bus.subjects import FACTS_STREAM
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
-from services.wallet.outbox.facts import STREAM, SUBJECTS, TRANSFERS_SUBJECT
+from services.wallet.outbox.facts import TRANSFERS_SUBJECT
+from tests.processes.bus import stream_config
 from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletProcess
 from tests.service.wallet.ledger.ledger_model import (
@@ -328,7 +330,7 @@ async def _subscribed(url: str, on_fact: Callable[[Msg], Awaitable[None]]) -> As
     """Calls `on_fact` for each fact when it is published."""
     bus = await nats.connect(url)
     try:
-        for subject in SUBJECTS:
+        for subject in stream_config(FACTS_STREAM).subjects or ():
             await bus.subscribe(subject, cb=on_fact)
         yield
     finally:
@@ -342,7 +344,9 @@ async def _read_stream(url: str, enough: Callable[[StreamContent], bool]) -> Str
     try:
         jetstream = bus.jetstream(timeout=DELIVERY_TIMEOUT_S)
         # Without acknowledgements, of which only a thousand may be outstanding.
-        reader = await jetstream.pull_subscribe("", stream=STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE))
+        reader = await jetstream.pull_subscribe(
+            "", stream=FACTS_STREAM, config=ConsumerConfig(ack_policy=AckPolicy.NONE)
+        )
         async with asyncio.timeout(DELIVERY_TIMEOUT_S):
             while not enough(content):
                 try:
@@ -350,7 +354,7 @@ async def _read_stream(url: str, enough: Callable[[StreamContent], bool]) -> Str
                         content.add(message)
                 except TimeoutError:
                     continue
-        info = await jetstream.stream_info(STREAM)
+        info = await jetstream.stream_info(FACTS_STREAM)
         assert info.state.messages == content.messages.total()
     finally:
         await bus.close()

@@ -1,0 +1,95 @@
+"""The directory believes a lease under the key of the game that it names, and no other entry of the bus."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+from nats.aio.client import Client as Nats
+
+from feltro.table.v1.placement_pb2 import Lease, Replica
+from gateway.backends.directory import Directory
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.subjects import LEASES_BUCKET, REPLICAS_BUCKET
+from tests.gateway.bus import bus_client, running_tasks, wait_until
+
+pytestmark = pytest.mark.guarantee("G12")
+
+GARBAGE = (b"\xff\xfe not a message", b"\x00", b"{}", b"\x08\x01")
+EVIL = "192.0.2.66:1"
+
+
+@asynccontextmanager
+async def running_directory(bus: Nats) -> AsyncIterator[Directory]:
+    directory = Directory(bus, {})
+    async with running_tasks(directory.run()):
+        await wait_until(lambda: directory.is_current)
+        yield directory
+
+
+@pytest.fixture
+def table_id() -> str:
+    return f"t{uuid4().hex}"
+
+
+def lease(table_id: str, game: str, address: str) -> bytes:
+    return Lease(placement_id=table_id, game=game, replica_id="r", address=address, epoch=1).SerializeToString()
+
+
+async def written(bus: Nats, directory: Directory, key: str, value: bytes) -> None:
+    """Writes an entry of the leases, and returns when the directory has seen it."""
+    await Bucket(bus, LEASES_BUCKET, lambda: None).put(key, value)
+    await wait_until(lambda: key in directory._leases.entries and directory._leases.entries[key].value == value)
+
+
+async def test_g12_what_is_no_lease_counts_as_none_and_is_logged_with_its_key(
+    nats_url: str, table_id: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bus_client(nats_url) as bus, running_directory(bus) as directory:
+        await written(bus, directory, f"roulette.{table_id}", lease(table_id, "roulette", "good:1"))
+        for number, garbage in enumerate(GARBAGE):
+            for key in (f"roulette.{table_id}x{number}", f"strange{number}{table_id}", f"a.b.c{number}{table_id}"):
+                await written(bus, directory, key, garbage)
+                assert key in {record.__dict__.get("key") for record in caplog.records}
+            await Bucket(bus, REPLICAS_BUCKET, lambda: None).put(f"roulette.r{number}", garbage)
+        owner = directory.owner(table_id)
+        assert owner is not None
+        assert owner.address == "good:1"
+        await written(bus, directory, f"roulette.{table_id}", GARBAGE[0])
+        assert directory.owner(table_id) is None
+        assert directory.game_of(table_id) == "roulette"
+
+
+@pytest.mark.parametrize("individual", ["", "-0123456789abcdef"], ids=["configured", "individual"])
+async def test_g12_no_game_takes_a_table_of_another(
+    nats_url: str, table_id: str, individual: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bus_client(nats_url) as bus, running_directory(bus) as directory:
+        await written(bus, directory, f"roulette.{table_id}", lease(table_id, "roulette", "good:1"))
+        claimed = f"{table_id}{individual}"
+        for key, value in (
+            (f"other_game.{claimed}", lease(claimed, "other_game", EVIL)),
+            # Its own key, with the name of the other game; and a replica that says it is of the other game.
+            (f"other_game.{claimed}x", lease(claimed, "roulette", EVIL)),
+        ):
+            await written(bus, directory, key, value)
+            owner = directory.owner(claimed)
+            assert owner is not None
+            assert (owner.game, owner.address) == ("roulette", "good:1")
+            assert directory.game_of(claimed) == "roulette"
+        heartbeat = Replica(replica_id="evil", game="roulette", address=EVIL).SerializeToString()
+        await Bucket(bus, REPLICAS_BUCKET, lambda: None).put("other_game.evil", heartbeat)
+        await wait_until(lambda: "other_game.evil" in directory._replicas.entries)
+        assert EVIL not in {replica.address for replica in directory.replicas()}
+        assert any("not believed" in record.message or "counts as none" in record.message for record in caplog.records)
+
+
+async def test_g12_a_gateway_that_finds_two_games_at_one_table_believes_neither(nats_url: str, table_id: str) -> None:
+    async with bus_client(nats_url) as bus:
+        for game in ("roulette", "other_game"):
+            await Bucket(bus, LEASES_BUCKET, lambda: None).put(f"{game}.{table_id}", lease(table_id, game, EVIL))
+        async with running_directory(bus) as directory:
+            assert directory.owner(table_id) is None
+            assert directory.game_of(table_id) is None
