@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
+from feltro.roulette.v1 import roulette_pb2
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
 from tests.simulation.environment.network import Delivery
@@ -17,6 +18,11 @@ from tests.simulation.environment.world import World
 DURATION_S = 45.0
 # The wallet and the bus may not answer; the journal is only slow.
 UNRELIABLE_SERVERS = ("wallet", "bus")
+# What the wheel of a table may be changed to.
+LAWFUL_WHEELS = {
+    "804/2015": (roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38),
+    "807/2015": (roulette_pb2.WHEEL_FRENCH,),
+}
 
 
 class RandomDeliveries:
@@ -106,6 +112,10 @@ class RandomFaults:
         changed = configuration()
         changed.CopyFrom(self._world.catalogue.rules_in_force(self._placement_id).configuration)
         changed.betting_window_ms = self._rng.choice((3_000, 6_000))
+        specific_rules = roulette_pb2.SpecificRules()
+        changed.rules.Unpack(specific_rules)
+        specific_rules.wheel = self._rng.choice(LAWFUL_WHEELS[changed.regulation])
+        changed.rules.Pack(specific_rules)
         self._world.catalogue.configure(self._placement_id, changed)
 
     def fail_randomness(self) -> None:

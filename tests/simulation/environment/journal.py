@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, Ending, JournalStake, Opened, UnfinishedRound
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
 
@@ -96,8 +95,16 @@ class InMemoryJournal:
         ]
         return settled[::-1]
 
-    def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        return [(drawn.round_id, drawn.drawn_at, drawn.outcome) for drawn, _ in self.settled_rounds(table_id)[:count]]
+    def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
+        return [
+            DrawnOutcome(
+                drawn.round_id,
+                drawn.drawn_at,
+                drawn.outcome,
+                self.rounds[drawn.round_id].opened.configuration_version,
+            )
+            for drawn, _ in self.settled_rounds(table_id)[:count]
+        ]
 
     def last_round_number(self, table_id: str) -> int:
         numbers = [entries.opened.number for entries in self.rounds.values() if entries.opened.table_id == table_id]
@@ -153,7 +160,7 @@ class ReplicaJournal:
             "unfinished_rounds", lambda: self._journal.unfinished_rounds(placement_id), placement_id
         )
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         return await self._call("past_outcomes", lambda: self._journal.past_outcomes(table_id, count), table_id)
 
     async def last_round_number(self, table_id: str) -> int:

@@ -119,6 +119,15 @@ class Ended:
     """Of a round that was never drawn: when its owner closed the bets, if it did."""
 
 
+class DrawnOutcome(NamedTuple):
+    """The outcome of a settled round, which only the rules of its own version can read."""
+
+    round_id: str
+    drawn_at: datetime
+    outcome: bytes
+    configuration_version: int
+
+
 @dataclass(frozen=True, slots=True)
 class UnfinishedRound:
     """A round without an end, as the next owner of its table finds it."""
@@ -143,8 +152,8 @@ class Journal(Protocol):
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
         """Returns the rounds without an end, oldest first."""
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        """Returns id, time of the draw and outcome of a table's last settled rounds, newest first."""
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
+        """Returns the outcomes of a table's last settled rounds, newest first."""
 
     async def last_round_number(self, table_id: str) -> int:
         """Returns the number of the table's latest round; 0 before the first."""

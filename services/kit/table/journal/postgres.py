@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 import asyncpg
@@ -22,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.batching import Batcher, BatchLimits
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
-from services.kit.table.journal.entries import Drawn, Ended, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, JournalStake, Opened, UnfinishedRound
 from services.kit.table.journal.rows import (
     READ_STATES,
     SELECT_OPENED_AND_DRAWN,
@@ -94,7 +93,7 @@ WHERE round_no = (SELECT round_no FROM rounds WHERE round_id = :round_id)
 ORDER BY position LIMIT 1
 """)
 _PAST = text("""
-SELECT rounds.round_id, draws.drawn_at, draws.outcome
+SELECT rounds.round_id, draws.drawn_at, draws.outcome, rounds.configuration_version
 FROM rounds
 JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
@@ -243,10 +242,10 @@ class PostgresJournal:
                 stakes[row[0]].append(JournalStake(*row[1:]))
         return [UnfinishedRound(read_opened(row), read_drawn(row, stakes.get(row[0], []))) for row in rounds]
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_PAST, {"table_id": table_id, "count": count})
-            return [(row[0], row[1], row[2]) for row in rows]
+            return [DrawnOutcome(*row) for row in rows]
 
     async def last_round_number(self, table_id: str) -> int:
         async with self._reading.connect() as connection:

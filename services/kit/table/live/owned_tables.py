@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Generic
+
+from google.protobuf.message import DecodeError
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
@@ -26,6 +27,7 @@ from services.kit.table.encoding import packed
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
+from services.kit.table.journal.entries import DrawnOutcome
 from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.recovery import RoundRecovery
@@ -293,7 +295,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             self._epoch,
             TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
             last_round_number=await journal.last_round_number(table_id),
-            past_outcomes=[self._past_outcome(*outcome) for outcome in past],
+            past_outcomes=await self._read_past_outcomes(past),
         )
         self._sessions_while_opening[table_id] = []
         try:
@@ -326,10 +328,21 @@ class OwnedTables(Generic[Bets, Outcome]):
             del self._tables[table_id]
             recovery.block(table_id, PLATFORM_FAULT)
 
-    def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
-        rules = self._host.rules_in_force().rules
-        message = rules.outcome_message(rules.read_outcome(outcome))
-        return messages.past_outcome(round_id, drawn_at, packed(message))
+    async def _read_past_outcomes(self, drawn: Sequence[DrawnOutcome]) -> list[types_pb2.PastOutcome]:
+        """Reads outcomes, each by the rules of its own round: the wheel may have been another one.
+
+        An outcome that cannot be read is not shown, for no picture of the past may keep a table closed (G9).
+        """
+        past: list[types_pb2.PastOutcome] = []
+        for round_id, drawn_at, outcome, version in drawn:
+            try:
+                rules = (await self._dependencies.catalogue.rules_of_version(self.placement_id, version)).rules
+                message = rules.outcome_message(rules.read_outcome(outcome))
+            except (DecodeError, LookupError, ValueError, Refused):
+                _log.exception("a past outcome cannot be read", extra={"round_id": round_id, "version": version})
+            else:
+                past.append(messages.past_outcome(round_id, drawn_at, packed(message)))
+        return past
 
 
 async def _close_publisher(publisher: EventPublisher) -> None:

@@ -459,7 +459,9 @@ class LiveTable(Generic[Bets, Outcome]):
 
     def _end(self, round_: Round[Bets, Outcome], result: RoundResult, stakes: Sequence[JournalStake]) -> None:
         self._phase = types_pb2.PHASE_RESULT_SHOWN
-        self.last_round = FinishedRound(round_.round_id, round_.outcome, result.entry, tuple(stakes), result.balances)
+        self.last_round = FinishedRound(
+            round_.round_id, round_.rules, round_.outcome, result.entry, tuple(stakes), result.balances
+        )
         round_.finish(self.last_round)
         self._announce_next = result.sessions.announce_next_round
         self._seating.free_kept_seats()

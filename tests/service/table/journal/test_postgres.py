@@ -69,7 +69,7 @@ async def test_a_round_is_written_in_three_entries_and_read_back(journal: Postgr
 
     await journal.write_ended(epoch, settled(draw))
     assert await journal.unfinished_rounds("t1") == []
-    assert await journal.past_outcomes("t1", 5) == [("t1.1", draw.drawn_at, b"17")]
+    assert await journal.past_outcomes("t1", 5) == [("t1.1", draw.drawn_at, b"17", entry.configuration_version)]
     assert await journal.last_round_number("t1") == 1
     assert await journal.last_bets("t1", "ana") == [b"bets 0", b"bets 2"]
     assert await journal.last_bets("t2", "ana") == []
@@ -111,7 +111,7 @@ async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: Postgr
     await write_round(journal, epoch, opened("t1", 2), ["ana"], outcome=b"2")
     await journal.write_opened(epoch, opened("t1", 3))
     await journal.write_ended(epoch, void("t1.3", ["ana", "rui"]))
-    assert [(round_id, outcome) for round_id, _, outcome in await journal.past_outcomes("t1", 5)] == [
+    assert [(past.round_id, past.outcome) for past in await journal.past_outcomes("t1", 5)] == [
         ("t1.2", b"2"),
         ("t1.1", b"1"),
     ]
