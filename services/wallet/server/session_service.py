@@ -198,9 +198,8 @@ class SessionService:
         table_id = fields.bus_safe_id("table_id", request.table_id)
         wanted = fields.page_request(request)
         async with self._engine.connect() as connection:
-            found = await session_rows.page_at_table(
-                connection, table_id, after_no=wanted.position, size=wanted.row_limit
-            )
+            list_page = session_rows.page_at_tables if request.include_individual else session_rows.page_at_table
+            found = await list_page(connection, table_id, after_no=wanted.position, size=wanted.row_limit)
         page = wanted.page([(session.no, session_message(session)) for session in found])
         return session_pb2.ListTableSessionsResponse(sessions=page.items, next_page_token=page.next_page_token)
 

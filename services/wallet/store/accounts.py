@@ -41,6 +41,7 @@ SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id 
 """)
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
+_LAST_ROUND = text("SELECT round_id FROM rounds WHERE table_no = :table_no ORDER BY round_no DESC LIMIT 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,15 @@ class TableRegistration:
     regulation: str
     mode: Mode
     play: Play
+
+
+@dataclass(frozen=True, slots=True)
+class TableRounds:
+    """The rounds of a table that its new owner has to know."""
+
+    open_ids: list[str]
+    last_id: str
+    """The newest, ended or not; empty before the first."""
 
 
 async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
@@ -103,14 +113,14 @@ async def set_blocked(connection: AsyncConnection, account_no: int, *, blocked: 
     await connection.execute(_BLOCK, {"account_no": account_no, "blocked": blocked})
 
 
-async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
-    """Registers a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> TableRounds:
+    """Registers a table or raises its epoch (G8); returns what its previous owners played."""
     row = (await connection.execute(_LOCK_TABLE, {"table_id": table.table_id})).one_or_none()
     if row is None:
         values: dict[str, object] = {"table_id": table.table_id, "game": table.game, "regulation": table.regulation}
         values |= {"mode": table.mode, "play": table.play, "epoch": table.epoch, "at": at}
         await connection.execute(_NEW_TABLE, values)
-        return []
+        return TableRounds([], "")
     table_no, game, regulation, mode, play, epoch = row
     for field, was, now in (
         ("game", game, table.game),
@@ -123,7 +133,9 @@ async def open_table(connection: AsyncConnection, table: TableRegistration, at: 
     if table.epoch < epoch:
         raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
     await raise_epoch(connection, table_no, table.epoch)
-    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+    of_table = {"table_no": table_no}
+    open_ids = [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, of_table)]
+    return TableRounds(open_ids, (await connection.execute(_LAST_ROUND, of_table)).scalar_one_or_none() or "")
 
 
 async def raise_epoch(connection: AsyncConnection, table_no: int, epoch: int) -> None:
