@@ -71,7 +71,7 @@ class RandomFaults:
         faults = (
             self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
             self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
-            self.change_rules, self.fail_randomness,
+            self.change_rules, self.fail_randomness, self.lose_session_reports,
         )  # fmt: skip
         for fault in self._rng.sample(faults, self._rng.randint(0, 3)):
             self._later(self._rng.uniform(0.0, DURATION_S), fault)
@@ -117,6 +117,13 @@ class RandomFaults:
         specific_rules.wheel = self._rng.choice(LAWFUL_WHEELS[changed.regulation])
         changed.rules.Pack(specific_rules)
         self._world.catalogue.configure(self._placement_id, changed)
+
+    def lose_session_reports(self) -> None:
+        self._world.session_reports_lost = True
+        self._later(self._rng.uniform(1.0, 20.0), self._deliver_session_reports)
+
+    def _deliver_session_reports(self) -> None:
+        self._world.session_reports_lost = False
 
     def fail_randomness(self) -> None:
         self._world.randomness_fails = True

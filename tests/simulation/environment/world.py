@@ -86,6 +86,8 @@ class World:
         self.seats_at_end: dict[str, tuple[set[str], set[str]]] = {}
         """By table of a living owner: the sessions that it knows, and those that are running."""
         self._entropy = random.Random(f"{seed} entropy")
+        self.session_reports_lost = False
+        """Whether no table hears of sessions that start, move on or end."""
         self.faults_ended = False
         """No fault happens any more."""
         self._names = 0
@@ -163,6 +165,8 @@ class World:
 
     def _session_changed(self, session: session_pb2.Session) -> None:
         """Delivers a session event to every process, in order and a moment later."""
+        if self.session_reports_lost:
+            return
         for owner in self.replicas:
             if not owner.process.dead and not owner.ended and session.table_id.startswith(owner.placement_id):
                 self.loop.call_later(
@@ -240,6 +244,7 @@ class World:
         """Ends all faults, gives every placement an owner, and waits until every round has ended."""
         self.add_to_trace("all faults have ended")
         self.faults_ended = True
+        self.session_reports_lost = False
         self.network.delivery_of = deliver_reliably
         self.randomness_fails = False
         for owner in self.replicas:

@@ -59,6 +59,12 @@ class Wallet(Protocol):
     async def list_table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
         """The sessions at a table that have not ended, in the order of their start."""
 
+    async def list_placement_sessions(self, placement_id: str) -> Sequence[session_pb2.Session]:
+        """The sessions at a configured table and at the individual tables made from it that have not ended.
+
+        One that starts meanwhile may be missing.
+        """
+
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse: ...
 
     async def get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse: ...

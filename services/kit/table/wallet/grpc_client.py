@@ -109,10 +109,21 @@ class GrpcWallet:
         return await self._call(self._sessions.ApplySpecificRules, request)
 
     async def list_table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
+        return await self._list_sessions(
+            session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
+        )
+
+    async def list_placement_sessions(self, placement_id: str) -> Sequence[session_pb2.Session]:
+        return await self._list_sessions(
+            session_pb2.ListTableSessionsRequest(
+                table_id=placement_id, page_size=SESSIONS_PAGE_SIZE, include_individual=True
+            )
+        )
+
+    async def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> Sequence[session_pb2.Session]:
         async def get_page(request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
             return await self._call(self._sessions.ListTableSessions, request)
 
-        request = session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
         return [session async for page in pages(get_page, request) for session in page.sessions]
 
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse:
