@@ -11,12 +11,14 @@ from services.kit.table.journal.entries import Ending
 from services.kit.table.live.openings import OPENINGS_LIMIT
 from services.kit.table.live.owned_tables import RECONCILE_EVERY_S
 from services.kit.table.live.recovery import RECOVERIES_LIMIT
+from services.kit.table.wallet.table_wallet import FAULTS_TOLERATED_S
 from services.wallet.model.state import StakeState
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player
 from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.wallet import PAGE_SIZE
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, Scenario, placed_stake
+from tests.simulation.scenarios.test_wallet_faults import failing
 
 PLAYERS = 6 * OPENINGS_LIMIT
 # What a slow wallet takes to open one table.
@@ -92,6 +94,25 @@ def test_g9_tables_of_many_players_are_recovered_side_by_side_and_open_by_themse
             assert last_events(scenario, player) == OPENED_ANEW
             opened = scenario.published("round_opened", player.table_id)
             assert [each.round.round_id for each in opened] == [round_id, f"{player.table_id}.2"]
+
+    Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
+def test_g9_a_table_that_cannot_be_recovered_holds_up_no_other() -> None:
+    async def script(scenario: Scenario) -> None:
+        ana, rui = await scenario.open_table("ana", "rui")
+        round_ids = [await player.wait_for_open_round() for player in (ana, rui)]
+        for player, round_id in zip((ana, rui), round_ids, strict=True):
+            placed_stake(await player.bet(round_id, {"red": 500}))
+        failing(scenario, "VoidRound", 2 * FAULTS_TOLERATED_S, round_ids[0])
+        await next_owner(scenario)
+        assert await rui.wait_for_open_round(5.0) != round_ids[1]
+        assert await ana.get_snapshot() is None
+        await scenario.wait_for_end(round_ids[0])
+        await asyncio.sleep(3.0)
+        # As soon as its round has ended, it opens by itself too.
+        assert last_events(scenario, ana) == OPENED_ANEW
 
     Scenario(individual=True).run(script)
 

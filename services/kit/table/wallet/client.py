@@ -15,7 +15,7 @@ class WalletUnanswered(Exception):
 class WalletFailed(Exception):
     """The wallet has answered with a fault of its own or of this service, such as no command asks for.
 
-    It is not known whether anything was done. A fault may pass: the command is sent again a few times, then this is
+    It is not known whether anything was done. A fault may pass: the command is sent again for a while, then this is
     raised.
     """
 
