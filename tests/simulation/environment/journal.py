@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
@@ -27,6 +27,14 @@ class RoundEntries:
     ended: Ended | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JournalBackup:
+    """What the journal held at one moment."""
+
+    rounds: dict[str, RoundEntries]
+    epochs: dict[str, int]
+
+
 class InMemoryJournal:
     """Keeps every entry."""
 
@@ -34,9 +42,21 @@ class InMemoryJournal:
         self.rounds: dict[str, RoundEntries] = {}
         self.epochs: dict[str, int] = {}
 
+    def backup(self) -> JournalBackup:
+        return JournalBackup({round_id: replace(each) for round_id, each in self.rounds.items()}, dict(self.epochs))
+
+    def restore(self, backup: JournalBackup) -> None:
+        """Goes back to what was written when the backup was made."""
+        self.rounds = {round_id: replace(each) for round_id, each in backup.rounds.items()}
+        self.epochs = dict(backup.epochs)
+
     def take_ownership(self, placement_id: str) -> int:
         self.epochs[placement_id] = self.epochs.get(placement_id, 0) + 1
         return self.epochs[placement_id]
+
+    def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        if self.epochs.get(placement_id) == epoch:
+            self.epochs[placement_id] = max(epoch, known_epoch)
 
     def write_opened(self, epoch: int, entry: Opened) -> None:
         self._fence(epoch, entry.placement_id)
@@ -145,6 +165,11 @@ class ReplicaJournal:
 
     async def take_ownership(self, placement_id: str) -> int:
         return await self._call("take_ownership", lambda: self._journal.take_ownership(placement_id), placement_id)
+
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        await self._call(
+            "raise_epoch", lambda: self._journal.raise_epoch(placement_id, epoch, known_epoch), placement_id
+        )
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         await self._call("write_opened", lambda: self._journal.write_opened(epoch, entry), entry.round_id)

@@ -87,6 +87,11 @@ class Drawn:
     draw_trigger: DrawTrigger
     cancelled_stakes: Sequence[CancelledStake] = ()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the draw itself is lost: the journal was restored from a backup, and this is what the ledger says."""
+        return not self.entropy
+
 
 @dataclass(frozen=True, slots=True)
 class PlayerResult:
@@ -141,6 +146,12 @@ class Journal(Protocol):
 
     async def take_ownership(self, placement_id: str) -> int:
         """Shuts every earlier owner out and returns the new owner's epoch, higher than all before (G8)."""
+
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        """Raises the epoch of the owner of this epoch to one that is known elsewhere; of no other owner.
+
+        A journal that was restored from a backup has lost the epochs since, and the ledger refuses those it has seen.
+        """
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         """Writes that a round takes bets. For all three kinds, an entry that is there already changes nothing."""

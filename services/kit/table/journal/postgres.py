@@ -72,6 +72,10 @@ _TAKE = text(
     "INSERT INTO placements (placement_id, epoch) VALUES (:placement_id, 1)"
     " ON CONFLICT (placement_id) DO UPDATE SET epoch = placements.epoch + 1 RETURNING epoch"
 )
+_RAISE = text(
+    "UPDATE placements SET epoch = :known_epoch"
+    " WHERE placement_id = :placement_id AND epoch = :epoch AND epoch < :known_epoch"
+)
 _UNFINISHED = text(
     SELECT_OPENED_AND_DRAWN
     + """
@@ -140,6 +144,11 @@ class PostgresJournal:
     async def take_ownership(self, placement_id: str) -> int:
         async with self._reading.begin() as connection:
             return int((await connection.execute(_TAKE, {"placement_id": placement_id})).scalar_one())
+
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        values = {"placement_id": placement_id, "epoch": epoch, "known_epoch": known_epoch}
+        async with self._reading.begin() as connection:
+            await connection.execute(_RAISE, values)
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         await self._submit(epoch, entry)

@@ -119,6 +119,8 @@ class OwnedTables(Generic[Bets, Outcome]):
         self._opening_due = True
         # Wakes the task that keeps tables open.
         self._freed = asyncio.Event()
+        # How the wallet has refused the opening of a table as another owner's.
+        self._stale: StaleOwner | None = None
         self._leaving = False
         # Set when another process has taken the tables.
         self._superseded: asyncio.Event = asyncio.Event()
@@ -212,6 +214,11 @@ class OwnedTables(Generic[Bets, Outcome]):
             for running in self._tables.values():
                 running.table.hand_over()
             await self._wait_for_rounds()
+            if self._stale is not None:
+                raise self._stale
+        except StaleOwner as stale:
+            await self._make_up_lost_epochs(stale)
+            raise
         finally:
             self.ready.clear()
             self._leaving = True
@@ -243,6 +250,14 @@ class OwnedTables(Generic[Bets, Outcome]):
         finally:
             # What is cut off may have been carried out: the next owner repeats it, and nothing happens twice (G3).
             await background.cancel_and_wait([*reasons, *work])
+
+    async def _make_up_lost_epochs(self, stale: StaleOwner) -> None:
+        """Lets the next owner begin above the epochs that the wallet has seen, if no other process is the owner.
+
+        Then the journal was restored from a backup and has lost epochs, which the wallet refuses.
+        """
+        if stale.known_epoch > self._epoch:
+            await self._dependencies.journal.raise_epoch(self.placement_id, self._epoch, stale.known_epoch)
 
     async def _end_left_rounds(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
         """Ends the rounds of blocked tables, and tries again for as long as there are any."""
@@ -380,7 +395,13 @@ class OwnedTables(Generic[Bets, Outcome]):
             raise refusals.unavailable("A round of this table has not ended yet")
         if len(self._tables) + len(self._openings) > TABLES_LIMIT:
             raise refusals.overloaded(TABLES_LIMIT)
-        wallet = await recovery.open_at_wallet(table_id)
+        try:
+            wallet, last_round_number = await recovery.open_at_wallet(table_id)
+        except StaleOwner as stale:
+            # Rounds under way at other tables may end before the tables are left.
+            self._stale = stale
+            self._superseded.set()
+            raise
         runtime, journal = self._dependencies, self._dependencies.journal
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
@@ -389,7 +410,8 @@ class OwnedTables(Generic[Bets, Outcome]):
             self.placement_id,
             self._epoch,
             TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
-            last_round_number=await journal.last_round_number(table_id),
+            # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
+            last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
             past_outcomes=await self._read_past_outcomes(past),
         )
         self._sessions_while_opening[table_id] = []

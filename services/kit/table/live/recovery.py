@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from prometheus_client import Gauge
 
@@ -29,6 +29,14 @@ RECOVERIES_LIMIT = 16
 
 _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
+
+
+class TableAtWallet(NamedTuple):
+    """A table that the wallet has opened for this owner."""
+
+    wallet: TableWallet
+    last_round_number: int
+    """The number of the newest round that the ledger has of it; 0 if it has none."""
 
 
 class RoundRecovery(Generic[Bets, Outcome]):
@@ -97,7 +105,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
             _STUCK.dec()
         self._on_freed()
 
-    async def open_at_wallet(self, table_id: str, journalled: Collection[str] = ()) -> TableWallet:
+    async def open_at_wallet(self, table_id: str, journalled: Collection[str] = ()) -> TableAtWallet:
         """Opens a table at the wallet, which shuts the former owner out; voids open rounds unknown to the journal.
 
         `journalled` are rounds of this table that the journal is known to have.
@@ -114,7 +122,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         for round_id in sorted(unknown):
             _log.error("a round unknown to the journal is made void", extra={"round_id": round_id})
             await wallet.void_round(round_id, OWNER_LOST)
-        return wallet
+        return TableAtWallet(wallet, _round_number(table_id, answer.last_round_id))
 
     async def find_unfinished_rounds(self) -> None:
         """Blocks the tables at which a former owner left a round, until that round has ended."""
@@ -164,9 +172,12 @@ class RoundRecovery(Generic[Bets, Outcome]):
         if not rounds:
             return
         reason = self._blocked[table_id]
-        wallet = await self.open_at_wallet(table_id, [each.opened.round_id for each in rounds])
+        wallet, last_number = await self.open_at_wallet(table_id, [each.opened.round_id for each in rounds])
         for unfinished in rounds:
             events = await self._end_round(unfinished, wallet, reason)
+            if unfinished.opened.number < last_number:
+                # Later rounds were played: its end was published then, and a restored journal has lost it.
+                continue
             for event in events:
                 event.at.FromDatetime(self._dependencies.clock.now())
             (await self._publisher_of(table_id)).publish(*events)
@@ -177,7 +188,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         """Ends one round and returns the events that say so."""
         settlement: Settlement[Bets, Outcome] = Settlement(wallet, self._dependencies.journal, self._epoch)
         round_id = unfinished.opened.round_id
-        if unfinished.drawn is not None:
+        if unfinished.drawn is not None and not unfinished.drawn.is_lost:
             version = unfinished.opened.configuration_version
             rules = (await self._dependencies.catalogue.rules_of_version(self._placement_id, version)).rules
             result = await settlement.settle(unfinished.drawn, rules)
@@ -197,7 +208,13 @@ class RoundRecovery(Generic[Bets, Outcome]):
         cancelled: list[CancelledStake] = []
         if any(stake.state == types_pb2.STAKE_STATE_CANCELLED for stake in ledger_round.stakes):
             cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
-        await settlement.journal_void(round_id, reason, returned, stakes_in_ledger(ledger_round, player_ids), cancelled)
+        stakes = stakes_in_ledger(ledger_round, player_ids)
+        if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
+            # Its end was published when it was paid.
+            _log.error("the journal lacks the draw of a round that the ledger has paid", extra={"round_id": round_id})
+            await settlement.journal_settled_in_ledger(ledger_round, stakes, cancelled)
+            return []
+        await settlement.journal_void(round_id, reason, returned, stakes, cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
         return [messages.round_void(round_id, reason)]
 
@@ -210,3 +227,9 @@ class RoundRecovery(Generic[Bets, Outcome]):
             answer = await retry_for_a_while(partial(wallet.get_session, request))
             player_ids[session_id] = answer.session.player_id
         return player_ids
+
+
+def _round_number(table_id: str, round_id: str) -> int:
+    """Reads the number in the id of a round; 0 if the round is not of this table."""
+    of_table, _, number = round_id.rpartition(".")
+    return int(number) if of_table == table_id and number.isdecimal() else 0

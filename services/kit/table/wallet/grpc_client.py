@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, cast
 
 import grpc
+from google.rpc.status_pb2 import Status
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
@@ -30,6 +31,11 @@ _OWN_FAULT_REASONS = frozenset({"ANSWER_TOO_LARGE"})
 _OWN_TOKEN_REASONS = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
+
+
+def _stale_owner(status: Status) -> StaleOwner:
+    info = error_info(status)
+    return StaleOwner(status.message, int(info.metadata.get("current_epoch", "0")) if info is not None else 0)
 
 
 class GrpcWallet:
@@ -64,7 +70,7 @@ class GrpcWallet:
             if status is None or info is None or info.domain != _DOMAIN or info.reason in _OWN_FAULT_REASONS:
                 raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
-                raise StaleOwner(status.message) from None
+                raise _stale_owner(status) from None
             raise refused_from(status) from None
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse:
@@ -77,7 +83,7 @@ class GrpcWallet:
             if stake.HasField("refused"):
                 info = error_info(stake.refused)
                 if info is not None and info.reason == "STALE_EPOCH":
-                    raise StaleOwner(stake.refused.message)
+                    raise _stale_owner(stake.refused)
         return answer
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse:

@@ -244,6 +244,20 @@ async def test_g8_an_epoch_only_rises(
             await owner_connection.execute(statement)
 
 
+@pytest.mark.guarantee("G8")
+async def test_g8_only_its_owner_raises_an_epoch_to_one_that_is_known_elsewhere(journal: PostgresJournal) -> None:
+    first = await journal.take_ownership("t1")
+    await journal.raise_epoch("t1", first, 9)
+    # From now on this owner is stale, and the next one begins above.
+    await assert_refused(journal.write_opened(first, opened("t1", 1)), StaleOwner)
+    second = await journal.take_ownership("t1")
+    assert second == 10
+    for epoch, known_epoch in ((first, 20), (second, 5), (second, second)):
+        await journal.raise_epoch("t1", epoch, known_epoch)
+        await journal.write_opened(second, opened("t1", 1))
+    assert await journal.take_ownership("t1") == 11
+
+
 # -- every entry once (G3, G4, G6) -----------------------------------------------------------------------------------
 
 
