@@ -1,13 +1,14 @@
-"""Waits for tasks of others without ending them, for events within a time limit, and ends tasks for certain."""
+"""Runs tasks side by side, waits for those of others without ending them, and ends tasks for certain."""
 
 import asyncio
-from collections.abc import Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
 # A cancellation that was lost is repeated after this long.
 CANCEL_RETRY_INTERVAL_S = 0.2
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
@@ -49,14 +50,15 @@ async def run_until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> No
         await cancel_and_wait([working, waiting])
 
 
-async def cancel_and_wait(tasks: Collection[asyncio.Task[None]]) -> None:
+async def cancel_and_wait(tasks: Collection[asyncio.Task[Any]]) -> None:
     """Cancels tasks until all have ended.
 
     Once is not enough: before Python 3.12 `asyncio.wait_for`, which clients of the bus use, forgets a cancellation that
     arrives together with the result it waits for. For the same reason the caller may be cancelled again meanwhile: the
     tasks end first.
     """
-    pending = set(tasks)
+    # In their order, so that a simulated run can be repeated.
+    pending: Collection[asyncio.Task[Any]] = list(tasks)
     cancelled_again = False
     while pending:
         for task in pending:
@@ -65,6 +67,21 @@ async def cancel_and_wait(tasks: Collection[asyncio.Task[None]]) -> None:
             _, pending = await asyncio.wait(pending, timeout=CANCEL_RETRY_INTERVAL_S)
         except asyncio.CancelledError:
             cancelled_again = True
-            pending = {task for task in pending if not task.done()}
+            pending = [task for task in pending if not task.done()]
     if cancelled_again:
         raise asyncio.CancelledError
+
+
+async def for_each(items: Collection[_Item], action: Callable[[_Item], Awaitable[None]], limit: int) -> None:
+    """Runs an action for every item, so many side by side; the first failure ends the others and is raised."""
+    remaining = iter(items)
+
+    async def work() -> None:
+        for item in remaining:
+            await action(item)
+
+    tasks = [asyncio.create_task(work()) for _ in range(min(limit, len(items)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        await cancel_and_wait(tasks)

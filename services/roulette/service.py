@@ -130,8 +130,8 @@ class RouletteService:
         return bets
 
 
-def _rules(rules_of: RouletteTable | VersionedRules[Bets, Outcome]) -> RouletteRules:
-    rules = rules_of.rules if isinstance(rules_of, VersionedRules) else rules_of.current_rules.rules
+def _rules(rules_of: RouletteTable | VersionedRules[Bets, Outcome] | FinishedRound[Outcome]) -> RouletteRules:
+    rules = rules_of.current_rules.rules if isinstance(rules_of, LiveTable) else rules_of.rules
     if not isinstance(rules, RouletteRules):
         raise refusals.unavailable("The table is not a roulette")
     return rules
@@ -173,7 +173,7 @@ def _stored_response(round_id: str, stake: JournalStake) -> roulette_pb2.PlaceBe
 
 
 def _spin_response(table: RouletteTable, finished: FinishedRound[Outcome], player_id: str) -> roulette_pb2.SpinResponse:
-    rules = _rules(table)
+    rules = _rules(finished)
     mine = [stake for stake in finished.stakes if stake.player_id == player_id]
     payouts = dict(finished.entry.payouts)
     void = finished.entry.ending is Ending.VOID or finished.outcome is None

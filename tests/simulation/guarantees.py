@@ -77,7 +77,7 @@ def _rounds(world: World) -> Iterator[str]:
         if count > len(players[round_id]):
             yield f"G4: {round_id} has paid {count} times to {len(players[round_id])} accounts"
     for round_id, stored in world.wallet.rounds.items():
-        if round_id not in world.journal.rounds:
+        if round_id not in world.journal.rounds and round_id not in world.rounds_lost:
             yield f"G10: {round_id} is in the wallet and not in the journal"
         if stored.round.state is RoundState.OPEN:
             yield f"G4: {round_id} is still open in the wallet"
@@ -153,7 +153,8 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     if drawn is None or ended is None:
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
-    outcome = rules.draw(Tape(drawn.entropy))
+    lost = drawn.is_lost and round_id in world.rounds_lost
+    outcome = rules.read_outcome(drawn.outcome) if lost else rules.draw(Tape(drawn.entropy))
     if rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
         yield f"G10: the entropy of {round_id} gives another outcome"
     if world.wallet.rounds[round_id].outcome != drawn.outcome:
@@ -196,7 +197,7 @@ def _draw_triggers(world: World) -> Iterator[str]:
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
         ended_sessions = {s.session_id for s in world.wallet.book.sessions.values() if s.state is SessionState.ENDED}
         possible = {
-            DrawTrigger.UNKNOWN: False,
+            DrawTrigger.UNKNOWN: entries.drawn.is_lost and round_id in world.rounds_lost,
             DrawTrigger.CLOCK: not individual,
             DrawTrigger.PLAYER: individual and any(c.kind == "spin" and c.round_id == round_id for c in world.commands),
             DrawTrigger.SESSION_ENDED: individual and {s.session_id for s in entries.drawn.stakes} <= ended_sessions,

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
+from feltro.roulette.v1 import roulette_pb2
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
 from tests.simulation.environment.network import Delivery
@@ -17,6 +18,11 @@ from tests.simulation.environment.world import World
 DURATION_S = 45.0
 # The wallet and the bus may not answer; the journal is only slow.
 UNRELIABLE_SERVERS = ("wallet", "bus")
+# What the wheel of a table may be changed to.
+LAWFUL_WHEELS = {
+    "804/2015": (roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38),
+    "807/2015": (roulette_pb2.WHEEL_FRENCH,),
+}
 
 
 class RandomDeliveries:
@@ -65,7 +71,7 @@ class RandomFaults:
         faults = (
             self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
             self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
-            self.change_rules, self.fail_randomness,
+            self.change_rules, self.fail_randomness, self.lose_session_reports,
         )  # fmt: skip
         for fault in self._rng.sample(faults, self._rng.randint(0, 3)):
             self._later(self._rng.uniform(0.0, DURATION_S), fault)
@@ -106,7 +112,18 @@ class RandomFaults:
         changed = configuration()
         changed.CopyFrom(self._world.catalogue.rules_in_force(self._placement_id).configuration)
         changed.betting_window_ms = self._rng.choice((3_000, 6_000))
+        specific_rules = roulette_pb2.SpecificRules()
+        changed.rules.Unpack(specific_rules)
+        specific_rules.wheel = self._rng.choice(LAWFUL_WHEELS[changed.regulation])
+        changed.rules.Pack(specific_rules)
         self._world.catalogue.configure(self._placement_id, changed)
+
+    def lose_session_reports(self) -> None:
+        self._world.session_reports_lost = True
+        self._later(self._rng.uniform(1.0, 20.0), self._deliver_session_reports)
+
+    def _deliver_session_reports(self) -> None:
+        self._world.session_reports_lost = False
 
     def fail_randomness(self) -> None:
         self._world.randomness_fails = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -17,6 +18,7 @@ from tests.simulation.environment.catalogue import configuration
 from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player
+from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.world import World
 
 TABLE_ID = "mesa"
@@ -36,6 +38,8 @@ class TableOptions(TypedDict, total=False):
     window_ms: int
     cancel_forbidden: bool
     seats: int
+    wheel: roulette_pb2.Wheel.ValueType
+    result_shown_ms: int
 
 
 class Scenario:
@@ -71,6 +75,33 @@ class Scenario:
 
     def restore_network(self) -> None:
         self.set_deliveries()
+
+    async def wait_until(self, condition: Callable[[], object], within_s: float = 120.0) -> None:
+        """Waits until something is so; fails if that takes longer, in virtual time."""
+        until_s = self.world.loop.time() + within_s
+        while not condition():
+            assert self.world.loop.time() < until_s, f"not within {within_s} s"
+            await asyncio.sleep(0.05)
+
+    async def wait_for_end(self, round_id: str) -> None:
+        """Waits until a round has ended."""
+        await self.wait_until(lambda: self.round_entries(round_id).ended is not None)
+
+    async def kill_owner(self) -> Replica:
+        """Kills the owner of the table, and returns the next one when it has started."""
+        former = self.world.current_owners[TABLE_ID]
+        former.process.kill()
+        return await self.wait_for_next_owner(former)
+
+    async def wait_for_next_owner(self, former: Replica) -> Replica:
+        """Waits until another process owns the table, and returns it."""
+        await self.wait_until(lambda: self.world.current_owners[TABLE_ID] is not former)
+        return self.world.current_owners[TABLE_ID]
+
+    def has_asked(self, method: str) -> Callable[[], bool]:
+        """Returns whether the wallet is asked for something from now on."""
+        before = len(self.world.trace)
+        return lambda: any(f"asks wallet {method}" in line for line in self.world.trace[before:])
 
     # -- results -----------------------------------------------------------------------------------------------------
 

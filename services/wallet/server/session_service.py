@@ -217,9 +217,8 @@ class SessionService:
             game = await accounts.find_table_game(connection, table_id)
             if game is not None:
                 verify_game(caller, game, table_id)
-            found = await session_rows.page_at_table(
-                connection, table_id, after_no=wanted.position, size=wanted.row_limit
-            )
+            list_page = session_rows.page_at_tables if request.include_individual else session_rows.page_at_table
+            found = await list_page(connection, table_id, after_no=wanted.position, size=wanted.row_limit)
             await session_rows.count_open_bets(connection, found, self._session_clock.ahead)
         page = wanted.page([(session.no, session_message(session)) for session in found])
         return session_pb2.ListTableSessionsResponse(sessions=page.items, next_page_token=page.next_page_token)

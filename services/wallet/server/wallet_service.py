@@ -164,8 +164,8 @@ class WalletService:
     async def open_table(self, request: wallet_pb2.OpenTableRequest, caller: Caller) -> wallet_pb2.OpenTableResponse:
         table = _registration(request, *_table("table", request.table), caller)
         async with self._engine.begin() as connection:
-            open_rounds = await accounts.open_table(connection, table, self._clock.now())
-        return wallet_pb2.OpenTableResponse(open_round_ids=open_rounds)
+            rounds = await accounts.open_table(connection, table, self._clock.now())
+        return wallet_pb2.OpenTableResponse(open_round_ids=rounds.open_ids, last_round_id=rounds.last_id)
 
     async def place_stake(self, request: wallet_pb2.PlaceStakeRequest, caller: Caller) -> bytes:
         round_id, table_id, epoch = _round(request.round)

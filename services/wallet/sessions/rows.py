@@ -41,6 +41,17 @@ _PAGE_AT_TABLE = text(
     SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
     """
 )
+_PAGE_AT_TABLES = text(
+    f"""
+    WITH running AS MATERIALIZED (
+        SELECT sessions.session_no FROM sessions JOIN tables USING (table_no)
+        WHERE (tables.table_id = :table_id OR starts_with(tables.table_id, :table_id || '-'))
+          AND sessions.state < 5 AND sessions.session_no > COALESCE(CAST(:after_no AS bigint), 0)
+    ),
+    wanted AS (SELECT session_no FROM running ORDER BY session_no LIMIT :size)
+    SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
+    """
+)
 # An ended session never changes. Activity may have been recorded since the session was read: the later time stays.
 _SAVE = text(
     """
@@ -327,6 +338,17 @@ async def page_at_table(
         raise refusals.table_unknown(table_id)
     wanted = {"table_no": table_no, "after_no": after_no, "size": size}
     return [_session(row) for row in await connection.execute(_PAGE_AT_TABLE, wanted)]
+
+
+async def page_at_tables(
+    connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
+) -> list[Session]:
+    """Lists the same of a table and of the individual tables made from it.
+
+    A session that starts meanwhile may be missed, for these tables have no lock in common; no other is.
+    """
+    wanted = {"table_id": table_id, "after_no": after_no, "size": size}
+    return [_session(row) for row in await connection.execute(_PAGE_AT_TABLES, wanted)]
 
 
 async def save(connection: AsyncConnection, sessions: Sequence[Session]) -> None:

@@ -55,6 +55,7 @@ _GAME = text("SELECT game FROM tables WHERE table_id = :table_id")
 _HIGHEST_EPOCH = text("SELECT max(epoch) FROM tables WHERE game = :game")
 _RAISE_EPOCH = text("UPDATE tables SET epoch = :epoch WHERE table_no = :table_no")
 _OPEN_ROUNDS = text("SELECT round_id FROM rounds WHERE table_no = :table_no AND state = 1 ORDER BY round_no")
+_LAST_ROUND = text("SELECT round_id FROM rounds WHERE table_no = :table_no ORDER BY round_no DESC LIMIT 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,15 @@ class TableRegistration:
     play: Play
     configured_table_id: str
     """The configured table of a player's own table; empty for a configured table itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRounds:
+    """The rounds of a table that its new owner has to know."""
+
+    open_ids: list[str]
+    last_id: str
+    """The newest, ended or not; empty before the first."""
 
 
 async def open_account(connection: AsyncConnection, player_id: str, mode: Mode, at: datetime) -> PlayerAccount:
@@ -131,17 +141,17 @@ async def register_table(connection: AsyncConnection, table: TableRegistration, 
     await _find_or_add(connection, table, at)
 
 
-async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
-    """Adds a table or raises its epoch (G8); returns the rounds that its previous owner left open."""
+async def open_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> TableRounds:
+    """Adds a table or raises its epoch (G8); returns what its previous owners played."""
     both = {"table_id": table.table_id, "configured_table_id": table.configured_table_id}
     joins = bool(table.configured_table_id) and not (await connection.execute(_IS_OF_CONFIGURED, both)).one_or_none()
     if joins:
         # Before the table itself, in the order in which a change of the policy locks both.
         await _lock_configured_table(connection, table, at)
-    open_rounds = await _add_or_raise(connection, table, at)
+    rounds = await _add_or_raise(connection, table, at)
     if joins:
         await connection.execute(_SET_CONFIGURED, both)
-    return open_rounds
+    return rounds
 
 
 async def _lock_configured_table(connection: AsyncConnection, table: TableRegistration, at: datetime) -> None:
@@ -161,16 +171,18 @@ async def _lock_configured_table(connection: AsyncConnection, table: TableRegist
         await connection.execute(_SHARE_TABLE, wanted)
 
 
-async def _add_or_raise(connection: AsyncConnection, table: TableRegistration, at: datetime) -> list[str]:
+async def _add_or_raise(connection: AsyncConnection, table: TableRegistration, at: datetime) -> TableRounds:
     found = await _find_or_add(connection, table, at)
     if found is None:
-        return []
+        return TableRounds([], "")
     table_no, epoch = found
     if table.epoch < epoch:
         raise refusals.stale_epoch(table.table_id, table.epoch, epoch)
     await _verify_epoch(connection, table, epoch)
     await raise_epoch(connection, table_no, table.epoch)
-    return [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, {"table_no": table_no})]
+    of_table = {"table_no": table_no}
+    open_ids = [round_id for (round_id,) in await connection.execute(_OPEN_ROUNDS, of_table)]
+    return TableRounds(open_ids, (await connection.execute(_LAST_ROUND, of_table)).scalar_one_or_none() or "")
 
 
 async def _find_or_add(connection: AsyncConnection, table: TableRegistration, at: datetime) -> tuple[int, int] | None:

@@ -25,6 +25,7 @@ def configuration(
     minimum_cents: int = 100,
     cancel_forbidden: bool = False,
     seats: int = 20,
+    wheel: roulette_pb2.Wheel.ValueType | None = None,
 ) -> types_pb2.TableConfiguration:
     """Builds the configuration of a roulette table."""
     made = types_pb2.TableConfiguration(
@@ -37,7 +38,7 @@ def configuration(
         cancel_forbidden=cancel_forbidden,
         seats=seats,
     )
-    made.rules.Pack(roulette_pb2.SpecificRules(wheel=WHEELS[regulation], minimum_cents=minimum_cents))
+    made.rules.Pack(roulette_pb2.SpecificRules(wheel=wheel or WHEELS[regulation], minimum_cents=minimum_cents))
     return made
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, Ending, JournalStake, Opened, UnfinishedRound
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
 
@@ -28,6 +27,14 @@ class RoundEntries:
     ended: Ended | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JournalBackup:
+    """What the journal held at one moment."""
+
+    rounds: dict[str, RoundEntries]
+    epochs: dict[str, int]
+
+
 class InMemoryJournal:
     """Keeps every entry."""
 
@@ -35,13 +42,21 @@ class InMemoryJournal:
         self.rounds: dict[str, RoundEntries] = {}
         self.epochs: dict[str, int] = {}
 
+    def backup(self) -> JournalBackup:
+        return JournalBackup({round_id: replace(each) for round_id, each in self.rounds.items()}, dict(self.epochs))
+
+    def restore(self, backup: JournalBackup) -> None:
+        """Goes back to what was written when the backup was made."""
+        self.rounds = {round_id: replace(each) for round_id, each in backup.rounds.items()}
+        self.epochs = dict(backup.epochs)
+
     def take_ownership(self, placement_id: str) -> int:
         self.epochs[placement_id] = self.epochs.get(placement_id, 0) + 1
         return self.epochs[placement_id]
 
-    def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+    def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
         if self.epochs.get(placement_id) == epoch:
-            self.epochs[placement_id] = max(epoch, current_epoch)
+            self.epochs[placement_id] = max(epoch, known_epoch)
 
     def write_opened(self, epoch: int, entry: Opened) -> None:
         self._fence(epoch, entry.placement_id)
@@ -100,8 +115,16 @@ class InMemoryJournal:
         ]
         return settled[::-1]
 
-    def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        return [(drawn.round_id, drawn.drawn_at, drawn.outcome) for drawn, _ in self.settled_rounds(table_id)[:count]]
+    def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
+        return [
+            DrawnOutcome(
+                drawn.round_id,
+                drawn.drawn_at,
+                drawn.outcome,
+                self.rounds[drawn.round_id].opened.configuration_version,
+            )
+            for drawn, _ in self.settled_rounds(table_id)[:count]
+        ]
 
     def last_round_number(self, table_id: str) -> int:
         numbers = [entries.opened.number for entries in self.rounds.values() if entries.opened.table_id == table_id]
@@ -143,9 +166,9 @@ class ReplicaJournal:
     async def take_ownership(self, placement_id: str) -> int:
         return await self._call("take_ownership", lambda: self._journal.take_ownership(placement_id), placement_id)
 
-    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
         await self._call(
-            "raise_epoch", lambda: self._journal.raise_epoch(placement_id, epoch, current_epoch), placement_id
+            "raise_epoch", lambda: self._journal.raise_epoch(placement_id, epoch, known_epoch), placement_id
         )
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
@@ -162,7 +185,7 @@ class ReplicaJournal:
             "unfinished_rounds", lambda: self._journal.unfinished_rounds(placement_id), placement_id
         )
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         return await self._call("past_outcomes", lambda: self._journal.past_outcomes(table_id, count), table_id)
 
     async def last_round_number(self, table_id: str) -> int:

@@ -247,7 +247,13 @@ class InMemoryWallet:
             for round_id, known in self.rounds.items()
             if known.round.table_no == table.no and known.round.state is RoundState.OPEN
         ]
-        return wallet_pb2.OpenTableResponse(open_round_ids=open_round_ids)
+        of_table = (round_id for round_id, known in self.rounds.items() if known.round.table_no == table.no)
+        return wallet_pb2.OpenTableResponse(
+            open_round_ids=open_round_ids, last_round_id=max(of_table, key=self._round_no, default="")
+        )
+
+    def _round_no(self, round_id: str) -> int:
+        return self.rounds[round_id].round.no
 
     def stakes_of(self, round_id: str) -> list[StoredStake]:
         """Returns the stakes of a round in the order of placing."""
@@ -391,7 +397,15 @@ class InMemoryWallet:
         return session_pb2.GetSessionResponse(session=session_message(self.book.sessions[key.no]))
 
     def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
-        running = self.running_sessions(request.table_id)
+        running = [
+            session
+            for session in self.book.sessions.values()
+            if session.state is not SessionState.ENDED
+            and (
+                session.table_id == request.table_id
+                or (request.include_individual and session.table_id.startswith(f"{request.table_id}-"))
+            )
+        ]
         first = int(request.page_token or 0)
         more = str(first + PAGE_SIZE) if len(running) > first + PAGE_SIZE else ""
         shown = [session_message(session) for session in running[first : first + PAGE_SIZE]]

@@ -18,7 +18,7 @@ from services.wallet.model.state import Mode
 from tests.simulation.environment.catalogue import InMemoryCatalogue
 from tests.simulation.environment.durability import DurabilityChecker
 from tests.simulation.environment.event_stream import StoredEvents
-from tests.simulation.environment.journal import InMemoryJournal
+from tests.simulation.environment.journal import InMemoryJournal, JournalBackup
 from tests.simulation.environment.network import Network, deliver_reliably
 from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT, VirtualTimeLoop
@@ -86,6 +86,10 @@ class World:
         self.seats_at_end: dict[str, tuple[set[str], set[str]]] = {}
         """By table of a living owner: the sessions that it knows, and those that are running."""
         self._entropy = random.Random(f"{seed} entropy")
+        self.session_reports_lost = False
+        """Whether no table hears of sessions that start, move on or end."""
+        self.rounds_lost: set[str] = set()
+        """Rounds that the journal had, or had more of, before a backup of it was restored."""
         self.faults_ended = False
         """No fault happens any more."""
         self._names = 0
@@ -121,6 +125,13 @@ class World:
     def deposit(self, player_id: str, cents: int) -> None:
         """Pays money into a player's account."""
         self.wallet.open_account(player_id, Mode.REAL, cents)
+
+    def restore_journal(self, backup: JournalBackup) -> None:
+        """Replaces the journal by a backup of it; whatever was written since is lost."""
+        unfinished = {round_id for round_id, entries in backup.rounds.items() if entries.ended is None}
+        self.rounds_lost |= unfinished | (self.journal.rounds.keys() - backup.rounds.keys())
+        self.journal.restore(backup)
+        self.add_to_trace("a backup of the journal is restored")
 
     # -- placement ---------------------------------------------------------------------------------------------------
 
@@ -163,6 +174,8 @@ class World:
 
     def _session_changed(self, session: session_pb2.Session) -> None:
         """Delivers a session event to every process, in order and a moment later."""
+        if self.session_reports_lost:
+            return
         for owner in self.replicas:
             if not owner.process.dead and not owner.ended and session.table_id.startswith(owner.placement_id):
                 self.loop.call_later(
@@ -240,6 +253,7 @@ class World:
         """Ends all faults, gives every placement an owner, and waits until every round has ended."""
         self.add_to_trace("all faults have ended")
         self.faults_ended = True
+        self.session_reports_lost = False
         self.network.delivery_of = deliver_reliably
         self.randomness_fails = False
         for owner in self.replicas:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from google.protobuf.message import Message
 
@@ -42,6 +42,8 @@ class FinishedRound(Generic[Outcome]):
     """A round that has ended, as its table keeps it."""
 
     round_id: str
+    rules: Rules[Any, Outcome]
+    """Those that it was played by: the table's next round may have others."""
     outcome: Outcome | None
     entry: Ended
     stakes: tuple[JournalStake, ...]

@@ -5,7 +5,7 @@ The owner of a table ends its rounds with this, and so does the next owner with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic
@@ -13,7 +13,16 @@ from typing import Generic
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal.entries import CancelledStake, Drawn, Ended, Ending, Journal, JournalStake, PlayerResult
+from services.kit.table.journal.entries import (
+    CancelledStake,
+    Drawn,
+    DrawTrigger,
+    Ended,
+    Ending,
+    Journal,
+    JournalStake,
+    PlayerResult,
+)
 from services.kit.table.wallet.table_wallet import TableWallet
 
 # Why a round without an outcome is void when its table changes hands.
@@ -127,19 +136,7 @@ class Settlement(Generic[Bets, Outcome]):
         if ledger.state != types_pb2.ROUND_STATE_VOID:
             raise LedgerMismatch(f"round {round_id}: settled in the ledger, and there is no outcome in the journal")
         payouts = {stake.stake_id: stake.amount_cents for stake in stakes}
-        results = [
-            wallet_pb2.AccountResult(
-                account_id=transaction.account_id,
-                staked_cents=sum(stake.amount_cents for stake in stakes if stake.account_id == transaction.account_id),
-                payout_cents=sum(stake.amount_cents for stake in stakes if stake.account_id == transaction.account_id),
-                balance=types_pb2.Balance(
-                    free_cents=_balance_after(transaction, types_pb2.BALANCE_PART_FREE),
-                    locked_cents=_balance_after(transaction, types_pb2.BALANCE_PART_LOCKED),
-                ),
-            )
-            for transaction in await self._wallet.list_round_transactions(round_id)
-            if transaction.kind == types_pb2.TRANSFER_KIND_ROUND_VOID and transaction.account_id
-        ]
+        results = await self._balances_in_ledger(round_id, types_pb2.TRANSFER_KIND_ROUND_VOID)
         entry = Ended(
             round_id,
             Ending.VOID,
@@ -153,6 +150,47 @@ class Settlement(Generic[Bets, Outcome]):
         )
         await self._journal.write_ended(self._epoch, entry)
         return RoundResult(entry, wallet_pb2.SessionsAfterRound(), {})
+
+    async def journal_settled_in_ledger(
+        self, ledger: wallet_pb2.Round, stakes: Sequence[JournalStake], cancelled_stakes: Sequence[CancelledStake]
+    ) -> None:
+        """Journals a round that the ledger has settled and whose draw the journal lost when a backup was restored.
+
+        The payments stand (G4). Outcome, stakes and payouts are the ledger's; a replay says that the entropy is lost
+        (G10).
+        """
+        round_id, ended_at = ledger.round_id, ledger.ended_at.ToDatetime(UTC)
+        lost_draw = Drawn(
+            round_id, ended_at, ended_at, b"", ledger.outcome, stakes, (), DrawTrigger.UNKNOWN, cancelled_stakes
+        )
+        await self._journal.write_drawn(self._epoch, lost_draw)
+        payouts = {stake.stake_id: stake.payout_cents for stake in ledger.stakes}
+        paid = {stake.stake_id: payouts[stake.stake_id] for stake in stakes}
+        results = await self._balances_in_ledger(round_id, types_pb2.TRANSFER_KIND_ROUND_SETTLED)
+        entry = Ended(
+            round_id, Ending.SETTLED, ended_at, "", tuple(paid.items()), _player_results(results, stakes, paid)
+        )
+        await self._journal.write_ended(self._epoch, entry)
+
+    async def _balances_in_ledger(
+        self, round_id: str, kind: types_pb2.TransferKind.ValueType
+    ) -> list[wallet_pb2.AccountResult]:
+        """Reads the balances of the players after the transfer that ended a round.
+
+        It has not moved the free money of a player who won nothing: that is what their last bet in the round has left.
+        """
+        transactions = await self._wallet.list_round_transactions(round_id)
+        return [
+            wallet_pb2.AccountResult(
+                account_id=ending.account_id,
+                balance=types_pb2.Balance(
+                    free_cents=_balance_after(ending.account_id, types_pb2.BALANCE_PART_FREE, transactions),
+                    locked_cents=_balance_after(ending.account_id, types_pb2.BALANCE_PART_LOCKED, transactions),
+                ),
+            )
+            for ending in transactions
+            if ending.kind == kind and ending.account_id
+        ]
 
 
 def _player_results(
@@ -180,5 +218,12 @@ def _balances(results: Sequence[wallet_pb2.AccountResult]) -> dict[str, types_pb
     return {result.account_id: result.balance for result in results}
 
 
-def _balance_after(transaction: types_pb2.Transaction, part: types_pb2.BalancePart.ValueType) -> int:
-    return sum(entry.after_cents for entry in transaction.entries if entry.balance_part == part)
+def _balance_after(
+    account_id: str, part: types_pb2.BalancePart.ValueType, transactions: Iterable[types_pb2.Transaction]
+) -> int:
+    """Returns what the newest of these transactions, which come newest first, has left of one part of a balance."""
+    for transaction in transactions:
+        for entry in transaction.entries:
+            if transaction.account_id == account_id and entry.balance_part == part:
+                return entry.after_cents
+    return 0

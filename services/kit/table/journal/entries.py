@@ -87,6 +87,11 @@ class Drawn:
     draw_trigger: DrawTrigger
     cancelled_stakes: Sequence[CancelledStake] = ()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the draw itself is lost: the journal was restored from a backup, and this is what the ledger says."""
+        return not self.entropy
+
 
 @dataclass(frozen=True, slots=True)
 class PlayerResult:
@@ -119,6 +124,15 @@ class Ended:
     """Of a round that was never drawn: when its owner closed the bets, if it did."""
 
 
+class DrawnOutcome(NamedTuple):
+    """The outcome of a settled round, which only the rules of its own version can read."""
+
+    round_id: str
+    drawn_at: datetime
+    outcome: bytes
+    configuration_version: int
+
+
 @dataclass(frozen=True, slots=True)
 class UnfinishedRound:
     """A round without an end, as the next owner of its table finds it."""
@@ -133,10 +147,10 @@ class Journal(Protocol):
     async def take_ownership(self, placement_id: str) -> int:
         """Shuts every earlier owner out and returns the new owner's epoch, higher than all before (G8)."""
 
-    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
-        """Makes the next owner's epoch higher than `current_epoch`; nothing changes unless `epoch` still owns it.
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        """Raises the epoch of the owner of this epoch to one that is known elsewhere; of no other owner.
 
-        For a journal that was restored to an earlier state: the wallet has seen epochs that this journal has forgotten.
+        A journal that was restored from a backup has lost the epochs since, and the ledger refuses those it has seen.
         """
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
@@ -149,8 +163,8 @@ class Journal(Protocol):
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
         """Returns the rounds without an end, oldest first."""
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
-        """Returns id, time of the draw and outcome of a table's last settled rounds, newest first."""
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
+        """Returns the outcomes of a table's last settled rounds, newest first."""
 
     async def last_round_number(self, table_id: str) -> int:
         """Returns the number of the table's latest round; 0 before the first."""

@@ -1,4 +1,4 @@
-"""The stakes of a round that was never drawn, as the journal records them from the ledger."""
+"""The stakes of a round of which the journal has no draw, as it records them from the ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def stakes_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> li
     return [
         _journal_stake(stake, player_ids, stake.placed_cents - stake.cancelled_cents)
         for stake in round_.stakes
-        if stake.state in {types_pb2.STAKE_STATE_OPEN, types_pb2.STAKE_STATE_RETURNED}
+        if stake.state != types_pb2.STAKE_STATE_CANCELLED
     ]
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 import asyncpg
@@ -22,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.batching import Batcher, BatchLimits
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
-from services.kit.table.journal.entries import Drawn, Ended, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, JournalStake, Opened, UnfinishedRound
 from services.kit.table.journal.rows import (
     READ_STATES,
     SELECT_OPENED_AND_DRAWN,
@@ -73,9 +72,9 @@ _TAKE = text(
     "INSERT INTO placements (placement_id, epoch) VALUES (:placement_id, 1)"
     " ON CONFLICT (placement_id) DO UPDATE SET epoch = placements.epoch + 1 RETURNING epoch"
 )
-_RAISE_EPOCH = text(
-    "UPDATE placements SET epoch = :current_epoch"
-    " WHERE placement_id = :placement_id AND epoch = :epoch AND epoch < :current_epoch"
+_RAISE = text(
+    "UPDATE placements SET epoch = :known_epoch"
+    " WHERE placement_id = :placement_id AND epoch = :epoch AND epoch < :known_epoch"
 )
 _UNFINISHED = text(
     SELECT_OPENED_AND_DRAWN
@@ -98,7 +97,7 @@ WHERE round_no = (SELECT round_no FROM rounds WHERE round_id = :round_id)
 ORDER BY position LIMIT 1
 """)
 _PAST = text("""
-SELECT rounds.round_id, draws.drawn_at, draws.outcome
+SELECT rounds.round_id, draws.drawn_at, draws.outcome, rounds.configuration_version
 FROM rounds
 JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
@@ -146,10 +145,10 @@ class PostgresJournal:
         async with self._reading.begin() as connection:
             return int((await connection.execute(_TAKE, {"placement_id": placement_id})).scalar_one())
 
-    async def raise_epoch(self, placement_id: str, epoch: int, current_epoch: int) -> None:
-        values = {"placement_id": placement_id, "epoch": epoch, "current_epoch": current_epoch}
+    async def raise_epoch(self, placement_id: str, epoch: int, known_epoch: int) -> None:
+        values = {"placement_id": placement_id, "epoch": epoch, "known_epoch": known_epoch}
         async with self._reading.begin() as connection:
-            await connection.execute(_RAISE_EPOCH, values)
+            await connection.execute(_RAISE, values)
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
         await self._submit(epoch, entry)
@@ -252,10 +251,10 @@ class PostgresJournal:
                 stakes[row[0]].append(JournalStake(*row[1:]))
         return [UnfinishedRound(read_opened(row), read_drawn(row, stakes.get(row[0], []))) for row in rounds]
 
-    async def past_outcomes(self, table_id: str, count: int) -> list[tuple[str, datetime, bytes]]:
+    async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_PAST, {"table_id": table_id, "count": count})
-            return [(row[0], row[1], row[2]) for row in rows]
+            return [DrawnOutcome(*row) for row in rows]
 
     async def last_round_number(self, table_id: str) -> int:
         async with self._reading.connect() as connection:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Generic
+
+from google.protobuf.message import DecodeError
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
@@ -25,21 +26,33 @@ from services.kit.table.encoding import packed
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
+from services.kit.table.journal.entries import DrawnOutcome
 from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
+from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
-from services.kit.table.wallet.table_wallet import RETRY_AFTER_MAX_S, TableWallet, retry_until_answered
+from services.kit.table.wallet.table_wallet import (
+    RETRY_AFTER_MAX_S,
+    TableWallet,
+    retry_for_a_while,
+    retry_until_answered,
+)
 
-# Players' own tables that one configured table keeps open (G11), and how often those without players are closed.
+# Players' own tables that one configured table keeps open (G11).
 TABLES_LIMIT = 5_000
-SWEEP_EVERY_S = 30.0
+# How often seats are compared with the sessions that the wallet has: so long a missed report of a session may matter.
+RECONCILE_EVERY_S = 10.0
+# How long a player's own table has been empty, at least, when it is closed; and how many are closed side by side.
+EMPTY_FOR_S = 30.0
+CLOSINGS_LIMIT = 16
+# Tables that are opened side by side because somebody sits there: fewer than may be opened at a time, so that no call
+# of a player waits behind all of them.
+SEATED_OPENINGS_LIMIT = OPENINGS_LIMIT // 2
 # How soon it is tried again to end a round that could not be ended, or whose table has failed.
 RETRY_ENDING_EVERY_S = 5.0
-# How long a player's table waits for its turn to be opened.
-OPENING_TIMEOUT_S = 10.0
 # How long the last events of a table may take to reach the bus.
 FLUSH_TIMEOUT_S = 1.0
 
@@ -95,7 +108,18 @@ class OwnedTables(Generic[Bets, Outcome]):
         self._publishers: dict[str, EventPublisher] = {}
         # Session events for a table that is being opened: they may be newer than the sessions read meanwhile.
         self._sessions_while_opening: dict[str, list[session_pb2.Session]] = {}
-        self._opening = asyncio.Lock()
+        self._openings: Openings[_RunningTable[Bets, Outcome]] = Openings(self._open)
+        # Players' own tables that are being closed because nobody sits there.
+        self._closings: dict[str, asyncio.Event] = {}
+        # Since when each of the players' own tables is empty.
+        self._empty_since: dict[str, float] = {}
+        # Whether players' own tables may have to be opened: at the beginning, when one is blocked no more, and when one
+        # could not be opened.
+        self._opening_due = True
+        # Wakes the task that keeps tables open.
+        self._freed = asyncio.Event()
+        # How the wallet has refused the opening of a table as another owner's.
+        self._stale: StaleOwner | None = None
         self._leaving = False
         # Set when another process has taken the tables.
         self._superseded: asyncio.Event = asyncio.Event()
@@ -175,21 +199,29 @@ class OwnedTables(Generic[Bets, Outcome]):
         declaring: asyncio.Task[None] | None = None
         try:
             self._epoch = await self._dependencies.journal.take_ownership(self.placement_id)
-            self._recovery = RoundRecovery(
-                self.placement_id, self._epoch, self._dependencies, self._host.rules_in_force, self._publisher_of
+            recovery = self._recovery = RoundRecovery(
+                self.placement_id,
+                self._epoch,
+                self._dependencies,
+                self._host.rules_in_force,
+                self._publisher_of,
+                self._on_freed,
             )
             await announce(self._epoch)
-            await self._recovery.end_unfinished_rounds()
-            if not self.individual and not self._recovery.blocks_any():
-                await self._open_shared_table()
-            self.ready.set()
+            await recovery.find_unfinished_rounds()
             if self.individual:
-                declaring = asyncio.create_task(self._declare_configured_table(self._recovery))
-            await self._run_until_handover(self._recovery, hand_over, lost)
-            self._leaving = True
+                # Each table waits for its own round alone.
+                self.ready.set()
+                declaring = asyncio.create_task(self._declare_configured_table(recovery))
+            await self._work_until_handover(recovery, hand_over, lost)
             for running in self._tables.values():
                 running.table.hand_over()
             await self._wait_for_rounds()
+            if self._stale is not None:
+                raise self._stale
+        except StaleOwner as stale:
+            await self._make_up_lost_epochs(stale)
+            raise
         finally:
             self.ready.clear()
             self._leaving = True
@@ -197,6 +229,7 @@ class OwnedTables(Generic[Bets, Outcome]):
                 await background.cancel_and_wait([declaring])
             if self._recovery is not None:
                 self._recovery.close()
+            await self._openings.close()
             await background.cancel_and_wait([running.task for running in self._tables.values()])
             self._tables.clear()
             await asyncio.gather(
@@ -211,34 +244,132 @@ class OwnedTables(Generic[Bets, Outcome]):
         """
         configured = self._host.rules_in_force()
         try:
-            wallet = await recovery.open_at_wallet(self.placement_id)
+            wallet, _ = await recovery.open_at_wallet(self.placement_id)
             await wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured.configuration))
-        except StaleOwner:
+        except StaleOwner as stale:
+            self._stale = stale
             self._superseded.set()
         except (Refused, WalletFailed, WalletUnanswered) as failed:
             _log.warning("a configured table could not be declared at the wallet", extra={"error": str(failed)})
 
-    async def _run_until_handover(
+    async def _work_until_handover(
         self, recovery: RoundRecovery[Bets, Outcome], hand_over: asyncio.Event, lost: asyncio.Event
     ) -> None:
-        """Ends stuck rounds and closes empty tables from time to time, until the tables are to be left."""
-        reasons = (hand_over, lost, self._superseded)
-        waiting = [asyncio.create_task(event.wait()) for event in reasons]
-        loop = asyncio.get_running_loop()
-        swept_at = loop.time()
+        """Ends rounds that were left and keeps tables open, until the tables are to be left: that is heeded at once."""
+        reasons = [asyncio.create_task(event.wait()) for event in (hand_over, lost, self._superseded)]
+        work = [
+            asyncio.create_task(self._end_left_rounds(recovery)),
+            asyncio.create_task(self._keep_tables_open(recovery)),
+        ]
         try:
-            while not any(event.is_set() for event in reasons):
-                await asyncio.wait(waiting, timeout=RETRY_ENDING_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
-                if recovery.blocks_any():
-                    await recovery.retry()
-                    if not self.individual and not self._tables and not recovery.blocks_any() and not self._leaving:
-                        await self._open_shared_table()
-                if loop.time() - swept_at >= SWEEP_EVERY_S:
-                    await self._sweep()
-                    swept_at = loop.time()
+            await asyncio.wait([*reasons, *work], return_when=asyncio.FIRST_COMPLETED)
+            self._leaving = True
+            for task in work:
+                if task.done():
+                    task.result()
         finally:
-            for task in waiting:
-                task.cancel()
+            # What is cut off may have been carried out: the next owner repeats it, and nothing happens twice (G3).
+            await background.cancel_and_wait([*reasons, *work])
+
+    async def _make_up_lost_epochs(self, stale: StaleOwner) -> None:
+        """Lets the next owner begin above the epochs that the wallet has seen, if no other process is the owner.
+
+        Then the journal was restored from a backup and has lost epochs, which the wallet refuses.
+        """
+        if stale.known_epoch > self._epoch:
+            await self._dependencies.journal.raise_epoch(self.placement_id, self._epoch, stale.known_epoch)
+
+    async def _end_left_rounds(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Ends the rounds of blocked tables, and tries again for as long as there are any."""
+        while True:
+            if recovery.blocks_any():
+                await recovery.end_unfinished_rounds()
+            if recovery.blocks(self.placement_id):
+                # Players are told that the table is closed, and not that it is elsewhere.
+                self.ready.set()
+            await asyncio.sleep(RETRY_ENDING_EVERY_S)
+
+    async def _keep_tables_open(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Opens the tables at which somebody sits, makes up for missed reports of sessions, and closes empty tables."""
+        while True:
+            self._freed.clear()
+            if not self.individual and not self._tables:
+                await self._open_shared_table(recovery)
+            try:
+                await self._follow_sessions(recovery)
+            except (Refused, WalletFailed, WalletUnanswered) as failed:
+                # Until the next attempt a seat stays taken that might be free.
+                _log.error("the seats of tables could not be reconciled", extra={"error": str(failed)})
+                self._opening_due = True
+            if self.individual:
+                await self._close_empty_tables()
+            await background.wait_for_event(self._freed, RECONCILE_EVERY_S)
+
+    def _on_freed(self) -> None:
+        self._opening_due = True
+        self._freed.set()
+
+    async def _follow_sessions(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Compares all seats with the sessions that the wallet has, and opens the players' own tables that are not."""
+        asked_about = {
+            table_id: running.table.seated_session_ids()
+            for table_id, running in self._tables.items()
+            if not running.task.done()
+        }
+        if not any(asked_about.values()) and not (self.individual and self._opening_due):
+            return
+        self._opening_due = False
+        sessions: dict[str, list[session_pb2.Session]] = {}
+        for session in await self._list_sessions():
+            if not self._is_foreign(session):
+                sessions.setdefault(session.table_id, []).append(session)
+        for table_id, session_ids in asked_about.items():
+            running = self._tables.get(table_id)
+            if running is not None and not running.task.done():
+                running.table.reconcile_seats(session_ids, sessions.get(table_id, ()))
+        if self.individual:
+            unopened = [
+                table_id for table_id in sessions if table_id not in self._tables and not recovery.blocks(table_id)
+            ]
+            await background.for_each(unopened, self._open_seated, SEATED_OPENINGS_LIMIT)
+
+    async def _list_sessions(self) -> Sequence[session_pb2.Session]:
+        """Reads the sessions at all tables of the placement at once."""
+        wallet = self._dependencies.wallet
+        if self.individual:
+            return await retry_for_a_while(lambda: wallet.list_placement_sessions(self.placement_id))
+        return await retry_for_a_while(lambda: wallet.list_table_sessions(self.placement_id))
+
+    async def _open_seated(self, table_id: str) -> None:
+        """Opens a player's own table, so that they see at once where they are; if that fails it is tried again."""
+        try:
+            await self._open_once(table_id)
+        except Exception as failed:  # noqa: BLE001 - whatever it was, it concerns this table only
+            _log.warning("a table cannot be opened", extra={"table_id": table_id, "error": str(failed)})
+            self._opening_due = True
+
+    async def _close_empty_tables(self) -> None:
+        """Closes the players' own tables that have been empty for a while."""
+        now = asyncio.get_running_loop().time()
+        empty = [
+            table_id for table_id, running in self._tables.items() if running.table.is_empty and not running.task.done()
+        ]
+        self._empty_since = {table_id: self._empty_since.get(table_id, now) for table_id in empty}
+        due = [table_id for table_id, since in self._empty_since.items() if now - since >= EMPTY_FOR_S]
+        await background.for_each(due, self._close, CLOSINGS_LIMIT)
+
+    async def _close(self, table_id: str) -> None:
+        """Closes one table; whoever needs it meanwhile opens it anew."""
+        running, closed = self._tables[table_id], asyncio.Event()
+        self._closings[table_id] = closed
+        try:
+            running.table.hand_over()
+            await asyncio.wait([running.task])
+            self._tables.pop(table_id, None)
+            await _close_publisher(self._publishers.pop(table_id))
+        finally:
+            del self._closings[table_id]
+            closed.set()
 
     async def _wait_for_rounds(self) -> None:
         """Returns when every round under way has ended; a table that fails ends no other table's round (G9)."""
@@ -249,67 +380,49 @@ class OwnedTables(Generic[Bets, Outcome]):
                 if isinstance(task.exception(), StaleOwner):
                     task.result()
 
-    async def _sweep(self) -> None:
-        """Frees seats whose sessions have ended unnoticed, and closes players' own tables without players."""
-        for running in list(self._tables.values()):
-            if not running.task.done():
-                try:
-                    await running.table.reconcile_seats()
-                except (WalletFailed, WalletUnanswered) as failed:
-                    # The next sweep tries again; until then a seat stays taken that might be free.
-                    _log.error("the seats of a table could not be reconciled", extra={"error": str(failed)})
-        if not self.individual or self._leaving:
-            return
-        async with self._opening:
-            for table_id, running in list(self._tables.items()):
-                if running.table.is_empty and not running.task.done():
-                    running.table.hand_over()
-                    await asyncio.wait([running.task])
-                    self._tables.pop(table_id, None)
-                    await _close_publisher(self._publishers.pop(table_id))
-
     async def _open_once(self, table_id: str) -> LiveTable[Bets, Outcome]:
         running = self._tables.get(table_id)
-        if running is None:
-            if self._recovery is not None and self._recovery.blocks(table_id):
-                raise refusals.unavailable("A round of this table has not ended yet")
-            running = await self._open_in_turn(table_id)
+        if running is None or table_id in self._closings:
+            running = await self._openings.open(table_id)
         return running.table
 
-    async def _open_in_turn(self, table_id: str) -> _RunningTable[Bets, Outcome]:
-        """Opens one table after the other; while the wallet is silent no call waits for its turn for ever (G11)."""
-        try:
-            async with asyncio.timeout(OPENING_TIMEOUT_S):
-                await self._opening.acquire()
-        except TimeoutError:
-            raise refusals.unavailable("Other tables are just being opened") from None
-        try:
-            return self._tables.get(table_id) or await self._open(table_id)
-        finally:
-            self._opening.release()
-
-    async def _open_shared_table(self) -> None:
-        """Opens the one table that all players share, however long the wallet is silent."""
-        while True:
+    async def _open_shared_table(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
+        """Opens the one table that all players share, however long the wallet is silent or fails."""
+        while not recovery.blocks(self.placement_id):
             try:
                 await self._open_once(self.placement_id)
-            except WalletUnanswered:
-                await asyncio.sleep(RETRY_AFTER_MAX_S)
+            except (WalletFailed, WalletUnanswered) as failed:
+                error = str(failed)
+            except Refused as refused:
+                # Slowness passes; any other refusal is about the table, and needs an operator.
+                if refused.reason != "UNAVAILABLE":
+                    raise
+                error = refused.sentence
             else:
+                self.ready.set()
                 return
+            _log.warning("a table cannot be opened", extra={"table_id": self.placement_id, "error": error})
+            await asyncio.sleep(RETRY_AFTER_MAX_S)
 
     async def _open(self, table_id: str) -> _RunningTable[Bets, Outcome]:
-        if self._leaving or self._recovery is None:
+        while table_id in self._closings:
+            await self._closings[table_id].wait()
+        recovery = self._recovery
+        if self._leaving or recovery is None:
             raise refusals.unavailable("The table is just moving to another process")
-        if len(self._tables) >= TABLES_LIMIT:
+        await recovery.wait_for_first_attempt(table_id)
+        if recovery.blocks(table_id):
+            raise refusals.unavailable("A round of this table has not ended yet")
+        if len(self._tables) + len(self._openings) > TABLES_LIMIT:
             raise refusals.overloaded(TABLES_LIMIT)
-        runtime, journal = self._dependencies, self._dependencies.journal
         try:
-            wallet = await self._recovery.open_at_wallet(table_id)
-        except StaleOwner:
-            # Whatever took this table, these tables have another owner, or get one with a higher epoch (G8).
+            wallet, last_round_number = await recovery.open_at_wallet(table_id)
+        except StaleOwner as stale:
+            # Rounds under way at other tables may end before the tables are left.
+            self._stale = stale
             self._superseded.set()
             raise
+        runtime, journal = self._dependencies, self._dependencies.journal
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
         table: LiveTable[Bets, Outcome] = LiveTable(
@@ -317,8 +430,9 @@ class OwnedTables(Generic[Bets, Outcome]):
             self.placement_id,
             self._epoch,
             TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
-            last_round_number=await journal.last_round_number(table_id),
-            past_outcomes=[self._past_outcome(*outcome) for outcome in past],
+            # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
+            last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
+            past_outcomes=await self._read_past_outcomes(past),
         )
         self._sessions_while_opening[table_id] = []
         try:
@@ -332,7 +446,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         if self._leaving:
             raise refusals.unavailable("The table is just moving to another process")
         task = asyncio.create_task(table.run())
-        task.add_done_callback(partial(self._table_ended, self._recovery, table_id))
+        task.add_done_callback(partial(self._table_ended, recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)
         return running
 
@@ -348,13 +462,24 @@ class OwnedTables(Generic[Bets, Outcome]):
         elif failed is not None:
             # Its round is ended like one that a former owner left, and the other tables play on (G9).
             _log.error("a table has failed", exc_info=failed, extra={"table_id": table_id})
-            del self._tables[table_id]
+            self._tables.pop(table_id, None)
             recovery.block(table_id, PLATFORM_FAULT)
 
-    def _past_outcome(self, round_id: str, drawn_at: datetime, outcome: bytes) -> types_pb2.PastOutcome:
-        rules = self._host.rules_in_force().rules
-        message = rules.outcome_message(rules.read_outcome(outcome))
-        return messages.past_outcome(round_id, drawn_at, packed(message))
+    async def _read_past_outcomes(self, drawn: Sequence[DrawnOutcome]) -> list[types_pb2.PastOutcome]:
+        """Reads outcomes, each by the rules of its own round: the wheel may have been another one.
+
+        An outcome that cannot be read is not shown, for no picture of the past may keep a table closed (G9).
+        """
+        past: list[types_pb2.PastOutcome] = []
+        for round_id, drawn_at, outcome, version in drawn:
+            try:
+                rules = (await self._dependencies.catalogue.rules_of_version(self.placement_id, version)).rules
+                message = rules.outcome_message(rules.read_outcome(outcome))
+            except (DecodeError, LookupError, ValueError, Refused):
+                _log.exception("a past outcome cannot be read", extra={"round_id": round_id, "version": version})
+            else:
+                past.append(messages.past_outcome(round_id, drawn_at, packed(message)))
+        return past
 
 
 async def _close_publisher(publisher: EventPublisher) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from prometheus_client import Gauge
 
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
+from services.kit import background
 from services.kit.table.banked.settlement import OWNER_LOST, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
@@ -22,12 +24,27 @@ from services.kit.table.live.dependencies import EventPublisher, RuntimeDependen
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_while
 
+# Tables that are recovered side by side (G11).
+RECOVERIES_LIMIT = 16
+
 _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
 
 
+class TableAtWallet(NamedTuple):
+    """A table that the wallet has opened for this owner."""
+
+    wallet: TableWallet
+    last_round_number: int
+    """The number of the newest round that the ledger has of it; 0 if it has none."""
+
+
 class RoundRecovery(Generic[Bets, Outcome]):
-    """Ends the unfinished rounds of one configured table, for its owner of one epoch."""
+    """Ends the unfinished rounds of one configured table, for its owner of one epoch.
+
+    A table with such a round is blocked until the round has ended. Tables are recovered side by side, and none waits
+    for another (G9).
+    """
 
     def __init__(
         self,
@@ -36,105 +53,138 @@ class RoundRecovery(Generic[Bets, Outcome]):
         dependencies: RuntimeDependencies[Bets, Outcome],
         rules_in_force: Callable[[], VersionedRules[Bets, Outcome]],
         publisher_of: Callable[[str], Awaitable[EventPublisher]],
+        on_freed: Callable[[], None],
     ) -> None:
+        """Calls `on_freed` when a table is blocked no more."""
         self._placement_id = placement_id
         self._epoch = epoch
         self._dependencies = dependencies
         self._rules_in_force = rules_in_force
         self._publisher_of = publisher_of
-        # Tables with a round that could not be ended, and why it is void if nothing was drawn.
+        self._on_freed = on_freed
+        # Why the rounds of each blocked table are void if nothing was drawn.
         self._blocked: dict[str, str] = {}
+        # Blocked tables that are not tried for the first time.
+        self._stuck: set[str] = set()
+        # Set when the first attempt at a table is over.
+        self._first_attempts: dict[str, asyncio.Event] = {}
 
     def blocks_any(self) -> bool:
-        """Whether any table stays closed because a round of it could not be ended."""
+        """Whether any table stays closed because a round of it has not ended."""
         return bool(self._blocked)
 
     def blocks(self, table_id: str) -> bool:
-        """Whether this table stays closed because a round of it could not be ended."""
+        """Whether this table stays closed because a round of it has not ended."""
         return table_id in self._blocked
+
+    async def wait_for_first_attempt(self, table_id: str) -> None:
+        """Returns when a former owner's rounds of this table have ended, or could not be ended."""
+        if table_id in self._first_attempts:
+            await self._first_attempts[table_id].wait()
 
     def block(self, table_id: str, reason: str) -> None:
         """Closes a table that has failed, until its round is ended; `reason` is why it is void if nothing was drawn."""
-        self._set_blocked({**self._blocked, table_id: reason})
+        self._blocked[table_id] = reason
+        self._note_stuck(table_id)
 
     def close(self) -> None:
         """Counts no table as stuck any more: they are another owner's business now."""
-        self._set_blocked({})
+        _STUCK.dec(len(self._stuck))
+        self._stuck.clear()
+        self._blocked.clear()
 
-    def _set_blocked(self, tables: dict[str, str]) -> None:
-        _STUCK.inc(len(tables) - len(self._blocked))
-        self._blocked = tables
+    def _note_stuck(self, table_id: str) -> None:
+        if table_id not in self._stuck:
+            self._stuck.add(table_id)
+            _STUCK.inc()
 
-    async def open_at_wallet(self, table_id: str) -> TableWallet:
-        """Opens a table at the wallet, which shuts the former owner out; voids open rounds unknown to the journal."""
+    def _free(self, table_id: str) -> None:
+        del self._blocked[table_id]
+        if table_id in self._stuck:
+            self._stuck.remove(table_id)
+            _STUCK.dec()
+        self._on_freed()
+
+    async def open_at_wallet(self, table_id: str, journalled: Collection[str] = ()) -> TableAtWallet:
+        """Opens a table at the wallet, which shuts the former owner out; voids open rounds unknown to the journal.
+
+        `journalled` are rounds of this table that the journal is known to have.
+        """
         configuration = self._rules_in_force().configuration
         wallet = TableWallet(self._dependencies.wallet, table_id, self._epoch)
-        try:
-            answer = await wallet.open_table(
-                configuration.game,
-                configuration.regulation,
-                configuration.mode,
-                configuration.play,
-                configured_table_id="" if table_id == self._placement_id else self._placement_id,
-            )
-        except StaleOwner as stale:
-            # If this process is still the owner by the journal, the journal was restored: it has forgotten epochs.
-            await self._dependencies.journal.raise_epoch(self._placement_id, self._epoch, stale.current_epoch)
-            raise
-        if answer.open_round_ids:
+        answer = await wallet.open_table(
+            configuration.game,
+            configuration.regulation,
+            configuration.mode,
+            configuration.play,
+            configured_table_id="" if table_id == self._placement_id else self._placement_id,
+        )
+        unknown = set(answer.open_round_ids) - set(journalled)
+        if unknown:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
-            journalled = {round_.opened.round_id for round_ in unfinished}
-            for round_id in sorted(set(answer.open_round_ids) - journalled):
-                _log.error("a round unknown to the journal is made void", extra={"round_id": round_id})
-                await wallet.void_round(round_id, OWNER_LOST)
-        return wallet
+            unknown -= {round_.opened.round_id for round_ in unfinished}
+        for round_id in sorted(unknown):
+            _log.error("a round unknown to the journal is made void", extra={"round_id": round_id})
+            await wallet.void_round(round_id, OWNER_LOST)
+        return TableAtWallet(wallet, _round_number(table_id, answer.last_round_id))
 
-    async def end_unfinished_rounds(self, table_ids: Collection[str] | None = None) -> None:
-        """Ends the rounds without an end, at these tables only if any are named.
-
-        A table where that fails stays closed until an operator has found out why. No other table waits for it (G9).
-        """
-        wallets: dict[str, TableWallet] = {}
-        blocked: dict[str, str] = {}
+    async def find_unfinished_rounds(self) -> None:
+        """Blocks the tables at which a former owner left a round, until that round has ended."""
         for unfinished in await self._dependencies.journal.unfinished_rounds(self._placement_id):
-            table_id, round_id = unfinished.opened.table_id, unfinished.opened.round_id
-            if table_id in blocked or (table_ids is not None and table_id not in table_ids):
-                continue
-            reason = self._blocked.get(table_id, OWNER_LOST)
-            try:
-                if table_id not in wallets:
-                    wallets[table_id] = await self.open_at_wallet(table_id)
-                events = await self._end_round(unfinished, wallets[table_id], reason)
-            except StaleOwner:
-                raise
-            except WalletUnanswered as unanswered:
-                extra = {"table_id": table_id, "round_id": round_id, "error": str(unanswered)}
-                _log.warning("a round cannot be ended before the wallet answers", extra=extra)
-                blocked[table_id] = reason
-                continue
-            except Exception:  # noqa: BLE001 - whatever it was, it concerns this round only
-                _log.exception("a round cannot be ended", extra={"table_id": table_id, "round_id": round_id})
-                blocked[table_id] = reason
+            table_id = unfinished.opened.table_id
+            self._blocked[table_id] = OWNER_LOST
+            self._first_attempts.setdefault(table_id, asyncio.Event())
+
+    async def end_unfinished_rounds(self) -> None:
+        """Tries to end the rounds of all blocked tables, and unblocks each table whose rounds have ended.
+
+        A table where that fails stays closed until its cause is removed, or has passed.
+        """
+        try:
+            unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
+        except Exception:  # noqa: BLE001 - the tables that are open go on
+            _log.exception("unfinished rounds could not be read", extra={"placement_id": self._placement_id})
+            return
+        rounds: dict[str, list[UnfinishedRound]] = {table_id: [] for table_id in self._blocked}
+        for each in unfinished:
+            # Another table may have a round under way.
+            if each.opened.table_id in rounds:
+                rounds[each.opened.table_id].append(each)
+        await background.for_each(rounds.items(), self._recover, RECOVERIES_LIMIT)
+
+    async def _recover(self, table: tuple[str, list[UnfinishedRound]]) -> None:
+        """Ends the rounds of one table, and unblocks it."""
+        table_id, rounds = table
+        extra = {"table_id": table_id, "round_ids": [unfinished.opened.round_id for unfinished in rounds]}
+        try:
+            await self._end_rounds(table_id, rounds)
+        except StaleOwner:
+            raise
+        except WalletUnanswered as unanswered:
+            _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": str(unanswered)})
+            self._note_stuck(table_id)
+        except Exception:  # noqa: BLE001 - whatever it was, it concerns this table only
+            _log.exception("a round cannot be ended", extra=extra)
+            self._note_stuck(table_id)
+        else:
+            self._free(table_id)
+        finally:
+            if table_id in self._first_attempts:
+                self._first_attempts.pop(table_id).set()
+
+    async def _end_rounds(self, table_id: str, rounds: list[UnfinishedRound]) -> None:
+        if not rounds:
+            return
+        reason = self._blocked[table_id]
+        wallet, last_number = await self.open_at_wallet(table_id, [each.opened.round_id for each in rounds])
+        for unfinished in rounds:
+            events = await self._end_round(unfinished, wallet, reason)
+            if unfinished.opened.number < last_number:
+                # Later rounds were played: its end was published then, and a restored journal has lost it.
                 continue
             for event in events:
                 event.at.FromDatetime(self._dependencies.clock.now())
             (await self._publisher_of(table_id)).publish(*events)
-        # Another table may have failed meanwhile.
-        others = (
-            {}
-            if table_ids is None
-            else {table_id: reason for table_id, reason in self._blocked.items() if table_id not in table_ids}
-        )
-        self._set_blocked({**others, **blocked})
-
-    async def retry(self) -> None:
-        """Tries again to end what could not be ended: the cause may have been removed, or have passed."""
-        try:
-            await self.end_unfinished_rounds(frozenset(self._blocked))
-        except StaleOwner:
-            raise
-        except Exception:  # noqa: BLE001 - the tables that are open go on
-            _log.exception("unfinished rounds could not be read", extra={"placement_id": self._placement_id})
 
     async def _end_round(
         self, unfinished: UnfinishedRound, wallet: TableWallet, reason: str
@@ -142,7 +192,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         """Ends one round and returns the events that say so."""
         settlement: Settlement[Bets, Outcome] = Settlement(wallet, self._dependencies.journal, self._epoch)
         round_id = unfinished.opened.round_id
-        if unfinished.drawn is not None:
+        if unfinished.drawn is not None and not unfinished.drawn.is_lost:
             version = unfinished.opened.configuration_version
             rules = (await self._dependencies.catalogue.rules_of_version(self._placement_id, version)).rules
             result = await settlement.settle(unfinished.drawn, rules)
@@ -162,7 +212,13 @@ class RoundRecovery(Generic[Bets, Outcome]):
         cancelled: list[CancelledStake] = []
         if any(stake.state == types_pb2.STAKE_STATE_CANCELLED for stake in ledger_round.stakes):
             cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
-        await settlement.journal_void(round_id, reason, returned, stakes_in_ledger(ledger_round, player_ids), cancelled)
+        stakes = stakes_in_ledger(ledger_round, player_ids)
+        if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
+            # Its end was published when it was paid.
+            _log.error("the journal lacks the draw of a round that the ledger has paid", extra={"round_id": round_id})
+            await settlement.journal_settled_in_ledger(ledger_round, stakes, cancelled)
+            return []
+        await settlement.journal_void(round_id, reason, returned, stakes, cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
         return [messages.round_voided(round_id, reason, self._dependencies.clock.now())]
 
@@ -175,3 +231,9 @@ class RoundRecovery(Generic[Bets, Outcome]):
             answer = await retry_for_a_while(partial(wallet.get_session, request))
             player_ids[session_id] = answer.session.player_id
         return player_ids
+
+
+def _round_number(table_id: str, round_id: str) -> int:
+    """Reads the number in the id of a round; 0 if the round is not of this table."""
+    of_table, _, number = round_id.rpartition(".")
+    return int(number) if of_table == table_id and number.isdecimal() else 0

@@ -30,6 +30,9 @@ class Seating:
     def seat_of(self, player_id: str) -> Seat | None:
         return self._seats.get(player_id)
 
+    def seats(self) -> list[Seat]:
+        return list(self._seats.values())
+
     def session_ids(self) -> list[str]:
         return [seat.session_id for seat in self._seats.values()]
 

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Generic
 
@@ -153,28 +153,43 @@ class LiveTable(Generic[Bets, Outcome]):
     def apply_session(self, session: session_pb2.Session) -> None:
         """Seats or frees the player of a session that has started, moved on or ended."""
         if session.state == session_pb2.SESSION_STATE_ENDED:
-            if self._awaits_result(session.player_id):
-                self._seating.keep_until_result(session.session_id)
-            else:
-                self._seating.free_seats([session.session_id])
+            self._end_session(session.player_id, session.session_id)
         else:
             self._seating.seat_session(session)
         if session.state in {session_pb2.SESSION_STATE_INVITED, session_pb2.SESSION_STATE_WARNED}:
             self._announce_next = not self.individual
         self.wake()
 
+    def _end_session(self, player_id: str, session_id: str) -> None:
+        if self._awaits_result(player_id):
+            self._seating.keep_until_result(session_id)
+        else:
+            self._seating.free_seats([session_id])
+
     def _awaits_result(self, player_id: str) -> bool:
         """Whether the player has a stake in a round that is closed and whose result is not published yet."""
         decided = self._phase in {types_pb2.PHASE_CLOSED, types_pb2.PHASE_DRAWN}
         return decided and self._round is not None and bool(self._round.felt.accepted_stakes_of(player_id))
 
-    async def reconcile_seats(self) -> None:
-        """Frees the seats of sessions whose end was missed."""
-        seated = set(self._seating.session_ids())
-        running = {session.session_id for session in await self._wallet.list_sessions()}
-        if self._round is None or self._round.felt.is_empty:
-            self._seating.free_seats(seated - running)
-            self.wake()
+    def seated_session_ids(self) -> frozenset[str]:
+        """Returns the sessions of the players who sit here."""
+        return frozenset(self._seating.session_ids())
+
+    def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
+        """Makes up for missed reports of sessions that ended, began or are about to end, whoever else has bets down.
+
+        `running` are the sessions that the wallet has here. Those of `asked_about` had their seats before it was asked:
+        if it does not name them, they have ended.
+        """
+        sessions = {session.session_id: session for session in running}
+        for seat in self._seating.seats():
+            if seat.session_id in asked_about and seat.session_id not in sessions:
+                self._end_session(seat.player_id, seat.session_id)
+        seated = self.seated_session_ids()
+        for session in sessions.values():
+            if session.session_id not in seated or session.state == session_pb2.SESSION_STATE_ENDING:
+                self._seating.seat_session(session)
+        self.wake()
 
     # -- what players do ---------------------------------------------------------------------------------------------
 
@@ -339,8 +354,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self._configured = self._host.rules_in_force()
         try:
             round_ = await self._open_round()
-        except WalletUnanswered:
+        except (WalletFailed, WalletUnanswered) as failed:
             # No round has begun: rules, switches and a handover that have come meanwhile count before the next attempt.
+            _log.warning("no round can open", extra={"table_id": self.table_id, "error": str(failed)})
             await self._wait(WALLET_RETRY_S)
             return
         try:
@@ -494,7 +510,9 @@ class LiveTable(Generic[Bets, Outcome]):
 
     def _end(self, round_: Round[Bets, Outcome], result: RoundResult, stakes: Sequence[JournalStake]) -> None:
         self._phase = types_pb2.PHASE_RESULT_SHOWN
-        self.last_round = FinishedRound(round_.round_id, round_.outcome, result.entry, tuple(stakes), result.balances)
+        self.last_round = FinishedRound(
+            round_.round_id, round_.rules, round_.outcome, result.entry, tuple(stakes), result.balances
+        )
         round_.finish(self.last_round)
         self._announce_next = result.sessions.announce_next_round
         self._seating.free_kept_seats()

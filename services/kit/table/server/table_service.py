@@ -15,12 +15,13 @@ from services.kit.access.identity import DEMO, PLAYER, Caller
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.configuration.cache import CatalogueCache
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.switches import REASON_CHARACTERS_LIMIT, Switches
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import round_messages
-from services.kit.table.journal.history import PlayerRound, RoundHistory
+from services.kit.table.journal.history import PlayerRound, RecordedRound, RoundHistory
 from services.kit.table.journal.open_rounds import OpenRounds
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
@@ -135,14 +136,12 @@ class TableService(Generic[Bets, Outcome]):
     async def list_table_rounds(
         self, request: table_pb2.ListTableRoundsRequest, caller: Caller
     ) -> table_pb2.ListTableRoundsResponse:
-        placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
-        self._registry.verify_visible(request.table_id, caller)
-        rules = self._catalogue.rules_in_force(placement_id).rules
+        self._registry.verify_visible(validation.table_id(request.table_id), caller)
         page = await self._history.list_table_rounds(
             request.table_id, page_request(request.page_size, request.page_token)
         )
         return table_pb2.ListTableRoundsResponse(
-            rounds=[round_messages.table_round(round_, rules) for round_ in page.items],
+            rounds=[await self._table_round(round_) for round_ in page.items],
             next_page_token=page.next_page_token,
         )
 
@@ -165,10 +164,15 @@ class TableService(Generic[Bets, Outcome]):
         rounds = [await self._player_round(each) for each in recorded]
         return table_pb2.ListPlayerRoundsResponse(rounds=rounds, next_page_token=page.next_page_token)
 
+    async def _table_round(self, round_: RecordedRound) -> table_pb2.TableRound:
+        return round_messages.table_round(round_, (await self._rules_of(round_)).rules)
+
     async def _player_round(self, recorded: PlayerRound) -> table_pb2.PlayerRound:
-        round_ = recorded.round
-        rules = await self._catalogue.rules_of_version(round_.placement_id, round_.configuration_version)
-        return round_messages.player_round(recorded, rules)
+        return round_messages.player_round(recorded, await self._rules_of(recorded.round))
+
+    async def _rules_of(self, round_: RecordedRound) -> VersionedRules[Bets, Outcome]:
+        """Returns the specific rules that a round was opened under: no others can read its outcome."""
+        return await self._catalogue.rules_of_version(round_.placement_id, round_.configuration_version)
 
     async def replay_round(
         self, request: table_pb2.ReplayRoundRequest, caller: Caller

@@ -15,7 +15,7 @@ class WalletUnanswered(Exception):
 class WalletFailed(Exception):
     """The wallet has answered with a fault of its own or of this service, such as no command asks for.
 
-    It is not known whether anything was done. A fault may pass: the command is sent again a few times, then this is
+    It is not known whether anything was done. A fault may pass: the command is sent again for a while, then this is
     raised.
     """
 
@@ -60,6 +60,12 @@ class Wallet(Protocol):
 
     async def list_table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
         """The sessions at a table that have not ended, in the order of their start."""
+
+    async def list_placement_sessions(self, placement_id: str) -> Sequence[session_pb2.Session]:
+        """The sessions at a configured table and at the individual tables made from it that have not ended.
+
+        One that starts meanwhile may be missing.
+        """
 
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse: ...
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, cast
 
 import grpc
+from google.rpc.status_pb2 import Status
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
@@ -32,6 +33,11 @@ _OWN_FAULT_REASONS = frozenset({"ANSWER_TOO_LARGE"})
 _OWN_TOKEN_REASONS = frozenset({"TOKEN_INVALID", "TOKEN_EXPIRED", "SCOPE_MISSING"})
 
 _Answer = TypeVar("_Answer")
+
+
+def _stale_owner(status: Status) -> StaleOwner:
+    info = error_info(status)
+    return StaleOwner(status.message, int(info.metadata.get("current_epoch") or 0) if info is not None else 0)
 
 
 class GrpcWallet:
@@ -66,7 +72,7 @@ class GrpcWallet:
             if status is None or info is None or info.domain != _DOMAIN or info.reason in _OWN_FAULT_REASONS:
                 raise WalletFailed(f"{failed.code().name}: {failed.details()}"[:300]) from failed
             if info.reason == "STALE_EPOCH":
-                raise StaleOwner(status.message, int(info.metadata.get("current_epoch") or 0)) from None
+                raise _stale_owner(status) from None
             raise refused_from(status) from None
 
     async def register_table(self, request: wallet_pb2.RegisterTableRequest) -> wallet_pb2.RegisterTableResponse:
@@ -82,7 +88,7 @@ class GrpcWallet:
             if stake.HasField("refused"):
                 info = error_info(stake.refused)
                 if info is not None and info.reason == "STALE_EPOCH":
-                    raise StaleOwner(stake.refused.message)
+                    raise _stale_owner(stake.refused)
         return answer
 
     async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse:
@@ -114,10 +120,21 @@ class GrpcWallet:
         return await self._call(self._sessions.ApplySpecificRules, request)
 
     async def list_table_sessions(self, table_id: str) -> Sequence[session_pb2.Session]:
+        return await self._list_sessions(
+            session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
+        )
+
+    async def list_placement_sessions(self, placement_id: str) -> Sequence[session_pb2.Session]:
+        return await self._list_sessions(
+            session_pb2.ListTableSessionsRequest(
+                table_id=placement_id, page_size=SESSIONS_PAGE_SIZE, include_individual=True
+            )
+        )
+
+    async def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> Sequence[session_pb2.Session]:
         async def get_page(request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
             return await self._call(self._sessions.ListTableSessions, request)
 
-        request = session_pb2.ListTableSessionsRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
         return [session async for page in pages(get_page, request) for session in page.sessions]
 
     async def start_session(self, request: session_pb2.StartSessionRequest) -> session_pb2.StartSessionResponse:

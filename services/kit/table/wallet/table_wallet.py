@@ -23,8 +23,9 @@ TRANSACTIONS_PAGE_SIZE = 500
 # How long a read is repeated, and a command before any money depends on it: there may be one for each call of a player,
 # and the table's own task comes back to it by itself (G11).
 RETRY_TIMEOUT_S = 10.0
-# Faults in answer to one command before it is given up (G11).
-FAULTS_LIMIT = 5
+# How long the wallet may answer one command with nothing but faults before the command is given up: time counts and not
+# tries, for a fault that passes within seconds must end no round (G9, G11).
+FAULTS_TOLERATED_S = 30.0
 # The request id of a cancellation is the stake's id with this behind it.
 _CANCELLATION_SUFFIX = ":back"
 
@@ -137,21 +138,28 @@ async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
 async def retry_until_answered(call: Callable[[], Awaitable[_Answer]], give_up_at: float = math.inf) -> _Answer:
     """Calls until there is an answer: for settling, voiding and stakes, which must not stay undecided.
 
-    An owner that has lost its table meanwhile learns so from the answer (G8).
+    Only a fault that lasts ends that: `WalletFailed`. An owner that has lost its table meanwhile learns so from the
+    answer (G8).
     """
-    wait_s, faults = FIRST_RETRY_AFTER_S, 0
+    now = asyncio.get_running_loop().time
+    wait_s = FIRST_RETRY_AFTER_S
+    # Until when faults are tolerated: since the first of them that nothing else has interrupted.
+    tolerated_until: float | None = None
     while True:
         try:
             return await call()
         except WalletUnanswered as unanswered:
             if wait_s == FIRST_RETRY_AFTER_S:
                 _log.warning("the wallet does not answer", extra={"error": str(unanswered)})
-            if asyncio.get_running_loop().time() >= give_up_at:
+            if now() >= give_up_at:
                 raise
+            # It may be starting anew, and what failed before may be mended.
+            tolerated_until = None
         except WalletFailed as failed:
             _log.warning("the wallet has failed", extra={"error": str(failed)})
-            faults += 1
-            if faults == FAULTS_LIMIT:
+            if tolerated_until is None:
+                tolerated_until = now() + FAULTS_TOLERATED_S
+            if now() >= min(tolerated_until, give_up_at):
                 raise
         await asyncio.sleep(wait_s)
         wait_s = min(wait_s * 2, RETRY_AFTER_MAX_S)

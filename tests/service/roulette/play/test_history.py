@@ -9,10 +9,12 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.engine.roulette import reference
 from tests.service.roulette.platform import (
+    INDIVIDUAL,
     INDIVIDUAL_TABLES,
     RouletteDriver,
     SeatedPlayer,
     refusal,
+    table_rules,
     unpack_bets,
     unpack_outcome,
 )
@@ -102,6 +104,41 @@ async def test_a_tables_rounds_are_listed_in_pages_without_players(
     assert (found[0].state, found[0].void_reason) == (wallet_types.ROUND_STATE_VOID, "the wheel stands still")
     assert [unpack_outcome(round_.outcome) for round_ in found[1:]] == [each.outcome for each in played[::-1]]
     assert {round_.configuration_version for round_ in found} == {1}
+
+
+@pytest.mark.rule("903-B/2015:6.1.5")
+@pytest.mark.guarantee("G10")
+async def test_rounds_are_read_by_the_rules_that_they_were_played_by(driver: RouletteDriver) -> None:
+    """The wheel changes twice, each time while a bet lies on the felt, and every read still knows each outcome."""
+    zeros = {roulette_pb2.WHEEL_AMERICAN_38: ("0", "00"), roulette_pb2.WHEEL_AMERICAN_37: ("0",)}
+    wheels = [roulette_pb2.WHEEL_AMERICAN_38, roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38]
+    table_id = await driver.new_table(wheel=wheels[0], play=INDIVIDUAL)
+    player = await driver.seat_new_player(table_id, 10_000_000)
+    played: list[roulette_pb2.SpinResponse] = []
+    for wheel, next_wheel in zip(wheels, [*wheels[1:], None], strict=True):
+        # Most pockets hold other numbers than on the other wheel.
+        for last in (False, False, False, True):
+            round_id = await driver.wait_for_open_round(player)
+            await driver.bet(player, round_id, dict.fromkeys((*zeros[wheel], *map(str, range(1, 37))), 100))
+            if last and next_wheel is not None:
+                await driver.roulette.configure(table_id, table_rules(wheel=next_wheel, play=INDIVIDUAL))
+            spun = await driver.spin(player, round_id)
+            # Every number has the same bet, so one of them wins.
+            assert spun.payout_cents == sum(result.payout_cents for result in spun.results.results) == 3_600
+            played.append(spun)
+
+    request = table_pb2.ListTableRoundsRequest(table_id=player.table_id, page_size=50)
+    listed = (await driver.roulette.tables.ListTableRounds(request, metadata=driver.metadata_of(player))).rounds
+    own = await driver.rounds(player, page_size=50)
+
+    assert [unpack_outcome(each.outcome) for each in listed] == [each.outcome for each in played[::-1]]
+    assert [each.configuration_version for each in listed] == [3] * 4 + [2] * 4 + [1] * 4
+    assert [unpack_outcome(each.round.outcome) for each in own] == [each.outcome for each in played[::-1]]
+    for each in played:
+        replay = table_pb2.ReplayRoundRequest(game="roulette", round_id=each.round_id)
+        replayed = await driver.roulette.tables.ReplayRound(replay, metadata=driver.roulette.operator)
+        assert not replayed.differences
+        assert unpack_outcome(replayed.computed_outcome) == each.outcome
 
 
 async def test_an_open_round_is_not_yet_a_past_round(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:

@@ -83,7 +83,7 @@ async def test_a_round_is_written_in_three_entries_and_read_back(journal: Postgr
 
     await journal.write_ended(epoch, settled(draw))
     assert await journal.unfinished_rounds("t1") == []
-    assert await journal.past_outcomes("t1", 5) == [("t1.1", draw.drawn_at, b"17")]
+    assert await journal.past_outcomes("t1", 5) == [("t1.1", draw.drawn_at, b"17", entry.configuration_version)]
     assert await journal.last_round_number("t1") == 1
     assert await journal.last_bets("t1", "ana") == [b"bets 0", b"bets 2"]
     assert await journal.last_bets("t2", "ana") == []
@@ -125,7 +125,7 @@ async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: Postgr
     await write_round(journal, epoch, opened("t1", 2), ["ana"], outcome=b"2")
     await journal.write_opened(epoch, opened("t1", 3))
     await journal.write_ended(epoch, void("t1.3", ["ana", "rui"]))
-    assert [(round_id, outcome) for round_id, _, outcome in await journal.past_outcomes("t1", 5)] == [
+    assert [(past.round_id, past.outcome) for past in await journal.past_outcomes("t1", 5)] == [
         ("t1.2", b"2"),
         ("t1.1", b"1"),
     ]
@@ -254,6 +254,20 @@ async def test_g8_an_epoch_only_rises(
             await service_connection.execute(statement)
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="placements is append-only"):
             await owner_connection.execute(statement)
+
+
+@pytest.mark.guarantee("G8")
+async def test_g8_only_its_owner_raises_an_epoch_to_one_that_is_known_elsewhere(journal: PostgresJournal) -> None:
+    first = await journal.take_ownership("t1")
+    await journal.raise_epoch("t1", first, 9)
+    # From now on this owner is stale, and the next one begins above.
+    await assert_refused(journal.write_opened(first, opened("t1", 1)), StaleOwner)
+    second = await journal.take_ownership("t1")
+    assert second == 10
+    for epoch, known_epoch in ((first, 20), (second, 5), (second, second)):
+        await journal.raise_epoch("t1", epoch, known_epoch)
+        await journal.write_opened(second, opened("t1", 1))
+    assert await journal.take_ownership("t1") == 11
 
 
 # -- every entry once (G3, G4, G6) -----------------------------------------------------------------------------------

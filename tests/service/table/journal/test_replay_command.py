@@ -33,6 +33,7 @@ from services.kit.table.journal.entries import (
     Opened,
     PlayerResult,
 )
+from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED, command
 from services.kit.table.wallet.grpc_client import GrpcWallet
@@ -63,6 +64,7 @@ class Dealer:
     wallet: WalletClient
     table_wallet: TableWallet
     journal: PostgresJournal
+    engine: AsyncEngine
     epoch: int
     rules: RouletteRules
     seat: Seat
@@ -193,6 +195,7 @@ async def dealer(
             client,
             TableWallet(GrpcWallet(channel, ServiceToken(token).metadata), table_id, epoch),
             journal,
+            engine,
             epoch,
             RouletteGame().rules(rules),
             await client.sit_down(f"ana-{table_id}", table_id, 100_000),
@@ -350,6 +353,38 @@ async def test_a_payment_for_a_stake_that_nobody_placed_is_named(dealer: Dealer)
     status, output = await dealer.replay(drawn.round_id)
     assert status == DIFFERS
     assert "stake nobody's: paid, and never placed" in output
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.guarantee("G10")
+async def test_a_round_whose_draw_a_restored_journal_has_lost_is_named(dealer: Dealer) -> None:
+    """The journal takes over what the ledger has; nobody can draw again."""
+    opened, stakes = await dealer.open(second_stake=True)
+    outcome = dealer.rules.outcome_message(dealer.rules.draw(Tape(ENTROPY))).SerializeToString()
+    paid = {stake.stake_id: cents for stake, cents in zip(stakes, (36_00, 4_00), strict=True)}
+    await dealer.table_wallet.settle_round(opened.round_id, paid, outcome, [dealer.seat.session_id])
+    ledger = await dealer.table_wallet.get_round(opened.round_id)
+    settlement: Settlement[Bets, Outcome] = Settlement(dealer.table_wallet, dealer.journal, dealer.epoch)
+    # Its writer may be killed in between: the next one writes the same.
+    for _ in range(2):
+        await settlement.journal_settled_in_ledger(ledger, stakes, [])
+
+    status, output = await dealer.replay(opened.round_id)
+
+    assert status == DIFFERS, output
+    assert "entropy     lost: the journal was restored from a backup" in output
+    assert f"journal has number {NUMBER}" in output
+    assert "computed 36.00 €, journal 36.00 €, ledger 36.00 €" in output
+    assert "computed 4.00 €, journal 4.00 €, ledger 4.00 €" in output
+    (difference,) = (line for line in (await dealer.replay("--all"))[1].splitlines() if opened.round_id in line)
+    assert "the journal has no entropy" in difference
+    balance = (await dealer.wallet.balance(dealer.seat.account_id)).free_cents
+    record = await RoundHistory(dealer.engine).round_for_replay(opened.round_id)
+    assert record is not None
+    assert record.ended is not None
+    (result,) = record.ended.player_results
+    assert (result.balance_before_cents, result.balance_after_cents) == (100_000, balance)
+    assert (result.staked_cents, result.payout_cents) == (650, 40_00)
 
 
 async def test_an_open_round_is_shown_as_far_as_it_is_recorded(dealer: Dealer) -> None:

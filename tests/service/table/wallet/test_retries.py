@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -26,11 +27,18 @@ from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.seat import Seat
+from services.kit.table.wallet import table_wallet
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.kit.table.wallet.table_wallet import FAULTS_LIMIT, TableWallet
+from services.kit.table.wallet.table_wallet import (
+    FAULTS_TOLERATED_S,
+    RETRY_AFTER_MAX_S,
+    TableWallet,
+    retry_until_answered,
+)
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from stack.issuer import DevelopmentIssuer
+from tests.simulation.environment.world import World
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
 
@@ -134,23 +142,72 @@ async def test_a_wallet_that_cannot_be_reached_is_unanswered() -> None:
                 await wallet.get_round(ROUND)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults are given up after a twentieth of a second."""
+    monkeypatch.setattr(table_wallet, "FAULTS_TOLERATED_S", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("case", FAULTS)
 @pytest.mark.guarantee("G11")
-async def test_g11_a_fault_is_repeated_a_limited_number_of_times(
+async def test_g11_a_fault_is_repeated_and_then_given_up(
     wallet: GrpcWallet, service: FakeWalletService, case: str
 ) -> None:
     service.failure = FAULTS[case]
     with pytest.raises(WalletFailed):
         await TableWallet(wallet, "t", 1).get_round("r")
-    assert service.call_count == FAULTS_LIMIT
+    assert service.call_count > 1
 
 
-async def test_a_round_that_is_too_large_is_requested_a_limited_number_of_times(
+@pytest.mark.usefixtures("impatient")
+async def test_a_round_that_is_too_large_is_not_requested_for_ever(
     wallet: GrpcWallet, service: FakeWalletService
 ) -> None:
     with pytest.raises(WalletFailed, match="ask for less at once"):
         await TableWallet(wallet, "t", 1).get_round(str(CALL_BYTES_LIMIT))
-    assert service.call_count == FAULTS_LIMIT
+    assert service.call_count > 1
+
+
+class FailingCalls:
+    """Calls of which each fails with the next of these errors, at virtual times."""
+
+    def __init__(self, world: World, *failures: tuple[float, type[Exception] | None]) -> None:
+        """`failures`: until when, in seconds from the start, each kind of failure is the answer."""
+        self._world = world
+        self._failures = failures
+        self.times: list[float] = []
+
+    async def call(self) -> str:
+        now = self._world.loop.time()
+        self.times.append(now)
+        for until_s, failure in self._failures:
+            if now < until_s and failure is not None:
+                raise failure("again")
+        return "answered"
+
+
+@pytest.mark.guarantee("G9", "G11")
+def test_g9_faults_are_tolerated_by_time_and_not_by_their_number() -> None:
+    world = World()
+    passing = FailingCalls(world, (FAULTS_TOLERATED_S - 1.0, WalletFailed))
+    # Silence is no fault: the time begins anew after it.
+    interrupted = FailingCalls(
+        world,
+        (FAULTS_TOLERATED_S - 1.0, WalletFailed),
+        (FAULTS_TOLERATED_S + 5.0, WalletUnanswered),
+        (2 * FAULTS_TOLERATED_S, WalletFailed),
+    )
+    lasting = FailingCalls(world, (math.inf, WalletFailed))
+
+    async def script() -> None:
+        await asyncio.gather(retry_until_answered(passing.call), retry_until_answered(interrupted.call))
+        with pytest.raises(WalletFailed):
+            await retry_until_answered(lasting.call)
+
+    world.run(script)
+    assert len(passing.times) > 20
+    assert FAULTS_TOLERATED_S <= lasting.times[-1] - lasting.times[0] <= FAULTS_TOLERATED_S + RETRY_AFTER_MAX_S
 
 
 async def test_refusals_and_stale_epochs_are_passed_on(wallet: GrpcWallet, service: FakeWalletService) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
 
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.refusal import Refused
-from services.kit.table.live import owned_tables
+from services.kit.table import refusals
+from services.kit.table.live import openings, owned_tables
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.wallet import table_wallet
-from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
 
 TIMEOUT_S = 60.0
@@ -56,7 +57,7 @@ def wallet(monkeypatch: pytest.MonkeyPatch) -> SilentWallet:
     monkeypatch.setattr(table_wallet, "FIRST_RETRY_AFTER_S", 0.001)
     monkeypatch.setattr(table_wallet, "RETRY_AFTER_MAX_S", 0.002)
     monkeypatch.setattr(table_wallet, "RETRY_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(owned_tables, "OPENING_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(openings, "OPENING_TIMEOUT_S", 0.05)
     return SilentWallet()
 
 
@@ -121,25 +122,26 @@ async def test_g11_asking_for_a_players_own_table_leaves_no_task_behind(
 async def test_g11_players_who_enter_do_not_queue_up_behind_a_silent_wallet(
     owned: OwnedTables[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of them opens a table, and waits for the wallet; the others are refused after a while."""
-    opening = asyncio.Event()
+    """As many tables as may be opened side by side wait for the wallet; every player is refused after a while."""
+    opening: list[str] = []
 
     async def open_slowly(table_id: str) -> object:
-        opening.set()
+        opening.append(table_id)
         return await asyncio.Event().wait()
 
-    monkeypatch.setattr(owned, "_open", open_slowly)
-    first = asyncio.create_task(owned.table_for("ana"))
-    await asyncio.wait_for(opening.wait(), TIMEOUT_S)
-    with pytest.raises(Refused) as refused:
-        await asyncio.wait_for(owned.table_for("rui"), TIMEOUT_S)
-    assert refused.value.reason == "UNAVAILABLE"
-    first.cancel()
-    await asyncio.gather(first, return_exceptions=True)
+    monkeypatch.setattr(owned._openings, "_open_table", open_slowly)
+    before = asyncio.all_tasks()
+    entering = (owned.table_for(f"player-{number}") for number in range(2 * openings.OPENINGS_LIMIT))
+    answers = await asyncio.wait_for(asyncio.gather(*entering, return_exceptions=True), TIMEOUT_S)
+    assert {getattr(answer, "reason", answer) for answer in answers} == {"UNAVAILABLE"}
+    assert len(set(opening)) == len(opening) == openings.OPENINGS_LIMIT
+    await asyncio.wait_for(owned._openings.close(), TIMEOUT_S)
+    assert asyncio.all_tasks() == before
 
 
+@pytest.mark.parametrize("failure", [WalletUnanswered, WalletFailed, lambda _: refusals.unavailable("A moment")])
 async def test_the_table_that_all_share_is_opened_when_the_wallet_answers_again(
-    owned: OwnedTables[Any, Any], monkeypatch: pytest.MonkeyPatch
+    owned: OwnedTables[Any, Any], monkeypatch: pytest.MonkeyPatch, failure: Callable[[str], Exception]
 ) -> None:
     monkeypatch.setattr(owned_tables, "RETRY_AFTER_MAX_S", 0.001)
     attempts: list[str] = []
@@ -147,12 +149,17 @@ async def test_the_table_that_all_share_is_opened_when_the_wallet_answers_again(
     async def open_the_third_time(table_id: str) -> object:
         attempts.append(table_id)
         if len(attempts) < 3:
-            raise WalletUnanswered("nobody there")
+            raise failure("nobody there")
         return object()
 
+    class NothingBlocked:
+        def blocks(self, table_id: str) -> bool:
+            return False
+
     monkeypatch.setattr(owned, "_open_once", open_the_third_time)
-    await asyncio.wait_for(owned._open_shared_table(), TIMEOUT_S)
+    await asyncio.wait_for(owned._open_shared_table(cast("Any", NothingBlocked())), TIMEOUT_S)
     assert attempts == [SOLO] * 3
+    assert owned.ready.is_set()
 
 
 async def test_a_stake_under_way_is_repeated_until_it_is_answered(wallet: SilentWallet) -> None:

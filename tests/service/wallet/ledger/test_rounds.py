@@ -475,7 +475,35 @@ async def test_open_rounds_are_listed_with_their_locked_stakes(wallet_client: Wa
         play=types_pb2.PLAY_MULTI_PLAYER,
     )
     opened = await wallet_client.wallet.OpenTable(request, metadata=wallet_client.game)
-    assert opened.open_round_ids == [second.round_id]
+    assert [*opened.open_round_ids, opened.last_round_id] == [second.round_id] * 2
+
+
+@pytest.mark.guarantee("G4")
+async def test_g4_a_new_owner_learns_which_round_was_the_last(wallet_client: WalletClient) -> None:
+    async def last_round_id(epoch: int) -> str:
+        request = wallet_pb2.OpenTableRequest(
+            table=types_pb2.TableRef(table_id="t1", epoch=epoch),
+            game="roulette",
+            regulation="804/2015",
+            mode=types_pb2.MODE_REAL,
+            play=types_pb2.PLAY_MULTI_PLAYER,
+        )
+        return (await wallet_client.wallet.OpenTable(request, metadata=wallet_client.game)).last_round_id
+
+    assert await last_round_id(1) == ""
+    table = types_pb2.TableRef(table_id="t1", epoch=1)
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    settled, void = round_at(table), round_at(table)
+    placed = await wallet_client.place(ana, settled, 100)
+    await settle(wallet_client, settled, {placed.stake_id: 0})
+    assert await last_round_id(2) == settled.round_id
+    void.table.epoch = 2
+    # Void without a stake.
+    request = wallet_pb2.VoidRoundRequest(request_id="void", round=void, reason="nobody bet")
+    await wallet_client.wallet.VoidRound(request, metadata=wallet_client.game)
+    another = await wallet_client.open_table("t2")
+    await wallet_client.place(await wallet_client.sit_down("rui", "t2", 1_000), round_at(another), 100)
+    assert await last_round_id(3) == void.round_id
 
 
 async def test_transactions_are_paged_newest_first(wallet_client: WalletClient) -> None:

@@ -125,6 +125,34 @@ async def test_sessions_that_start_or_end_between_two_pages_move_no_other(wallet
     assert not second.next_page_token
 
 
+async def test_the_sessions_at_players_own_tables_are_listed_together(wallet: InProcessWallet) -> None:
+    for table_id in ("solo", "solo-1", "solo-2", "solo2-1", "sol"):
+        await wallet.open_table(table_id, INDIVIDUAL)
+    seats = [await wallet.sit_down(f"p-{table_id}", table_id) for table_id in ("solo-2", "solo2-1", "solo-1", "sol")]
+    ended = await wallet.sit_down("p-ended", "solo-1")
+    await wallet.end_session(ended)
+    shared = await wallet.sit_down("p-solo", "solo")
+
+    async def listed(table_id: str, size: int) -> list[str]:
+        found, token = list[str](), ""
+        while True:
+            request = session_pb2.ListTableSessionsRequest(
+                table_id=table_id, page_size=size, page_token=token, include_individual=True
+            )
+            answer = await wallet.session_service.list_table_sessions(request, GAME)
+            found += [session.session_id for session in answer.sessions]
+            if not answer.next_page_token:
+                return found
+            token = answer.next_page_token
+
+    together = [seats[0].session_id, seats[2].session_id, shared.session_id]
+    for size in (0, 1, 2):
+        assert await listed("solo", size) == together
+    assert await listed("solo2", 0) == [seats[1].session_id]
+    # An individual table at which nobody has played is unknown to the wallet.
+    assert await listed("nowhere", 0) == []
+
+
 async def test_an_empty_table_has_one_empty_page(wallet: InProcessWallet) -> None:
     await wallet.open_table("wheel-for-many", MULTI_PLAYER)
 

@@ -58,6 +58,12 @@ class RoundReplay(Generic[Bets, Outcome]):
         drawn = self.record.drawn
         if drawn is None:
             return None
+        if drawn.is_lost:
+            differences.append(
+                "the journal has no entropy: it was restored from a backup older than the draw, and what it has of the "
+                "round is the ledger's"
+            )
+            return self.rules.read_outcome(drawn.outcome)
         try:
             tape = Tape(drawn.entropy)
             outcome = self.rules.draw(tape)

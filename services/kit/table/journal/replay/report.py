@@ -72,7 +72,9 @@ def describe_round(
 ) -> ReplayedRound:
     """Reads the record by the game's rules; raises what they raise for entries that they cannot read."""
     rules, outcome, entropy_steps = versioned_rules.rules, None, list[str]()
-    if record.drawn is not None:
+    if record.drawn is not None and record.drawn.is_lost:
+        outcome = rules.read_outcome(record.drawn.outcome)
+    elif record.drawn is not None:
         tape = _RecordingTape(record.drawn.entropy)
         try:
             outcome = rules.draw(tape)
@@ -130,11 +132,14 @@ def _draw(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     if drawn is None:
         yield "entropy", "none: nothing was drawn"
         return
-    yield "entropy", f"{drawn.entropy.hex(' ')} (hexadecimal)"
-    for step in round_.entropy_steps:
-        yield "", step
-    if round_.outcome is not None:
-        yield "gives", _text(round_.outcome)
+    if drawn.is_lost:
+        yield "entropy", "lost: the journal was restored from a backup, and has the round from the ledger"
+    else:
+        yield "entropy", f"{drawn.entropy.hex(' ')} (hexadecimal)"
+        for step in round_.entropy_steps:
+            yield "", step
+        if round_.outcome is not None:
+            yield "gives", _text(round_.outcome)
     recorded = round_.versioned_rules.rules.outcome_message(round_.versioned_rules.rules.read_outcome(drawn.outcome))
     yield "journal has", _text(recorded)
 
