@@ -201,6 +201,7 @@ export const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "ANSWER_TOO_LARGE",
   "REQUEST_REUSED",
   "METHOD_UNKNOWN",
+  "TOO_MANY_TABLES",
   "RULE_VIOLATED",
   "STALE_EPOCH",
   "TABLE_MISMATCH",
