@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import TypeAlias
 
 import grpc
 import pytest
@@ -41,7 +42,8 @@ GET_TABLE = CONTRACTS.by_rpc_name["TableService.GetTable"]
 PLACE_BETS = CONTRACTS.by_rpc_name["RouletteService.PlaceBets"]
 NOT_TRUSTED = "does not trust"
 NOT_PROVED = "did not prove"
-RelayMethodHandler = grpc.RpcMethodHandler[relay_pb2.RelayRequest, relay_pb2.RelayResponse]
+# Quoted: only its type stubs know that it takes parameters.
+RelayMethodHandler: TypeAlias = "grpc.RpcMethodHandler[relay_pb2.RelayRequest, relay_pb2.RelayResponse]"
 Networks = tuple[IPv4Network | IPv6Network, ...]
 # Any network that holds no address of this machine.
 ELSEWHERE = (ip_network("192.0.2.0/24"),)
