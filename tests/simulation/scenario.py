@@ -30,6 +30,8 @@ class TableOptions(TypedDict, total=False):
     individual: bool
     demo: bool
     window_ms: int
+    minimum_cents: int
+    call_bets: bool
     cancel_forbidden: bool
     seats: int
 

@@ -23,6 +23,7 @@ def configuration(
     window_ms: int = 5_000,
     result_shown_ms: int = 500,
     minimum_cents: int = 100,
+    call_bets: bool = False,
     cancel_forbidden: bool = False,
     seats: int = 20,
 ) -> types_pb2.TableConfiguration:
@@ -37,7 +38,9 @@ def configuration(
         cancel_forbidden=cancel_forbidden,
         seats=seats,
     )
-    made.rules.Pack(roulette_pb2.SpecificRules(wheel=WHEELS[regulation], minimum_cents=minimum_cents))
+    made.rules.Pack(
+        roulette_pb2.SpecificRules(wheel=WHEELS[regulation], minimum_cents=minimum_cents, call_bets=call_bets)
+    )
     return made
 
 

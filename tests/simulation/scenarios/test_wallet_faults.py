@@ -36,7 +36,7 @@ def failing(scenario: Scenario, method: str, times: int) -> Callable[[], int]:
 
 
 @pytest.mark.guarantee("G3")
-@pytest.mark.parametrize("method", ["PlaceStakes", "CancelStake", "SettleRound"])
+@pytest.mark.parametrize("method", ["PlaceStakes", "CancelStakes", "SettleRound"])
 def test_g3_a_passing_fault_is_retried(method: str) -> None:
     async def script(scenario: Scenario) -> None:
         (ana,) = await scenario.open_table("ana")
@@ -63,7 +63,7 @@ def test_g4_a_round_with_an_uncertain_stake_is_not_drawn() -> None:
         placed_stake(await ana.bet(round_id, {"red": 500}))
         placed_stake(await ana.bet(round_id, {"17": 100}))
         placed_stake(await rui.bet(other, {"black": 300}))
-        failing(scenario, "CancelStake", 1_000)
+        failing(scenario, "CancelStakes", 1_000)
         await ana.cancel_bets(round_id, {"17": 100})
         await asyncio.sleep(10.0)
         entries = scenario.round_entries(round_id)

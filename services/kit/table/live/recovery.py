@@ -10,13 +10,13 @@ from typing import Generic
 from prometheus_client import Gauge
 
 from feltro.table.v1 import events_pb2
-from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
 from services.kit.table.banked.settlement import OWNER_LOST, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import CancelledStake, UnfinishedRound
+from services.kit.table.journal.entries import UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
 from services.kit.table.wallet.client import WalletUnanswered
@@ -150,9 +150,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         returned = await settlement.return_stakes(round_id, reason)
         ledger_round = await wallet.get_round(round_id)
         player_ids = await self._player_ids(ledger_round)
-        cancelled: list[CancelledStake] = []
-        if any(stake.state == types_pb2.STAKE_STATE_CANCELLED for stake in ledger_round.stakes):
-            cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
+        cancelled = cancelled_in_ledger(ledger_round, player_ids)
         await settlement.journal_void(round_id, reason, returned, stakes_in_ledger(ledger_round, player_ids), cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
         return [messages.round_void(round_id, reason)]

@@ -31,13 +31,13 @@ from services.kit.table.events.publisher import EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
-from services.kit.table.journal.entries import Journal
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
+from services.kit.table.server.bet_commands import BetCommands
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
@@ -55,7 +55,7 @@ class GameDefinition(Generic[Bets, Outcome]):
     """Names a game and its own gRPC services to the process that serves it."""
 
     game: Game[Bets, Outcome]
-    services: Callable[[TableRegistry[Bets, Outcome], Journal], Sequence[Service]]
+    services: Callable[[BetCommands[Bets, Outcome]], Sequence[Service]]
     """Builds the game's own services, beside the TableService of every game."""
 
 
@@ -146,12 +146,14 @@ class GameProcess(Generic[Bets, Outcome]):
             return None if lease is None else lease.address
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
+        history = RoundHistory(reading)
+        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
             [
-                TableService(game, registry, catalogue, configurations, switches, RoundHistory(reading), wallet, clock),
-                *self._definition.services(registry, journal),
+                TableService(game, registry, catalogue, configurations, switches, history, wallet, clock),
+                *self._definition.services(bet_commands),
             ],
             refusals.DOMAIN,
             refusal_for_failure,
