@@ -8,3 +8,7 @@ in pages.
 
 STAKES_LIMIT = 20_000
 DETAIL_BYTES_LIMIT = 4 * 1024 * 1024
+
+# The most that one stake may be. No table's rules allow a player more on the felt, so that no bet within the published
+# limits is refused for it; and the stakes of a full round together stay inside int64.
+STAKE_LIMIT_CENTS = 2 * 10**12

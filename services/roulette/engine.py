@@ -6,7 +6,7 @@ same ones under the numbers in `articles.py`, and adds call bets (807/2015:8 and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from services.kit.randomness.tape import Tape
@@ -149,10 +149,10 @@ class Table:
             raise refusals.above_total(staked, self.total_maximum_cents, rule)
         return felt
 
-    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
-        """Returns the bets that remain; what remains on a place must be a bet by itself."""
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+        """Returns the bets that stay; what stays on a place must be a bet by itself."""
         felt = dict(on_felt)
-        for place, cents in removed.items():
+        for place, cents in taken.items():
             if cents <= 0:
                 raise invalid("bets", f"have no amount above 0 on `{place}`")
             left = felt.get(place, 0) - cents
@@ -167,9 +167,34 @@ class Table:
             felt[place] = left
         return felt or None
 
+    def together(self, bets: Iterable[Bets]) -> Bets | None:
+        """Returns all bets as one, without judging them: they were accepted, perhaps under other rules."""
+        felt: dict[str, int] = {}
+        for each in bets:
+            for place, cents in each.items():
+                felt[place] = felt.get(place, 0) + cents
+        return felt or None
+
+    def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
+        """Returns what of the bets is wanted, and the rest."""
+        held, rest = dict[str, int](), dict[str, int]()
+        for place, cents in bets.items():
+            common = min(cents, wanted.get(place, 0))
+            if common:
+                held[place] = common
+            if cents > common:
+                rest[place] = cents - common
+        return held or None, rest or None
+
     def total_cents(self, bets: Bets) -> int:
         """Returns the sum of the bets."""
         return sum(bets.values())
+
+    @property
+    def largest_stake_cents(self) -> int:
+        """The most that one player may have on the felt: every place's maximum, or the cap."""
+        everywhere = sum(offer.maximum_cents for offer in self.offered_places.values())
+        return min(everywhere, self.total_maximum_cents or everywhere)
 
     def _not_offered(self, place: str) -> TableRefused:
         articles = self.wheel.articles
@@ -222,11 +247,13 @@ class Table:
 def _offer(place: board.Place, rules: SpecificRules) -> OfferedPlace:
     terms = TERMS[place.kind]
     even_cents_only = terms.prize % STAKE != 0
+    maximum_cents = rules.minimum_cents * rules.times_minimum.get(place.kind, terms.ceiling)
     return OfferedPlace(
         place=place,
         numbers=place.numbers,
+        # What is published can be reached: an odd limit of an even amount is rounded towards the amounts allowed.
         minimum_cents=rules.minimum_cents + (rules.minimum_cents % 2 if even_cents_only else 0),
-        maximum_cents=rules.minimum_cents * rules.times_minimum.get(place.kind, terms.ceiling),
+        maximum_cents=maximum_cents - (maximum_cents % 2 if even_cents_only else 0),
         even_cents_only=even_cents_only,
         prize_halves=terms.prize,
     )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.game import PlayerLimits
 from services.kit.table.refusals import invalid
 from services.roulette import refusals, specific_rules
 from services.roulette.engine import STAKE, TERMS, Bets, OfferedPlace, Outcome, Table
@@ -27,6 +29,7 @@ class RouletteGame:
     """Implements `services.kit.table.game.Game`."""
 
     name = "roulette"
+    plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> RouletteRules:
         if configuration.game != self.name:
@@ -37,7 +40,7 @@ class RouletteGame:
         return rules_text.render(configuration, specific_rules.unpack(configuration), language)
 
 
-class RouletteRules(Table):
+class RouletteRules(Table, PlayerLimits):
     """Implements `services.kit.table.game.Rules`: the engine's table with its messages."""
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -72,11 +75,7 @@ class RouletteRules(Table):
     # -- bets -------------------------------------------------------------------------------------------------------
 
     def bets_message(self, bets: Bets) -> roulette_pb2.Bets:
-        message = roulette_pb2.Bets()
-        add = message.bets.add
-        for place, cents in bets.items():
-            add(place=place, amount_cents=cents)
-        return message
+        return bets_message(bets)
 
     def read_bets(self, message: bytes) -> Bets:
         """Reads bets without checking them: they were checked when placed, and `add` checks them by these rules."""
@@ -123,6 +122,15 @@ class RouletteRules(Table):
             for place, units in call_bet.components:
                 call_bet_message.components.add(place=place, amount_cents=units)
         return message
+
+
+def bets_message(bets: Bets) -> roulette_pb2.Bets:
+    """Builds the message of bets, which is the same under all rules."""
+    message = roulette_pb2.Bets()
+    add = message.bets.add
+    for place, cents in bets.items():
+        add(place=place, amount_cents=cents)
+    return message
 
 
 def _place_message(offer: OfferedPlace) -> roulette_pb2.Place:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from google.protobuf.message import DecodeError
+
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.refusals import invalid, rule_violated
@@ -19,7 +21,11 @@ MINIMUM_LIMIT_CENTS = 1_000_000_00
 def unpack(configuration: types_pb2.TableConfiguration) -> roulette_pb2.SpecificRules:
     """Returns the part of a configuration that only roulette knows."""
     message = roulette_pb2.SpecificRules()
-    if not configuration.rules.Unpack(message):
+    try:
+        is_readable = configuration.rules.Unpack(message)
+    except DecodeError:
+        is_readable = False
+    if not is_readable:
         raise invalid("configuration.rules", f"have to be a `{message.DESCRIPTOR.full_name}`")
     return message
 
@@ -98,13 +104,16 @@ def _times_minimum(wheel: Wheel, maxima: Iterable[roulette_pb2.KindMaximum]) -> 
 
 
 def _verify_doubles_can_be_bet(rules: SpecificRules) -> None:
-    """Refuses an odd minimum that is also the maximum of doubles: they take an even number of cents (T7)."""
+    """Refuses an odd minimum that is also a maximum of doubles: they take an even number of cents (T7)."""
     articles = rules.wheel.articles
-    for kind in () if rules.without_doubles or rules.minimum_cents % 2 == 0 else DOUBLES:
+    rule = articles.cite(articles.combinations)
+    for kind in () if rules.without_doubles or rules.minimum_cents % 2 == 0 else sorted(DOUBLES):
+        sentence = f"With these limits nobody could bet on {kind}, which takes an even number of cents ({rule})."
         if rules.times_minimum.get(kind) == 1:
-            rule = articles.cite(articles.combinations)
-            sentence = f"With these limits nobody could bet on {kind}, which takes an even number of cents ({rule})."
             raise rule_violated("configuration.rules.maxima", 2, rule, sentence)
+        if rules.total_maximum_cents == rules.minimum_cents:
+            field = "configuration.rules.total_maximum_cents"
+            raise rule_violated(field, rules.minimum_cents + 1, rule, sentence)
 
 
 KIND_OF_NUMBER: dict[int, Kind] = {roulette_pb2.Kind.Value(f"KIND_{kind.name}"): kind for kind in Kind}

@@ -34,6 +34,7 @@ from services.kit.randomness.source import Randomness
 from services.kit.refusal import Refused
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.supervision import GC_YOUNG_THRESHOLD
+from services.kit.table.banked.commands import BetCommand
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events.publisher import EventStream
 from services.kit.table.journal import postgres as postgres_journal
@@ -174,8 +175,8 @@ async def bet(
         made += 1
         started = time.perf_counter()
         try:
-            open_round, seat = table.open_round_and_seat(round_.round_id, player_id, f"r{made}")
-            await open_round.place(seat, f"r{made}", bets)
+            open_round, seat = table.open_round_and_seat(round_.round_id, player_id)
+            await open_round.place(seat, BetCommand(f"{round_.round_id} {made}", b""), bets)
         except Refused:
             count.late_bets += 1
             continue
@@ -194,8 +195,8 @@ async def bet_and_spin(
         if not table.takes_bets:
             await asyncio.sleep(POLL_EVERY_S / 10)
             continue
-        open_round, seat = table.open_round_and_seat(round_id, player_id, "r")
-        await open_round.place(seat, "r", {chance.choice(places): 2})
+        open_round, seat = table.open_round_and_seat(round_id, player_id)
+        await open_round.place(seat, BetCommand(round_id, b""), {chance.choice(places): 2})
         count.stakes += 1
         await table.trigger_draw(player_id, round_id)
 

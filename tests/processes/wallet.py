@@ -116,14 +116,20 @@ class WalletClient:
         return await asyncio.gather(*(self.sit_down(player, table_id, cents) for player in players))
 
     async def place(
-        self, seat: Seat, round_: types_pb2.RoundRef, cents: int, request_id: str | None = None
+        self,
+        seat: Seat,
+        round_: types_pb2.RoundRef,
+        cents: int,
+        request_id: str | None = None,
+        *,
+        detail: bytes = b"red",
     ) -> wallet_pb2.PlacedStake:
         order = wallet_pb2.StakeOrder(
             request_id=request_id or str(uuid4()),
             account_id=seat.account_id,
             session_id=seat.session_id,
             amount_cents=cents,
-            detail=b"red",
+            detail=detail,
         )
         request = wallet_pb2.PlaceStakeRequest(round=round_, order=order)
         return (await self.wallet.PlaceStake(request, metadata=self.game)).placed

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
+
+from google.protobuf.message import Message
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
@@ -15,7 +18,7 @@ from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
-from services.kit.table.live.closing import ALL_BETS_CANCELLED
+from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
 from tests.simulation.environment.event_stream import PublishedEvent
@@ -27,7 +30,7 @@ from tests.simulation.environment.world import Command, World
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
 _STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
 # After these a player does not know whether the bet counts, and sends it again.
-UNCERTAIN_REASONS = frozenset({"UNAVAILABLE", "TABLE_ELSEWHERE"})
+UNCERTAIN_REASONS = frozenset({"UNAVAILABLE", "TABLE_ELSEWHERE", "OVERLOADED"})
 
 
 def violations(world: World) -> list[str]:
@@ -39,6 +42,7 @@ def violations(world: World) -> list[str]:
         *_journal(world),
         *_voids(world),
         *_draw_triggers(world),
+        *_first_answers(world),
         *_bets(world),
         *_cancellations(world),
         *_events(world),
@@ -107,7 +111,9 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
     if any(s.stake.state not in {state, StakeState.CANCELLED} for s in placed):
         yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
-    if {i: s.amount_cents for i, s in journalled.items()} != {i: _left(s) for i, s in counted.items()}:
+    if {i: (s.amount_cents, s.bets) for i, s in journalled.items()} != {
+        i: (_left(s), s.detail_after(math.inf)) for i, s in counted.items()
+    }:
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
     yield from _cancelled_stakes_agree(world, round_id, entries)
     payouts = dict(entries.ended.payouts)
@@ -127,15 +133,19 @@ def _cancelled_stakes_agree(world: World, round_id: str, entries: RoundEntries) 
     entry, ended = entries.drawn or entries.ended, entries.ended
     assert entry is not None
     assert ended is not None
-    in_wallet = {
-        s.stake.stake_id: (world.wallet.book.accounts[s.stake.account_no].player_id, s.stake.placed_cents)
+    in_wallet = sorted(
+        (
+            s.stake.stake_id,
+            world.wallet.book.accounts[s.stake.account_no].player_id or "",
+            cancellation.amount_cents,
+            s.detail_after(math.inf) if cancellation.cancelled_detail is None else cancellation.cancelled_detail,
+        )
         for s in world.wallet.stakes_of(round_id)
-        if s.stake.state is StakeState.CANCELLED
-    }
-    journalled = {
-        cancelled.stake.stake_id: (cancelled.stake.player_id, cancelled.stake.amount_cents)
-        for cancelled in entry.cancelled_stakes
-    }
+        for cancellation, _ in s.cancellations
+    )
+    journalled = sorted(
+        (stake.stake_id, stake.player_id, stake.amount_cents, stake.bets) for stake, _ in entry.cancelled_stakes
+    )
     if journalled != in_wallet:
         yield f"G10: {round_id} has cancelled {journalled} in the journal, and {in_wallet} in the wallet"
     for stake, at in entry.cancelled_stakes:
@@ -179,7 +189,7 @@ def _voids(world: World) -> Iterator[str]:
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
         lawful = {
             # Without a bet there is nothing to draw for.
-            ALL_BETS_CANCELLED: individual and not entries.ended.returned_stakes,
+            NO_BETS_LEFT: individual and not entries.ended.returned_stakes,
             OWNER_LOST: placement_id in world.lost_placements,
             RANDOMNESS_FAILED: world.randomness_failed_once,
             PLATFORM_FAULT: False,
@@ -209,6 +219,26 @@ def _draw_triggers(world: World) -> Iterator[str]:
 
 
 # -- players ---------------------------------------------------------------------------------------------------------
+
+
+def _first_answers(world: World) -> Iterator[str]:
+    """The answer to a command is its first one for ever, whatever has become of the table (`903-B/2015:6.1.1`)."""
+    for command in world.commands:
+        if command.kind == "enter":
+            continue
+        first: Message | None = None
+        for answer in command.answers:
+            if isinstance(answer, Message):
+                first = answer if first is None else first
+                if answer.SerializeToString(deterministic=True) != first.SerializeToString(deterministic=True):
+                    yield f"G3: {command.kind} {command.request_id} was answered {first} and then {answer}"
+            elif first is not None and isinstance(answer, Refused) and answer.reason not in UNCERTAIN_REASONS:
+                yield f"G3: {command.kind} {command.request_id} was accepted and then refused ({answer.reason})"
+        named_cents = command.amount_cents
+        if isinstance(first, roulette_pb2.CancelBetsResponse) and first.cancelled_cents != (
+            named_cents or first.cancelled_cents
+        ):
+            yield f"G12: {command.request_id} named {named_cents} and took {first.cancelled_cents} back"
 
 
 def _bets(world: World) -> Iterator[str]:
@@ -247,7 +277,7 @@ def _ended_once(world: World, command: Command, stake_id: str) -> Iterator[str]:
 def _in_the_wallet(world: World, command: Command, *, acknowledged: bool) -> Iterator[str]:
     account_no = next((a.no for a in world.wallet.accounts.values() if a.player_id == command.player_id), 0)
     if any(c.kind in {"cancel", "repeat"} and _same_player_and_round(c, command) for c in world.commands):
-        # What stays of a cancelled stake is placed again, and may be as much as another one.
+        # What stays of a stake may be as much as another one.
         journalled = world.journal.stakes_of(command.round_id)
         stake_ids = [
             s.stake_id for s in journalled if (s.player_id, s.request_id) == (command.player_id, command.request_id)
@@ -266,7 +296,7 @@ def _in_the_wallet(world: World, command: Command, *, acknowledged: bool) -> Ite
 
 
 def _cancellations(world: World) -> Iterator[str]:
-    """Where every cancellation of a player was refused, no stake was cancelled."""
+    """Where every cancellation of a player was refused, nothing was taken back; and never more than was named."""
     cancellations: dict[tuple[str, str], list[Command]] = {}
     for command in world.commands:
         if command.kind == "cancel":
@@ -278,7 +308,7 @@ def _cancellations(world: World) -> Iterator[str]:
             continue
         account_nos = {a.no for a in world.wallet.accounts.values() if a.player_id == player_id}
         for stored in world.wallet.stakes_of(round_id):
-            if stored.stake.account_no in account_nos and stored.stake.state is StakeState.CANCELLED:
+            if stored.stake.account_no in account_nos and stored.cancellations:
                 yield f"G12: {player_id} was refused ({reasons}), and {stored.stake.stake_id} was cancelled"
 
 

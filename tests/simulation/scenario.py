@@ -36,6 +36,8 @@ class TableOptions(TypedDict, total=False):
     individual: bool
     demo: bool
     window_ms: int
+    minimum_cents: int
+    call_bets: bool
     cancel_forbidden: bool
     seats: int
     wheel: roulette_pb2.Wheel.ValueType

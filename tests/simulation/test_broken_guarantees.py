@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.table.v1 import events_pb2
-from feltro.wallet.v1 import wallet_pb2
+from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.kit.table.banked.answers import PlacedBets
+from services.kit.table.banked.commands import BetCommand, PlayerCommands
 from services.kit.table.banked.felt import Stake
 from services.kit.table.banked.round import Round
 from services.kit.table.banked.settlement import OWNER_LOST, RoundResult, Settlement
-from services.kit.table.banked.stake_batcher import StakeBatcher, StakeConfirmation
+from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Rules
 from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, UnfinishedRound
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import LiveTable
-from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
 from services.wallet.ledger import commands, decisions, rounds
 from services.wallet.ledger.book import Book
@@ -103,20 +106,25 @@ def _publishes_first(patch: pytest.MonkeyPatch) -> None:
 
 def _forgets_commands(patch: pytest.MonkeyPatch) -> None:
     """A repeated command is a new bet."""
+    names = itertools.count()
 
-    def once(self: Round[Any, Any], seat: Seat, request_id: str, content: object, begin: StartCommand) -> object:
+    def once(self: PlayerCommands, player_id: str, command: BetCommand, begin: StartCommand) -> object:
         return begin()
 
-    patch.setattr(Round, "_once", once)
+    patch.setattr(PlayerCommands, "once", once)
+    patch.setattr(PlayerCommands, "find", lambda *_: None)
+    patch.setattr(BetCommand, "wallet_request_id", lambda *_: f"{next(names)}")
 
 
 def _acknowledges_too_early(patch: pytest.MonkeyPatch) -> None:
     """A bet is confirmed before the wallet has it."""
     submit = StakeBatcher.submit
 
-    def early(self: StakeBatcher[Any, Any], stake: Stake[Any]) -> asyncio.Future[StakeConfirmation[Any]]:
+    def early(self: StakeBatcher[Any, Any], stake: Stake[Any]) -> asyncio.Future[PlacedBets[Any]]:
         answer = submit(self, stake)
-        answer.set_result((stake, wallet_pb2.PlacedStake(stake_id=stake.stake_id)))
+        answer.set_result(
+            PlacedBets("", stake.stake_id, stake.amount_cents, stake.bets, stake.bets, Timestamp(), types_pb2.Balance())
+        )
         return answer
 
     patch.setattr(StakeBatcher, "submit", early)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from google.protobuf.message import Message
 
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
 
 # The bets of a player and the outcome of a round, in the game's own immutable types.
@@ -14,21 +16,62 @@ Bets = TypeVar("Bets")
 Outcome = TypeVar("Outcome")
 
 
-class Rules(Protocol[Bets, Outcome]):
+# What the table as a whole has to know of bets: amounts by names that the game chooses.
+Totals = Mapping[str, int]
+
+
+class Betting(Protocol[Bets]):
+    """The bets of a banked game. `add`, `take` and `fits` judge, and may refuse; the others never do."""
+
+    def add(self, on_felt: Bets | None, added: Bets) -> Bets:
+        """Adds bets to what one player has on the felt; refused if that would break a limit of the player's."""
+
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+        """Returns what stays if bets are taken back; refuses bets that are not there, and a rest that may not stay."""
+
+    def together(self, bets: Iterable[Bets]) -> Bets | None:
+        """Returns all bets as one, in their order; None if there are none. What was accepted is not judged again."""
+
+    def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
+        """Returns what of the bets is wanted, and the rest."""
+
+    def total_cents(self, bets: Bets) -> int:
+        """Returns the sum of the bets."""
+
+    def totals(self, bets: Bets) -> Totals:
+        """Returns what `fits` has to know of these bets."""
+
+    def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
+        """Refuses a change of the felt that would break a limit of the table as a whole, whatever the wallet answers.
+
+        `counted` is what the wallet has accepted, `coming` what is on its way, and any part of it may be refused;
+        `going` is what of the counted bets is being taken back. A change that takes back is negative.
+        """
+
+
+class PlayerLimits:
+    """The part of `Betting` for games that limit each player's bets, and not the table's as a whole."""
+
+    def totals(self, bets: object) -> Totals:  # noqa: ARG002 - of the protocol
+        return _NO_TOTALS
+
+    def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
+        """Every change fits."""
+
+
+_NO_TOTALS: Totals = {}
+
+
+class Rules(Betting[Bets], Protocol[Bets, Outcome]):
     """A game under one version of a table's specific rules. Refusals are raised as `TableRefused`."""
 
     @property
     def minimum_cents(self) -> int:
         """The smallest stake that this table takes."""
 
-    def add(self, on_felt: Bets | None, added: Bets) -> Bets:
-        """Adds bets to what one player has on the felt; refused if that would break a limit."""
-
-    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
-        """Removes bets from the felt; returns None if nothing is left, and refuses bets that are not there."""
-
-    def total_cents(self, bets: Bets) -> int:
-        """Returns the sum of the bets."""
+    @property
+    def largest_stake_cents(self) -> int:
+        """The most that one player may have on the felt."""
 
     def draw(self, tape: Tape) -> Outcome:
         """Draws the outcome that this entropy gives."""
@@ -60,6 +103,9 @@ class Game(Protocol[Bets, Outcome]):
 
     name: str
     """Its name in `TableConfiguration.game`, in settings and in names of databases."""
+
+    plays: frozenset[wallet_types.Play.ValueType]
+    """How its tables can be played."""
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Bets, Outcome]:
         """Reads the rules of a table; refused with RULE_VIOLATED, citing the rule, if the regulation forbids them."""

@@ -209,6 +209,33 @@ WHERE s.placed IS DISTINCT FROM e.placed OR s.cancelled IS DISTINCT FROM e.cance
    OR s.ended IS DISTINCT FROM e.ended OR s.paid IS DISTINCT FROM e.paid
 """
 
+# Of every stake: what its cancellations took back. Of every cancelling transfer (4): what it moved. A stake is of the
+# account and the round of its cancellations.
+_CANCELLATIONS = """
+SELECT format('Stake %s (%s) has %s cents cancelled, its cancellations took back %s.',
+              stake_no, s.stake_id, coalesce(s.cancelled_cents, 0), coalesce(c.cents, 0))
+FROM (SELECT stake_no, stake_id, cancelled_cents FROM stakes WHERE cancelled_cents <> 0) s
+FULL JOIN (SELECT stake_no, sum(amount_cents) AS cents FROM stake_cancellations GROUP BY stake_no) c USING (stake_no)
+WHERE s.cancelled_cents IS DISTINCT FROM c.cents
+UNION ALL
+SELECT format('Transfer %s (request %s) cancels stakes: it moved %s cents of account %s in round %s, its cancellations'
+              ' %s cents of accounts %s to %s in rounds %s to %s.', transfer_no, t.request_id, coalesce(t.cents, 0),
+              t.account_no, t.round_no, coalesce(c.cents, 0), c.first_account, c.last_account, c.first_round,
+              c.last_round)
+FROM (
+    SELECT transfer_no, min(request_id) AS request_id, min(round_no) AS round_no, min(account_no) AS account_no,
+           -sum(amount_cents) AS cents
+    FROM transfers JOIN entries USING (transfer_no) WHERE kind = 4 AND pocket = 2 GROUP BY transfer_no
+) t FULL JOIN (
+    SELECT transfer_no, sum(amount_cents) AS cents, min(account_no) AS first_account, max(account_no) AS last_account,
+           min(round_no) AS first_round, max(round_no) AS last_round
+    FROM stake_cancellations LEFT JOIN stakes USING (stake_no) GROUP BY transfer_no
+) c USING (transfer_no)
+WHERE t.cents IS DISTINCT FROM c.cents OR t.account_no IS DISTINCT FROM c.first_account
+   OR t.account_no IS DISTINCT FROM c.last_account OR t.round_no IS DISTINCT FROM c.first_round
+   OR t.round_no IS DISTINCT FROM c.last_round
+"""
+
 _STAKES_BELONG = """
 SELECT format('Stake %s (%s): ', k.stake_no, k.stake_id) || CASE
     WHEN a.account_no IS NULL THEN format('account %s does not exist, or is no player''s.', k.account_no)
@@ -357,6 +384,7 @@ CHECKS = (
     Check("rounds-end-once", "G4", "each round with ended stakes was ended by one transfer", _ROUNDS_END_ONCE),
     Check("rounds-end", "G4", "no round is open for ever", _ROUNDS_END_IN_TIME),
     Check("stakes-and-entries", "G4", "what stakes say was placed, ended and paid was moved", _STAKES_AND_ENTRIES),
+    Check("cancellations", "G1", "what was taken back of stakes was moved, stake by stake", _CANCELLATIONS),
     Check("stakes-belong", "G4", "stakes are of the account and the table of their session", _STAKES_BELONG),
     Check("rounds-belong", "G4", "rounds are of a table", _ROUNDS_BELONG),
     Check("sessions-belong", "G9", "sessions are of a player and a table of one mode", _SESSIONS_BELONG),

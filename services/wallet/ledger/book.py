@@ -9,7 +9,7 @@ from datetime import datetime
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from services.wallet.ledger.commands import Command, TableCommand
+from services.wallet.ledger.commands import Command, StakeToCancel, TableCommand
 from services.wallet.model import inactivity, refusals
 from services.wallet.model.state import (
     EPOCH_JUMP_LIMIT,
@@ -60,6 +60,23 @@ class RoundEnding:
     payout_cents: int
 
 
+@dataclass(frozen=True, slots=True)
+class StakeCancellation:
+    """What one transfer took back of one stake."""
+
+    transfer_no: int
+    stake_no: int
+    amount_cents: int
+    # Of a part: the bets that were taken back, and those that stay. None if nothing of the stake stays.
+    cancelled_detail: bytes | None
+    remaining_detail: bytes | None
+
+
+def detail_bytes_of_part(part: StakeToCancel) -> int:
+    """Returns how many bytes of details the cancellation of a part adds to its round."""
+    return len(part.cancelled_detail) + len(part.remaining_detail)
+
+
 # transfer_no, account_no, version, first leg, session_no, free before, free movement, locked before, locked movement:
 # up to two entries, one for each part of the balance that moves
 Posting = tuple[int, int, int, int, int | None, int, int, int, int]
@@ -100,6 +117,9 @@ class Book:
     new_rounds: dict[int, Round] = field(default_factory=dict)
     # The stakes placed by this group, each with its detail.
     new_stakes: list[tuple[Stake, bytes]] = field(default_factory=list)
+    cancellations: list[StakeCancellation] = field(default_factory=list)
+    # How many stakes, parts of stakes and bytes of details this group adds to each round, by its number.
+    round_growth: dict[int, tuple[int, int]] = field(default_factory=dict)
     changed_stakes: dict[int, Stake] = field(default_factory=dict)
     endings: list[RoundEnding] = field(default_factory=list)
     tables_with_raised_epoch: dict[int, Table] = field(default_factory=dict)
@@ -256,10 +276,27 @@ class Book:
 
     def add_stake(self, round_: Round, stake: Stake, detail: bytes) -> None:
         """Adds a stake; the round counts it from now on, even if it is cancelled later."""
-        round_.stakes_placed += 1
-        round_.detail_bytes += len(detail)
+        self._grow_round(round_, len(detail))
         self.stakes[stake.stake_id] = stake
         self.new_stakes.append((stake, detail))
+
+    def cancel_stake(self, round_: Round, stake: Stake, cents: int, no: int, part: StakeToCancel) -> None:
+        """Cancels so much of a stake by a transfer; the round counts a part like one more stake."""
+        stake.cancelled_cents += cents
+        is_part = stake.open_cents > 0
+        if is_part:
+            self._grow_round(round_, detail_bytes_of_part(part))
+        else:
+            stake.state = StakeState.CANCELLED
+        self.changed_stakes[stake.no] = stake
+        details = (part.cancelled_detail, part.remaining_detail) if is_part else (None, None)
+        self.cancellations.append(StakeCancellation(no, stake.no, cents, *details))
+
+    def _grow_round(self, round_: Round, detail_bytes: int) -> None:
+        round_.stakes_placed += 1
+        round_.detail_bytes += detail_bytes
+        stakes, bytes_ = self.round_growth.get(round_.no, (0, 0))
+        self.round_growth[round_.no] = stakes + 1, bytes_ + detail_bytes
 
     def end_round(
         self,

@@ -64,12 +64,23 @@ class PlaceStake(TableCommand):
     session_no: int = UNKNOWN
 
 
-@dataclass(slots=True)
-class CancelStake(TableCommand):
-    round_id: str
+@dataclass(frozen=True, slots=True)
+class StakeToCancel:
+    """How much of one stake is cancelled."""
+
     stake_id: str
     # 0 cancels all that is open.
     amount_cents: int
+    # Of a part: the bets that it takes back, and those that stay.
+    cancelled_detail: bytes = b""
+    remaining_detail: bytes = b""
+
+
+@dataclass(slots=True)
+class CancelStakes(TableCommand):
+    round_id: str
+    account_id: str
+    stakes: list[StakeToCancel]
 
 
 @dataclass(frozen=True, slots=True)

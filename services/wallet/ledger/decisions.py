@@ -16,7 +16,7 @@ DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
     commands.Withdraw: cash.withdraw,
     commands.RefillDemo: cash.refill_demo,
     commands.PlaceStake: rounds.place_stake,
-    commands.CancelStake: rounds.cancel_stake,
+    commands.CancelStakes: rounds.cancel_stakes,
     commands.SettleRound: rounds.settle_round,
     commands.VoidRound: rounds.void_round,
     commands.BuyIn: caves.buy_in,

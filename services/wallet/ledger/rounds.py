@@ -5,8 +5,15 @@ from dataclasses import dataclass
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
 from services.wallet.ledger import relevant_events
-from services.wallet.ledger.book import Book
-from services.wallet.ledger.commands import CancelStake, PlaceStake, SettleRound, TransferHand, VoidRound
+from services.wallet.ledger.book import Book, detail_bytes_of_part
+from services.wallet.ledger.commands import (
+    CancelStakes,
+    PlaceStake,
+    SettleRound,
+    StakeToCancel,
+    TransferHand,
+    VoidRound,
+)
 from services.wallet.ledger.messages import balance_message, fill_balance, sessions_after_round_message
 from services.wallet.ledger.sessions import close_waiting_sessions, count_round_for_sessions
 from services.wallet.model import refusals
@@ -31,7 +38,7 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     _verify_largest_payout(book, command)
     round_ = book.find_open_round(command.round_id, table)
     if round_ is not None:
-        _verify_room(round_, command)
+        _verify_room(round_, 1, len(command.detail))
     if account.free_cents < command.amount_cents:
         raise refusals.insufficient_funds(account, command.amount_cents)
 
@@ -74,27 +81,27 @@ def place_stake(book: Book, command: PlaceStake, no: int) -> wallet_pb2.PlaceSta
     return response
 
 
-def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.CancelStakeResponse:
+def cancel_stakes(book: Book, command: CancelStakes, no: int) -> wallet_pb2.CancelStakesResponse:
+    """Returns stakes of one player, or parts of them, by one transfer: all of them or none."""
     table = book.table_of(command)
     round_ = book.find_open_round(command.round_id, table)
     if round_ is None:
         raise refusals.round_unknown(command.round_id)
-    stake = book.stakes.get(command.stake_id)
-    # A stake that is cancelled in full is as unknown to its own group as to the next.
-    if stake is None or stake.round_no != round_.no or not stake.open_cents:
-        raise refusals.stake_unknown(command.stake_id)
-    amount = command.amount_cents or stake.open_cents
-    if amount > stake.open_cents:
-        raise refusals.cancel_exceeds_stake(stake)
-    account = book.accounts[stake.account_no]
-    session = book.sessions[stake.session_no]
+    stakes = [_stake_to_cancel(book, round_, command.account_id, part) for part in command.stakes]
+    amounts = [part.amount_cents or stake.open_cents for part, stake in zip(command.stakes, stakes, strict=True)]
+    parts = [
+        part for part, stake, amount in zip(command.stakes, stakes, amounts, strict=True) if amount < stake.open_cents
+    ]
+    _verify_room(round_, len(parts), sum(map(detail_bytes_of_part, parts)))
+    # All are of one account, and a player has one session at a table.
+    account, session = book.accounts[stakes[0].account_no], book.sessions[stakes[0].session_no]
 
-    kind = TransferKind.STAKE_CANCELLED
+    kind, total = TransferKind.STAKE_CANCELLED, sum(amounts)
     book.begin_transfer(no, kind, table.mode, round_)
     book.post(
         account,
-        amount,
-        -amount,
+        total,
+        -total,
         no,
         kind,
         command,
@@ -102,15 +109,32 @@ def cancel_stake(book: Book, command: CancelStake, no: int) -> wallet_pb2.Cancel
         round_.round_id,
         session.session_id,
     )
-    stake.cancelled_cents += amount
-    open_cents = stake.open_cents
-    if open_cents == 0:
-        stake.state = StakeState.CANCELLED
-    book.changed_stakes[stake.no] = stake
+    for part, stake, amount in zip(command.stakes, stakes, amounts, strict=True):
+        book.cancel_stake(round_, stake, amount, no, part)
     # The player has bet, even if the bet was cancelled: the clock of inactivity restarts.
     book.record_bet(session.no)
     book.close_if_done(session)
-    return wallet_pb2.CancelStakeResponse(transfer_id=no, balance=balance_message(account), open_cents=open_cents)
+    return wallet_pb2.CancelStakesResponse(
+        transfer_id=no,
+        balance=balance_message(account),
+        open_cents=[stake.open_cents for stake in stakes],
+        cancelled_at=book.timestamp,
+    )
+
+
+def _stake_to_cancel(book: Book, round_: Round, account_id: str, part: StakeToCancel) -> Stake:
+    stake = book.stakes.get(part.stake_id)
+    # A stake that is cancelled in full is as unknown to its own group as to the next, and so is another player's.
+    if (
+        stake is None
+        or stake.round_no != round_.no
+        or not stake.open_cents
+        or book.accounts[stake.account_no].account_id != account_id
+    ):
+        raise refusals.stake_unknown(part.stake_id)
+    if part.amount_cents > stake.open_cents:
+        raise refusals.cancel_exceeds_stake(stake)
+    return stake
 
 
 @dataclass(slots=True)
@@ -234,11 +258,11 @@ def _verify_banked(table: Table) -> None:
         raise refusals.wrong_play(table)
 
 
-def _verify_room(round_: Round, command: PlaceStake) -> None:
-    """Refuses a stake beyond the round's limits: a larger round could not be settled or read back (G4, G11)."""
-    if round_.stakes_placed >= STAKES_LIMIT:
+def _verify_room(round_: Round, stakes: int, detail_bytes: int) -> None:
+    """Refuses stakes beyond the round's limits: a larger round could not be settled or read back (G4, G11)."""
+    if stakes and round_.stakes_placed + stakes > STAKES_LIMIT:
         raise refusals.round_full(round_.round_id, "stakes", STAKES_LIMIT)
-    if round_.detail_bytes + len(command.detail) > DETAIL_BYTES_LIMIT:
+    if stakes and round_.detail_bytes + detail_bytes > DETAIL_BYTES_LIMIT:
         raise refusals.round_full(round_.round_id, "detail", DETAIL_BYTES_LIMIT)
 
 

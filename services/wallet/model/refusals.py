@@ -121,6 +121,10 @@ def request_reused(request_id: str) -> WalletRefused:
     )
 
 
+def request_unknown(request_id: str) -> WalletRefused:
+    return WalletRefused("REQUEST_UNKNOWN", "There is no such command.", request_id=request_id)
+
+
 def account_unknown(account_id: str) -> WalletRefused:
     return WalletRefused("ACCOUNT_UNKNOWN", "There is no such account.", account_id=account_id)
 

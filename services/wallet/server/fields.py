@@ -14,7 +14,7 @@ from services.kit.access.identity import DEMO_ID_PREFIX
 from services.kit.paging import PageRequest
 from services.wallet.model import refusals
 
-# One command moves at most a hundred million euro: sums of amounts stay far inside int64 (G11).
+# One command moves at most a hundred million euro, a stake apart: sums of amounts stay far inside int64 (G11).
 AMOUNT_LIMIT_CENTS = 10**10
 REQUEST_ID_CHARACTERS_LIMIT = 128
 
@@ -87,9 +87,9 @@ def regulation_number(field: str, value: str) -> str:
     return value
 
 
-def positive_amount(field: str, value: int) -> int:
-    if not 0 < value <= AMOUNT_LIMIT_CENTS:
-        raise refusals.invalid(field, f"has to be above 0 and at most {AMOUNT_LIMIT_CENTS} cents.")
+def positive_amount(field: str, value: int, limit: int = AMOUNT_LIMIT_CENTS) -> int:
+    if not 0 < value <= limit:
+        raise refusals.invalid(field, f"has to be above 0 and at most {limit} cents.")
     return value
 
 

@@ -12,7 +12,7 @@ from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
 from services.kit.paging import token_of
-from services.kit.round_limits import STAKES_LIMIT
+from services.kit.round_limits import STAKE_LIMIT_CENTS, STAKES_LIMIT
 from services.kit.rpc.status import status_from
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
@@ -28,18 +28,19 @@ from services.wallet.server.access import (
     visible_account_no,
 )
 from services.wallet.sessions import rows as session_rows
-from services.wallet.store import accounts, queries
+from services.wallet.store import accounts, first_answers, queries
 from services.wallet.store.answers import StoredAnswer, StoredRefusal
 from services.wallet.store.group_commit import GroupCommit
 
 ORDERS_LIMIT = 1_000
 STAKE_DETAIL_BYTES_LIMIT = 4 * 1024
+COMMAND_DIGEST_BYTES_LIMIT = 64
 OUTCOME_BYTES_LIMIT = 64 * 1024
 REFERENCE_CHARACTERS_LIMIT = 200
 REASON_CHARACTERS_LIMIT = 500
 SEATS_LIMIT = 10
 REPORT_SESSIONS_LIMIT = 10_000
-# No game pays a prize of a thousand times the largest stake.
+# No game pays five times the largest stake, or a prize of a thousand times any other amount.
 PAYOUT_LIMIT_CENTS = fields.AMOUNT_LIMIT_CENTS * 1_000
 
 # Field numbers of wallet.proto, for answers that are sent as they are stored. PlaceStakeResponse and an accepted
@@ -53,7 +54,7 @@ _log = logging.getLogger(__name__)
 _CashRequest = wallet_pb2.DepositRequest | wallet_pb2.WithdrawRequest | wallet_pb2.RefillDemoAccountRequest
 _TableRequest = wallet_pb2.BuyInRequest | wallet_pb2.CashOutRequest
 _RoundRequest = (
-    wallet_pb2.CancelStakeRequest
+    wallet_pb2.CancelStakesRequest
     | wallet_pb2.SettleRoundRequest
     | wallet_pb2.VoidRoundRequest
     | wallet_pb2.TransferHandRequest
@@ -198,13 +199,35 @@ class WalletService:
                     _log_stake(traces[position], stake_id, round_id, refused=stored.refused)
         return b"".join([embedded(_ANSWERS, answer) for answer in answers])
 
-    async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest, caller: Caller) -> bytes:
-        command = commands.CancelStake(
-            *_round_head(request, caller),
-            fields.printable_id("stake_id", request.stake_id),
-            fields.amount_or_zero("amount_cents", request.amount_cents),
-        )
+    async def cancel_stakes(self, request: wallet_pb2.CancelStakesRequest, caller: Caller) -> bytes:
+        if not 0 < len(request.stakes) <= ORDERS_LIMIT:
+            raise refusals.invalid("stakes", f"has to have 1 to {ORDERS_LIMIT} stakes.")
+        stakes = [_stake_to_cancel(stake) for stake in request.stakes]
+        if len({stake.stake_id for stake in stakes}) < len(stakes):
+            raise refusals.invalid("stakes", "name a stake twice.")
+        account_id = fields.printable_id("account_id", request.account_id)
+        command = commands.CancelStakes(*_round_head(request, caller), account_id, stakes)
+        if request.command_digest:
+            command.digest = _digest_of_command(request.command_digest)
         return await self._submit(command, command.table_id)
+
+    async def get_first_answer(
+        self, request: wallet_pb2.GetFirstAnswerRequest, caller: Caller
+    ) -> wallet_pb2.GetFirstAnswerResponse:
+        request_id = fields.printable_id("request_id", request.request_id)
+        expected = None
+        if request.command_digest:
+            expected = _digest_of_command(request.command_digest)
+
+        def verify_sender(game: str | None, table_id: str | None, sender: str) -> None:
+            if game is not None and table_id is not None:
+                verify_game(caller, game, table_id)
+            elif sender != caller.subject:
+                # What was refused belongs to no table: it is for the process kind that sent it alone.
+                raise refusals.request_unknown(request_id)
+
+        async with self._engine.connect() as connection:
+            return await first_answers.find(connection, request_id, expected, verify_sender)
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest, caller: Caller) -> bytes:
         if len(request.payouts) > STAKES_LIMIT:
@@ -431,9 +454,10 @@ def _stake(
 ) -> commands.PlaceStake:
     """The command of an order. Its digest is the same alone and among others: it may be sent again either way."""
     fields.verify_length(f"{path}.detail", order.detail, STAKE_DETAIL_BYTES_LIMIT)
+    asked = order.command_digest
     return commands.PlaceStake(
         fields.id_of_table(f"{path}.request_id", order.request_id, table_id),
-        digest(order, table_id, round_id),
+        _digest_of_command(asked) if asked else digest(order, table_id, round_id),
         caller.subject,
         table_id,
         epoch,
@@ -441,9 +465,29 @@ def _stake(
         round_id,
         order.account_id,
         order.session_id,
-        fields.positive_amount(f"{path}.amount_cents", order.amount_cents),
+        fields.positive_amount(f"{path}.amount_cents", order.amount_cents, STAKE_LIMIT_CENTS),
         order.detail,
         fields.amount_or_zero("largest_payout_cents", order.largest_payout_cents, PAYOUT_LIMIT_CENTS) or None,
+    )
+
+
+def _digest_of_command(command_digest: bytes) -> bytes:
+    """Returns the digest of a command whose content the game has digested."""
+    fields.verify_length("command_digest", command_digest, COMMAND_DIGEST_BYTES_LIMIT)
+    return b"game:" + command_digest
+
+
+def _stake_to_cancel(stake: wallet_pb2.StakeToCancel) -> commands.StakeToCancel:
+    for field, detail in (
+        ("cancelled_detail", stake.cancelled_detail),
+        ("remaining_detail", stake.remaining_detail),
+    ):
+        fields.verify_length(field, detail, STAKE_DETAIL_BYTES_LIMIT)
+    return commands.StakeToCancel(
+        fields.printable_id("stake_id", stake.stake_id),
+        fields.amount_or_zero("amount_cents", stake.amount_cents, STAKE_LIMIT_CENTS),
+        stake.cancelled_detail,
+        stake.remaining_detail,
     )
 
 

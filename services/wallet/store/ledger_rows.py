@@ -86,11 +86,7 @@ def new_rounds(book: Book) -> list[Sequence[object]]:
 
 def round_additions(book: Book) -> list[Sequence[object]]:
     """Returns additions to existing rounds by columns: number, added stakes and bytes of their details."""
-    added: dict[int, tuple[int, int]] = {}
-    for stake, detail in book.new_stakes:
-        stakes, detail_bytes = added.get(stake.round_no, (0, 0))
-        added[stake.round_no] = stakes + 1, detail_bytes + len(detail)
-    return columns([(no, *more) for no, more in added.items() if no not in book.new_rounds], 3)
+    return columns([(no, *more) for no, more in book.round_growth.items() if no not in book.new_rounds], 3)
 
 
 def fact_rows(book: Book) -> list[bytes]:

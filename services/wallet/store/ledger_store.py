@@ -20,7 +20,7 @@ from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import (
     BuyIn,
-    CancelStake,
+    CancelStakes,
     CashCommand,
     CashOut,
     Command,
@@ -100,6 +100,11 @@ _CHANGE_STAKES = """
 UPDATE stakes SET cancelled_cents = new.cancelled_cents, payout_cents = new.payout_cents, state = new.state
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[]) AS new(no, cancelled_cents, payout_cents, state)
 WHERE stakes.stake_no = new.no
+"""
+_CANCELLATIONS = """
+INSERT INTO stake_cancellations (transfer_no, stake_no, amount_cents, cancelled_detail, remaining_detail, at)
+SELECT new.*, $1
+FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) AS new
 """
 _RAISE_EPOCHS = """
 UPDATE tables SET epoch = new.epoch
@@ -186,7 +191,7 @@ class LedgerStore:
     async def _lock(self, connection: DirectConnection, group: Group) -> None:
         """Takes all locks by one statement, unless stakes must be read first to know the accounts."""
         table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
-        ending = [c for c in group.commands if isinstance(c, CancelStake | RoundEndCommand | CashOut)]
+        ending = [c for c in group.commands if isinstance(c, CancelStakes | RoundEndCommand | CashOut)]
         if ending:
             await self._lock_rows(connection, group.book, table_nos, [])
             await self._read_ends(connection, group, ending)
@@ -252,7 +257,7 @@ class LedgerStore:
         asked = (
             [*(c.request_id for c in commands), *nothing],
             [
-                *(c.round_id if isinstance(c, PlaceStake | CancelStake | RoundEndCommand) else None for c in commands),
+                *(c.round_id if isinstance(c, PlaceStake | CancelStakes | RoundEndCommand) else None for c in commands),
                 *nothing,
             ],
             [*(c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands), *nothing],
@@ -265,7 +270,7 @@ class LedgerStore:
             number, digest, refused, answer, round_no, table_no, round_state, *placed, session_state = row
             numbers.append(number)
             stored.append(None if digest is None else (digest, StoredAnswer(refused, answer)))
-            if round_no is not None and isinstance(command, PlaceStake | CancelStake | RoundEndCommand):
+            if round_no is not None and isinstance(command, PlaceStake | CancelStakes | RoundEndCommand):
                 round_id = command.round_id
                 if round_id not in book.rounds:
                     book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
@@ -300,6 +305,12 @@ class LedgerStore:
         if changed:
             rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed]
             await connection.fetch(_CHANGE_STAKES, *columns(rows, 4))
+        if book.cancellations:
+            taken_back = [
+                (c.transfer_no, c.stake_no, c.amount_cents, c.cancelled_detail, c.remaining_detail)
+                for c in book.cancellations
+            ]
+            await connection.fetch(_CANCELLATIONS, book.now, *columns(taken_back, 5))
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
             await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))

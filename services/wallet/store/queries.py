@@ -1,6 +1,6 @@
 """Reads the ledger: transactions of an account, a session or a round, and rounds with their stakes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -10,10 +10,13 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
+from services.kit.batching import BatchLimits, first_batch
 from services.wallet.model.state import AccountKind, TransferKind
 
-# Stakes on a page. With the longest ids and details they take two thirds of the largest message (G11).
+# Stakes on a page, and about how many bytes they may take with what was taken back of them: a page ends before either
+# limit, but never without a stake (G11).
 STAKES_PAGE_SIZE = 500
+PAGE_BYTES_LIMIT = 3 * 1024 * 1024
 
 _MOVEMENT = """
 SELECT entries.transfer_no, transfers.kind, transfers.at, transfers.request_id, rounds.round_id,
@@ -130,16 +133,27 @@ WHERE rounds.state = 1 AND EXISTS (
 ORDER BY rounds.round_no
 """
 )
+# What is in play of a stake: the rest that its last partial cancellation has left, or all that was placed.
 _STAKES = text("""
 SELECT stakes.stake_no, stakes.round_no, stakes.stake_id, accounts.account_id::text, sessions.session_id::text,
-       stakes.placed_cents, stakes.cancelled_cents, stakes.payout_cents, stakes.state, stakes.detail, stakes.placed_at
+       stakes.placed_cents, stakes.cancelled_cents, stakes.payout_cents, stakes.state,
+       COALESCE(left_in_play.detail, stakes.detail), stakes.placed_at
 FROM stakes
 JOIN accounts ON accounts.account_no = stakes.account_no
 JOIN sessions ON sessions.session_no = stakes.session_no
+LEFT JOIN LATERAL (
+    SELECT remaining_detail AS detail FROM stake_cancellations AS cancelled
+    WHERE cancelled.stake_no = stakes.stake_no AND remaining_detail IS NOT NULL
+    ORDER BY cancelled.transfer_no DESC LIMIT 1
+) AS left_in_play ON stakes.cancelled_cents > 0
 WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:mine AS bigint) IS NULL OR stakes.account_no = :mine)
   AND (stakes.round_no, stakes.stake_no) > (
       COALESCE((SELECT last.round_no FROM stakes AS last WHERE last.stake_no = :after), 0), :after)
 ORDER BY stakes.round_no, stakes.stake_no LIMIT :stakes
+""")
+_CANCELLATIONS = text("""
+SELECT stake_no, transfer_no, at, amount_cents, cancelled_detail
+FROM stake_cancellations WHERE stake_no = ANY(:stake_nos) ORDER BY stake_no, transfer_no
 """)
 _HIGHEST = 2**63 - 1
 # A transfer writes at most four entries for one account.
@@ -271,35 +285,43 @@ async def add_stakes(
     """Fills in a page of stakes, all or one account's; returns the one after which the next page begins."""
     by_no = dict(rounds)
     values = {"round_nos": list(by_no), "mine": own_account_no, "after": after or 0, "stakes": size + 1}
-    last: int | None = None
-    for position, (
-        stake_no,
-        round_no,
-        stake_id,
-        account_id,
-        session_id,
-        placed,
-        cancelled,
-        payout,
-        state,
-        detail,
-        at,
-    ) in enumerate(await connection.execute(_STAKES, values)):
-        if position == size:
-            return last
-        last = stake_no
-        stake = by_no[round_no].stakes.add(
-            stake_id=stake_id,
-            account_id=account_id,
-            session_id=session_id,
-            placed_cents=placed,
-            cancelled_cents=cancelled,
-            payout_cents=payout,
-            state=state,
-            detail=detail,
-        )
-        stake.placed_at.FromDatetime(at)
-    return None
+    rows = (await connection.execute(_STAKES, values)).all()
+    cancellations = await _cancellations(connection, [row[0] for row in rows if row[6]])
+    found = [(row[0], row[1], _stake(row, cancellations.get(row[0], ()))) for row in rows]
+    count = first_batch(found, lambda each: each[2].ByteSize(), BatchLimits(items=size, weight=PAGE_BYTES_LIMIT))
+    for _, round_no, stake in found[:count]:
+        by_no[round_no].stakes.append(stake)
+    return found[count - 1][0] if count < len(found) else None
+
+
+async def _cancellations(connection: AsyncConnection, stake_nos: list[int]) -> dict[int, list[Sequence[Any]]]:
+    """Reads what was taken back of stakes, by their numbers."""
+    found: dict[int, list[Sequence[Any]]] = {}
+    if stake_nos:
+        for row in await connection.execute(_CANCELLATIONS, {"stake_nos": stake_nos}):
+            found.setdefault(row[0], []).append(row)
+    return found
+
+
+def _stake(row: Sequence[Any], cancellations: Iterable[Sequence[Any]]) -> types_pb2.Stake:
+    _, _, stake_id, account_id, session_id, placed, cancelled, payout, state, detail, at = row
+    stake = types_pb2.Stake(
+        stake_id=stake_id,
+        account_id=account_id,
+        session_id=session_id,
+        placed_cents=placed,
+        cancelled_cents=cancelled,
+        payout_cents=payout,
+        state=state,
+        detail=detail,
+    )
+    stake.placed_at.FromDatetime(at)
+    for _, transfer_no, cancelled_at, cents, cancelled_detail in cancellations:
+        # All that was left of the stake then is what it still says.
+        bets = detail if cancelled_detail is None else cancelled_detail
+        taken_back = stake.cancellations.add(transfer_id=transfer_no, amount_cents=cents, detail=bets)
+        taken_back.cancelled_at.FromDatetime(cancelled_at)
+    return stake
 
 
 def _round(row: Sequence[Any]) -> wallet_pb2.Round:

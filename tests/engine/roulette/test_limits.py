@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from feltro.roulette.v1 import roulette_pb2
+from services.kit.round_limits import STAKE_LIMIT_CENTS
 from services.kit.table.refusals import TableRefused
 from services.roulette.engine import Bets
 from services.roulette.game import RouletteRules
+from services.roulette.specific_rules import MINIMUM_LIMIT_CENTS
+from services.wallet.server.wallet_service import PAYOUT_LIMIT_CENTS, STAKE_DETAIL_BYTES_LIMIT
 from tests.engine.roulette.tables import WHEELS, place, refusal, request, rule_marks, table
 
 AT_THE_CEILINGS = {
@@ -110,7 +114,7 @@ def test_g9_the_others_remain_valid_when_a_stake_is_removed() -> None:
 
     for removed in stakes:
         others = [stake for stake in stakes if stake is not removed]
-        remaining = rules.remove(felt or {}, removed)
+        remaining = rules.take(felt or {}, removed)
         assert remaining == rules.add(rules.add(None, others[1]), others[0])
 
 
@@ -212,7 +216,7 @@ def test_g12_a_request_is_accepted_as_a_whole_or_not_at_all() -> None:
 
 
 def cancel(rules: RouletteRules, on_felt: Bets, chips: dict[str, int]) -> Bets | None:
-    return rules.remove(on_felt, rules.read_cancel_request(request(chips)))
+    return rules.take(on_felt, rules.read_cancel_request(request(chips)))
 
 
 def test_bets_can_be_cancelled_in_parts() -> None:
@@ -259,7 +263,7 @@ def test_the_engine_refuses_amounts_that_are_not_positive(cents: int) -> None:
     rules = table()
     on_felt = place(rules, {"17": 300})
 
-    for step, reason in ((rules.add, "BELOW_MINIMUM"), (rules.remove, "INVALID")):
+    for step, reason in ((rules.add, "BELOW_MINIMUM"), (rules.take, "INVALID")):
         with pytest.raises(TableRefused) as refused:
             step(on_felt, {"17": cents})
         assert refused.value.reason == reason
@@ -311,3 +315,60 @@ def test_sums_beyond_an_int64_are_refused_and_do_not_wrap() -> None:
     with pytest.raises(TableRefused) as refused:
         rules.add(None, rules.read_place_request(request({"17": 2**63 - 1}) * 200))
     assert refused.value.facts["amount_cents"] == str((2**63 - 1) * 200)
+
+
+# -- what the ledger takes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize("wheel", WHEELS)
+@pytest.mark.parametrize("minimum_cents", [1, 99, 100, MINIMUM_LIMIT_CENTS - 1, MINIMUM_LIMIT_CENTS])
+def test_g11_the_ledger_takes_whatever_the_published_limits_allow(wheel: str, minimum_cents: int) -> None:
+    """Every place's maximum can be bet alone and with all others, in one stake, and whatever it wins can be paid."""
+    rules = table(wheel, minimum_cents=minimum_cents)
+    maxima = {place.place: place.maximum_cents for place in rules.layout().places}
+    for name, cents in maxima.items():
+        assert place(rules, {name: cents}) == {name: cents}
+    bets = place(rules, maxima)
+    assert rules.total_cents(bets) == rules.largest_stake_cents <= STAKE_LIMIT_CENTS
+    assert len(rules.bets_message(bets).SerializeToString()) <= STAKE_DETAIL_BYTES_LIMIT
+    assert max(rules.payout_cents(outcome, bets) for outcome in rules.outcomes) <= PAYOUT_LIMIT_CENTS
+
+
+@pytest.mark.rule("804/2015:11.a.viii")
+@pytest.mark.parametrize(("minimum_cents", "times"), [(101, 3), (99, 7), (101, 720)])
+def test_t7_the_published_maximum_of_doubles_can_be_reached(minimum_cents: int, times: int) -> None:
+    rules = table("AMERICAN_37", minimum_cents=minimum_cents, maxima={"DOUBLE_DOZEN": times})
+    (published,) = [place for place in rules.layout().places if place.place == "double-dozen-1-2"]
+    assert published.maximum_cents == minimum_cents * times // 2 * 2
+    assert place(rules, {"double-dozen-1-2": published.maximum_cents})
+    above = refusal(rules, {"double-dozen-1-2": published.maximum_cents + 2})
+    assert above.reason == "ABOVE_MAXIMUM"
+    # Step by step as well.
+    one_by_one = place(rules, {"double-dozen-1-2": published.maximum_cents - published.minimum_cents})
+    assert place(rules, {"double-dozen-1-2": published.minimum_cents}, one_by_one) == {
+        "double-dozen-1-2": published.maximum_cents
+    }
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize(
+    "chips",
+    [
+        [("red", 2**63 - 1)],
+        [("voisins", 2**63 - 1)],
+        [("final-7", 2**62), ("final-7", 2**62)],
+        [("red", 2**63 - 1), ("red", 2**63 - 1)],
+        [("double-dozen-1-2", 2**63 - 2), ("double-column-1-2", 2**63 - 2)],
+        [("red", 2**63 - 1), ("black", 2**63 - 1), ("voisins", 2**63 - 1)],
+    ],
+)
+def test_g11_amounts_that_no_message_holds_together_are_refused(chips: list[tuple[str, int]]) -> None:
+    bets = [roulette_pb2.Bet(place=name, amount_cents=cents) for name, cents in chips]
+    rules = table(call_bets=True, minimum_cents=MINIMUM_LIMIT_CENTS)
+    with pytest.raises(TableRefused) as placed:
+        rules.add(None, rules.read_place_request(bets))
+    assert placed.value.reason == "ABOVE_MAXIMUM"
+    with pytest.raises(TableRefused) as cancelled:
+        rules.take({"red": 100}, rules.read_cancel_request(bets))
+    assert cancelled.value.reason == "NOT_ON_FELT"

@@ -161,8 +161,8 @@ def test_removing_added_bets_restores_the_felt(drawn: tuple[RouletteRules, list[
     before = dict(on_felt)
 
     both = rules.add(on_felt, added)
-    assert rules.remove(both, added) == on_felt == before
-    assert rules.remove(both, both) is None
+    assert rules.take(both, added) == on_felt == before
+    assert rules.take(both, both) is None
     assert rules.total_cents(both) == rules.total_cents(on_felt) + rules.total_cents(added) == sum(both.values())
 
 
@@ -242,7 +242,7 @@ def test_no_sequence_of_bets_and_cancellations_breaks_the_limits(actions: list[t
             if action == "add":
                 felt = rules.add(felt, rules.read_place_request(request(chips)))
             else:
-                felt = rules.remove(felt or {}, rules.read_cancel_request(request(chips)))
+                felt = rules.take(felt or {}, rules.read_cancel_request(request(chips)))
         except TableRefused:
             assert (felt or {}) == before
             continue

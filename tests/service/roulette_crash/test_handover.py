@@ -12,7 +12,7 @@ from random import Random
 import asyncpg
 import pytest
 
-from services.kit.table.live.closing import ALL_BETS_CANCELLED
+from services.kit.table.live.closing import NO_BETS_LEFT
 from tests.service.roulette_crash import verification
 from tests.service.roulette_crash.crash_run import CrashRun, start_crash_run
 from tests.service.roulette_crash.heartbeats import HeartbeatLog
@@ -97,14 +97,14 @@ async def _stop(crash_run: CrashRun, name: str, other: str, measured: Measured) 
     """SIGTERM: tables move between rounds, and no round becomes void."""
     processes = crash_run.processes
     async with verification.connected(processes.journal_url) as journal:
-        voids = await journal.fetch(_VOIDS, ALL_BETS_CANCELLED)
+        voids = await journal.fetch(_VOIDS, NO_BETS_LEFT)
         began = time.monotonic()
         status = await processes.stop(name)
         assert status == 0, f"ended with {status}"
         measured.handed_over_s.append(time.monotonic() - began)
         crash_run.report(f"{name} has stopped")
         await _all_at(crash_run, other)
-        assert await journal.fetch(_VOIDS, ALL_BETS_CANCELLED) == voids
+        assert await journal.fetch(_VOIDS, NO_BETS_LEFT) == voids
     processes.start(name)
     await processes.replicas[int(name[-1])].ready()
 

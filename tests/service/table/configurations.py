@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
@@ -28,15 +28,22 @@ class ManualClock:
         return self.at
 
 
+class _AnyBets:
+    """Rules of which nothing is asked but the largest stake."""
+
+    largest_stake_cents = 1_000
+
+
 class EvenSeatsGame:
     """A game whose one rule is that the number of seats is even."""
 
     name = "roulette"
+    plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Any, Any]:
         if configuration.seats % 2:
             raise rule_violated("seats", "even", "0/2015:1", "Seats come in pairs.")
-        return None  # type: ignore[return-value]
+        return cast("Rules[Any, Any]", _AnyBets())
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
         return f"{configuration.name.pt} ({language})"

@@ -173,13 +173,13 @@ class InProcessWallet:
         return order.request_id
 
     async def cancel(self, seat: Seat, round_id: str, stake_id: str, cents: int = 0) -> None:
-        request = wallet_pb2.CancelStakeRequest(
+        request = wallet_pb2.CancelStakesRequest(
             request_id=str(uuid4()),
             round=round_ref(seat.table_id, round_id),
-            stake_id=stake_id,
-            amount_cents=cents,
+            account_id=seat.account_id,
+            stakes=[wallet_pb2.StakeToCancel(stake_id=stake_id, amount_cents=cents)],
         )
-        await self.wallet_service.cancel_stake(request, GAME)
+        await self.wallet_service.cancel_stakes(request, GAME)
 
     async def settle(
         self,

@@ -179,12 +179,22 @@ class LedgerWriter:
     async def cancel(self, session: Session, round_no: int, stake_no: int, cents: int) -> None:
         account_no = session.player.no
         legs = [Leg(account_no, LOCKED, -cents, session.no), Leg(account_no, FREE, cents, session.no)]
-        await self.transfer(TransferKind.STAKE_CANCELLED, session.player.mode, legs, round_no=round_no)
+        number, _ = await self.transfer(TransferKind.STAKE_CANCELLED, session.player.mode, legs, round_no=round_no)
+        await self.take_back(number, stake_no, cents)
         await self.connection.execute(
             "UPDATE stakes SET cancelled_cents = cancelled_cents + $2,"
             " state = CASE WHEN cancelled_cents + $2 = placed_cents THEN 2 ELSE 1 END WHERE stake_no = $1",
             stake_no,
             cents,
+        )
+
+    async def take_back(self, transfer_no: int, stake_no: int, cents: int) -> None:
+        await self.connection.execute(
+            "INSERT INTO stake_cancellations (transfer_no, stake_no, amount_cents, at) VALUES ($1, $2, $3, $4)",
+            transfer_no,
+            stake_no,
+            cents,
+            AT,
         )
 
     async def settle(self, table: Table, round_no: int, payouts: dict[int, int]) -> int:

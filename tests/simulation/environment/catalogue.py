@@ -23,6 +23,7 @@ def configuration(
     window_ms: int = 5_000,
     result_shown_ms: int = 500,
     minimum_cents: int = 100,
+    call_bets: bool = False,
     cancel_forbidden: bool = False,
     seats: int = 20,
     wheel: roulette_pb2.Wheel.ValueType | None = None,
@@ -38,7 +39,10 @@ def configuration(
         cancel_forbidden=cancel_forbidden,
         seats=seats,
     )
-    made.rules.Pack(roulette_pb2.SpecificRules(wheel=wheel or WHEELS[regulation], minimum_cents=minimum_cents))
+    rules = roulette_pb2.SpecificRules(
+        wheel=wheel or WHEELS[regulation], minimum_cents=minimum_cents, call_bets=call_bets
+    )
+    made.rules.Pack(rules)
     return made
 
 

@@ -101,7 +101,9 @@ class DurabilityChecker:
 
     def _check_cancelled(self, cancelled: events_pb2.BetsCancelled) -> None:
         stored = self._wallet.stakes.get(cancelled.stake_id)
-        if stored is None or stored.stake.state is not StakeState.CANCELLED:
+        taken_back = [] if stored is None else [each.amount_cents for each, _ in stored.cancellations]
+        whole = stored is not None and stored.stake.state is StakeState.CANCELLED
+        if cancelled.amount_cents not in taken_back or (not cancelled.remaining_cents and not whole):
             self.report("G5", f"{cancelled.stake_id} was published as cancelled and is not so in the wallet")
 
     def _check_drawn(self, drawn: events_pb2.OutcomeDrawn) -> None:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, Ending, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.history import RoundRecord
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
 
@@ -145,11 +146,10 @@ class InMemoryJournal:
             return list(entries.drawn.stakes)
         return [] if entries.ended is None else list(entries.ended.returned_stakes)
 
-    def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        for stake in self.stakes_of(round_id):
-            if (stake.player_id, stake.request_id) == (player_id, request_id):
-                return stake
-        return None
+    def record(self, round_id: str) -> RoundRecord | None:
+        """Returns everything about a round."""
+        entries = self.rounds.get(round_id)
+        return None if entries is None else RoundRecord(entries.opened, entries.drawn, entries.ended)
 
 
 class ReplicaJournal:
@@ -194,7 +194,5 @@ class ReplicaJournal:
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         return await self._call("last_bets", lambda: self._journal.last_bets(table_id, player_id), table_id)
 
-    async def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        return await self._call(
-            "find_stake", lambda: self._journal.find_stake(round_id, player_id, request_id), round_id
-        )
+    async def read_round(self, round_id: str) -> RoundRecord | None:
+        return await self._call("read_round", lambda: self._journal.record(round_id), round_id)

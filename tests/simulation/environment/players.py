@@ -119,7 +119,7 @@ class Player:
         return command, lambda: self._send(command, lambda owner: owner.service.repeat_bets(request, self.caller))
 
     def prepare_cancel(self, round_id: str, bets: dict[str, int] | None = None) -> tuple[Command, SendCommand]:
-        command = self._command("cancel", round_id)
+        command = self._command("cancel", round_id, sum((bets or {}).values()))
         request = roulette_pb2.CancelBetsRequest(
             request_id=command.request_id, table_id=self.table_id, round_id=round_id, bets=_bets(bets or {})
         )

@@ -12,11 +12,13 @@ from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
+from services.kit.table.server.bet_commands import BetCommands
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame
 from services.roulette.service import RouletteService
 from tests.simulation.environment.event_stream import ReplicaEventStream
 from tests.simulation.environment.journal import ReplicaJournal
+from tests.simulation.environment.network import SimulationEnded
 from tests.simulation.environment.virtual_time import Process
 from tests.simulation.environment.wallet_channel import wallet_client
 
@@ -42,10 +44,11 @@ class Replica:
         self._world = world
         events = ReplicaEventStream(self.process, world.network, world.events, world.durability.check_event)
         journal = ReplicaJournal(self.process, world.network, world.journal)
+        wallet = wallet_client(self.process, world.network, world.wallet)
         dependencies: RuntimeDependencies[Bets, Outcome] = RuntimeDependencies(
             game=RouletteGame(),
             catalogue=world.catalogue,
-            wallet=wallet_client(self.process, world.network, world.wallet),
+            wallet=wallet,
             journal=journal,
             randomness=Randomness(world.entropy),
             clock=world.loop,
@@ -55,7 +58,7 @@ class Replica:
         self.registry: TableRegistry[Bets, Outcome] = TableRegistry(
             dependencies, world.catalogue.placement_ids, _no_address
         )
-        self.service = RouletteService(self.registry, journal)
+        self.service = RouletteService(BetCommands(self.registry, journal, wallet, journal.read_round))
         self.owned_tables: OwnedTables[Bets, Outcome] = self.registry.open_group(placement_id)
 
     def start(self) -> None:
@@ -68,6 +71,9 @@ class Replica:
         except StaleOwner:
             reason = "another process owns the placement"
             self.superseded = True
+        except SimulationEnded:
+            # A former owner that has not noticed it yet may ask something at any time.
+            reason = "the simulation has ended"
         except Exception as failed:  # noqa: BLE001 - whatever it was, placement goes on
             reason = f"{type(failed).__name__}: {failed}"
             self._world.durability.report("G9", f"{self.process.name} could not go on: {reason}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -18,7 +19,7 @@ from services.kit.clock import Clock
 from services.kit.rpc.status import status_from
 from services.kit.wire_format import timestamp
 from services.wallet.ledger import commands
-from services.wallet.ledger.book import Book, Entry, Movement
+from services.wallet.ledger.book import Book, Entry, Movement, StakeCancellation
 from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import inactivity, refusals
@@ -61,6 +62,20 @@ class StoredStake:
     stake: Stake
     detail: bytes
     placed_at: datetime
+    cancellations: list[tuple[StakeCancellation, datetime]] = field(default_factory=list)
+
+    def detail_after(self, transfer_no: float) -> bytes:
+        """Returns the bets that were in play after a transfer."""
+        rest = self.detail
+        for cancellation, _ in self.cancellations:
+            if cancellation.transfer_no <= transfer_no and cancellation.remaining_detail is not None:
+                rest = cancellation.remaining_detail
+        return rest
+
+    def cents_after(self, transfer_no: float) -> int:
+        """Returns how much was in play after a transfer."""
+        taken = (each.amount_cents for each, _ in self.cancellations if each.transfer_no <= transfer_no)
+        return self.stake.placed_cents - sum(taken)
 
 
 @dataclass(slots=True)
@@ -115,7 +130,8 @@ class InMemoryWallet:
         return {
             "OpenTable": (wallet_pb2.OpenTableRequest.FromString, self._open_table),
             "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, GAME))),
-            "CancelStake": (wallet_pb2.CancelStakeRequest.FromString, lambda r: _run(service.cancel_stake(r, GAME))),
+            "CancelStakes": (wallet_pb2.CancelStakesRequest.FromString, lambda r: _run(service.cancel_stakes(r, GAME))),
+            "GetFirstAnswer": (wallet_pb2.GetFirstAnswerRequest.FromString, self._get_first_answer),
             "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, GAME))),
             "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, GAME))),
             "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
@@ -166,6 +182,9 @@ class InMemoryWallet:
             self.rounds[round_.round_id] = StoredRound(round_, now)
         for stake, detail in book.new_stakes:
             self.stakes[stake.stake_id] = StoredStake(stake, detail, now)
+        by_no = {stored.stake.no: stored for stored in self.stakes.values()} if book.cancellations else {}
+        for cancellation in book.cancellations:
+            by_no[cancellation.stake_no].cancellations.append((cancellation, now))
         for ending in book.endings:
             stored = self.rounds[ending.round.round_id]
             stored.ended_at, stored.void_reason, stored.outcome = now, ending.void_reason or "", ending.outcome or b""
@@ -180,9 +199,17 @@ class InMemoryWallet:
             book.tables_with_raised_epoch,
             book.changed_sessions,
             book.transfers,
+            book.round_growth,
         ):
             cast("dict[Any, Any]", written).clear()
-        for appended in (book.new_stakes, book.endings, book.movements, book.postings, book.notices):
+        for appended in (
+            book.new_stakes,
+            book.cancellations,
+            book.endings,
+            book.movements,
+            book.postings,
+            book.notices,
+        ):
             cast("list[Any]", appended).clear()
         # As in the database, where the store reads open stakes only.
         book.stakes = {stake_id: stake for stake_id, stake in book.stakes.items() if stake.state is StakeState.OPEN}
@@ -285,6 +312,7 @@ class InMemoryWallet:
 
     def _stake_message(self, known: StoredStake) -> types_pb2.Stake:
         stake = known.stake
+        detail = known.detail_after(math.inf)
         return types_pb2.Stake(
             stake_id=stake.stake_id,
             account_id=self.book.accounts[stake.account_no].account_id,
@@ -293,9 +321,59 @@ class InMemoryWallet:
             cancelled_cents=stake.cancelled_cents,
             payout_cents=stake.payout_cents,
             state=types_pb2.StakeState.ValueType(stake.state),
-            detail=known.detail,
+            detail=detail,
             placed_at=timestamp(known.placed_at),
+            cancellations=[
+                types_pb2.Cancellation(
+                    transfer_id=cancellation.transfer_no,
+                    cancelled_at=timestamp(at),
+                    amount_cents=cancellation.amount_cents,
+                    detail=detail if cancellation.cancelled_detail is None else cancellation.cancelled_detail,
+                )
+                for cancellation, at in known.cancellations
+            ],
         )
+
+    def _get_first_answer(self, request: wallet_pb2.GetFirstAnswerRequest) -> wallet_pb2.GetFirstAnswerResponse:
+        known = self.requests.get(request.request_id)
+        if known is None:
+            raise refusals.request_unknown(request.request_id)
+        digest, answer = known
+        if request.command_digest and digest != b"game:" + request.command_digest:
+            raise refusals.request_reused(request.request_id)
+        stored = answer.unwrap()
+        response = wallet_pb2.GetFirstAnswerResponse()
+        placed = self.stakes.get(request.request_id)
+        if placed is not None:
+            response.placed.CopyFrom(wallet_pb2.PlaceStakeResponse.FromString(stored).placed)
+            response.amount_cents, response.detail = placed.stake.placed_cents, placed.detail
+            self._add_in_play(response, placed.stake, placed.stake.no)
+        elif request.request_id.endswith(":settle"):
+            response.settled.ParseFromString(stored)
+        elif request.request_id.endswith(":void"):
+            response.voided.ParseFromString(stored)
+        else:
+            response.cancelled.ParseFromString(stored)
+            transfer_no = response.cancelled.transfer_id
+            for each in self.stakes.values():
+                for cancellation, _ in each.cancellations:
+                    if cancellation.transfer_no == transfer_no:
+                        response.cancelled_parts.add(
+                            stake_id=each.stake.stake_id, amount_cents=cancellation.amount_cents
+                        )
+                        placed = each
+            assert placed is not None
+            self._add_in_play(response, placed.stake, transfer_no)
+        return response
+
+    def _add_in_play(self, response: wallet_pb2.GetFirstAnswerResponse, stake: Stake, transfer_no: int) -> None:
+        """Adds what the stake's account had in play in its round after a transfer."""
+        (response.round_id,) = (r for r, stored in self.rounds.items() if stored.round.no == stake.round_no)
+        response.table_id = self.book.tables[self.rounds[response.round_id].round.table_no].table_id
+        for each in self.stakes_of(response.round_id):
+            other, cents = each.stake, each.cents_after(transfer_no)
+            if other.account_no == stake.account_no and other.no <= transfer_no and cents:
+                response.in_play.add(stake_id=other.stake_id, amount_cents=cents, detail=each.detail_after(transfer_no))
 
     def _list_transactions(self, request: wallet_pb2.ListTransactionsRequest) -> wallet_pb2.ListTransactionsResponse:
         if request.round_id not in self.rounds:

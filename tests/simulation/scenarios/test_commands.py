@@ -138,3 +138,19 @@ def test_a_refused_demo_refill_stops_no_other_player() -> None:
         assert scenario.world.current_owners[TABLE_ID].process.name == "mesa#1"
 
     Scenario(demo=True).run(script)
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.parametrize(
+    "bets", [{"voisins": 2**63 - 1}, {"red": 2**63 - 1}, {"red": 2**62, "final-7": 2**62, "black": 2**62}]
+)
+def test_g11_bets_beyond_any_message_are_refused_like_any_that_are_too_high(bets: dict[str, int]) -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        assert refusal_reason(await ana.bet(round_id, bets)) == "ABOVE_MAXIMUM"
+        placed_stake(await ana.bet(round_id, {"red": 100}))
+        assert refusal_reason(await ana.cancel_bets(round_id, bets)) == "NOT_ON_FELT"
+        assert scenario.stakes(round_id) == [(100, StakeState.OPEN)]
+
+    Scenario(call_bets=True, minimum_cents=1).run(script)

@@ -60,8 +60,8 @@ def test_g11_placing_and_cancelling_endlessly_exhausts_only_that_players_limit()
 
 @pytest.mark.guarantee("G11")
 @pytest.mark.guarantee("G12")
-def test_g12_a_partial_cancellation_without_room_for_the_rest_changes_nothing() -> None:
-    """A part is cancelled by placing the rest as one more stake: without room it is refused before it begins."""
+def test_g12_a_partial_cancellation_without_room_for_its_record_changes_nothing() -> None:
+    """A part that is taken back is recorded like one more stake: without room it is refused before it begins."""
 
     async def script(scenario: Scenario) -> None:
         (ana,) = await scenario.open_table("ana")

@@ -10,7 +10,7 @@ import pytest
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import DrawTrigger, Ending
-from services.kit.table.live.closing import ALL_BETS_CANCELLED, HANDOVER_DRAW_TIMEOUT_S
+from services.kit.table.live.closing import HANDOVER_DRAW_TIMEOUT_S, NO_BETS_LEFT
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import (
     STARTING_CENTS,
@@ -84,10 +84,71 @@ def test_no_ball_is_launched_when_every_bet_was_cancelled() -> None:
             written = scenario.round_entries(round_id)
             assert written.drawn is None
             assert written.ended is not None
-            assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, ALL_BETS_CANCELLED)
+            assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, NO_BETS_LEFT)
             assert scenario.free_cents(player.player_id) == STARTING_CENTS
             assert not scenario.published("outcome_drawn", player.table_id)
         assert not scenario.world.wallet.running_sessions(ana.table_id)
+
+    Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4")
+def test_no_ball_is_launched_beside_a_bet_that_is_refused() -> None:
+    """The spin waits for what was clicked before it, and then there is no bet."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana", cents=100)
+        round_id = await ana.wait_for_open_round()
+        scenario.set_deliveries(PlaceStakes=Delivery(request_delay_s=0.5))
+        betting = asyncio.create_task(ana.bet(round_id, {"red": 500}))
+        await asyncio.sleep(0.1)
+        assert refusal_reason(await ana.spin(round_id)) == "NOTHING_STAKED"
+        assert refusal_reason(await betting) == "INSUFFICIENT_FUNDS"
+        # The round goes on, and takes another bet.
+        placed_stake(await ana.bet(round_id, {"red": 100}))
+        assert isinstance(await ana.spin(round_id), roulette_pb2.SpinResponse)
+
+    Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4")
+def test_no_ball_is_launched_beside_a_bet_that_is_taken_back() -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        scenario.set_deliveries(CancelStakes=Delivery(request_delay_s=0.5))
+        taking_back = asyncio.create_task(ana.cancel_bets(round_id))
+        await asyncio.sleep(0.1)
+        assert refusal_reason(await ana.spin(round_id)) == "NOTHING_STAKED"
+        assert not refusal_reason(await taking_back)
+
+    Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.parametrize("taken_back", [True, False], ids=["taken back", "refused"])
+def test_the_platform_launches_no_ball_when_the_last_bet_goes(*, taken_back: bool) -> None:
+    """The player leaves while the wallet is being asked for their only bet: the round is void without a draw."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana", cents=1_000)
+        round_id = await ana.wait_for_open_round()
+        if taken_back:
+            placed_stake(await ana.bet(round_id, {"red": 500}))
+        slow = Delivery(request_delay_s=0.5)
+        scenario.set_deliveries(CancelStakes=slow, PlaceStakes=slow)
+        command = ana.cancel_bets(round_id) if taken_back else ana.bet(round_id, {"red": 5_000})
+        under_way = asyncio.create_task(command)
+        await asyncio.sleep(0.1)
+        ana.leave()
+        assert bool(refusal_reason(await under_way)) != taken_back
+        await asyncio.sleep(2.0)
+        written = scenario.round_entries(round_id)
+        assert written.drawn is None
+        assert written.ended is not None
+        assert (written.ended.ending, written.ended.void_reason) == (Ending.VOID, NO_BETS_LEFT)
+        assert scenario.free_cents("ana") == 1_000
 
     Scenario(individual=True).run(script)
 

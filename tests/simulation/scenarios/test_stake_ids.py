@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from services.wallet.model.state import StakeState
+from feltro.roulette.v1 import roulette_pb2
 from tests.simulation.scenario import Scenario, placed_stake, refusal_reason
 
 
@@ -27,23 +27,29 @@ def test_events_carry_the_stake_id_of_the_answer() -> None:
     Scenario().run(script)
 
 
-def test_a_partial_cancellation_names_the_cancelled_stake_and_the_new_one() -> None:
+def test_a_stake_of_which_a_part_is_taken_back_keeps_its_id() -> None:
     async def script(scenario: Scenario) -> None:
         (ana,) = await scenario.open_table("ana")
         round_id = await ana.wait_for_open_round()
         stake_id = placed_stake(await ana.bet(round_id, {"red": 500})).stake_id
-        assert not refusal_reason(await ana.cancel_bets(round_id, {"red": 200}))
+        answer = await ana.cancel_bets(round_id, {"red": 200})
+        assert isinstance(answer, roulette_pb2.CancelBetsResponse)
+        (reduced,) = answer.reduced_stakes
+        assert (reduced.stake_id, reduced.amount_cents, not answer.cancelled_stake_ids) == (stake_id, 300, True)
         await asyncio.sleep(0.1)
         (cancelled,) = scenario.published("bets_cancelled")
-        assert (cancelled.stake_id, cancelled.amount_cents) == (stake_id, 500)
-        _, placed = scenario.published("bets_placed")
-        (remaining,) = [
-            stored.stake
-            for stored in scenario.world.wallet.stakes_of(round_id)
-            if stored.stake.state is StakeState.OPEN
-        ]
-        assert (placed.stake_id, placed.amount_cents) == (remaining.stake_id, 300)
-        assert placed.stake_id != stake_id
+        assert (cancelled.stake_id, cancelled.amount_cents, cancelled.remaining_cents) == (stake_id, 200, 300)
+        remaining = roulette_pb2.Bets()
+        assert cancelled.remaining_bets.Unpack(remaining)
+        assert remaining == reduced.bets
+        # Nothing is placed anew.
+        assert len(scenario.published("bets_placed")) == 1
+        (stored,) = scenario.world.wallet.stakes_of(round_id)
+        assert (stored.stake.stake_id, stored.stake.open_cents) == (stake_id, 300)
+        assert not refusal_reason(await ana.cancel_bets(round_id))
+        await asyncio.sleep(0.1)
+        _, rest = scenario.published("bets_cancelled")
+        assert (rest.stake_id, rest.amount_cents, rest.HasField("remaining_bets")) == (stake_id, 300, False)
 
     Scenario().run(script)
 
@@ -61,10 +67,11 @@ def test_g7_a_stake_id_shows_others_neither_its_player_nor_a_refused_bet() -> No
         await asyncio.sleep(0.1)
         stake_ids = [event.stake_id for event in scenario.published("bets_placed")]
         assert len(set(stake_ids)) == 2
-        assert all(re.fullmatch(rf"{re.escape(round_id)}:[0-9a-f]{{16}}", stake_id) for stake_id in stake_ids)
+        assert all(re.fullmatch(r"[0-9a-f]{32}", stake_id) for stake_id in stake_ids)
         secrets = [
             *(command.request_id for command in scenario.world.commands),
             *(session.session_id for session in scenario.world.wallet.running_sessions(ana.table_id)),
+            *scenario.world.wallet.accounts,
         ]
         assert not any(secret in stake_id for secret in secrets for stake_id in stake_ids)
 

@@ -44,7 +44,7 @@ def failing(scenario: Scenario, method: str, for_s: float, about: str = "") -> C
 
 @pytest.mark.guarantee("G3", "G4", "G9")
 @pytest.mark.parametrize("individual", [False, True])
-@pytest.mark.parametrize("method", ["PlaceStakes", "CancelStake", "SettleRound"])
+@pytest.mark.parametrize("method", ["PlaceStakes", "CancelStakes", "SettleRound"])
 def test_g9_faults_that_pass_in_time_end_no_round(method: str, *, individual: bool) -> None:
     async def script(scenario: Scenario) -> None:
         (ana,) = await scenario.open_table("ana")
@@ -118,7 +118,7 @@ def test_g4_a_round_with_an_uncertain_stake_is_not_drawn() -> None:
         placed_stake(await ana.bet(round_id, {"red": 500}))
         placed_stake(await ana.bet(round_id, {"17": 100}))
         placed_stake(await rui.bet(other, {"black": 300}))
-        failing(scenario, "CancelStake", math.inf)
+        failing(scenario, "CancelStakes", math.inf)
         await ana.cancel_bets(round_id, {"17": 100})
         await asyncio.sleep(FAULTS_TOLERATED_S + 10.0)
         entries = scenario.round_entries(round_id)

@@ -5,7 +5,7 @@ import { inLanguage } from "./language";
 /** As the platform writes them; some are followed by what a program reported. */
 const FAULT = "a fault of the platform";
 const SOURCE_FAILED = "the source of randomness failed its health test";
-const EMPTIED = "every bet was taken back";
+const EMPTIED = "no bet was left";
 const SWITCH_UNKNOWN = "It is not known yet whether all games are switched off.";
 
 const PLATFORM_REASONS: readonly [begins: string, words: LocalizedText][] = [

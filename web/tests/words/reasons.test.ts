@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 const REASONS = [
   "a fault of the platform",
   "the source of randomness failed its health test",
-  "every bet was taken back",
+  "no bet was left",
   "It is not known yet whether all games are switched off.",
 ];
 const KIT = new URL("../../../services/kit/", import.meta.url);
@@ -51,6 +51,6 @@ describe("a reason", () => {
     const phrase = { pt: "Ocorreu um erro", en: "An error" };
     const emptied = { pt: "Tudo foi retirado", en: "Everything was taken back" };
     expect(reasons.voidText({ reason: "a fault of the platform", phrase }, emptied)).toBe(phrase);
-    expect(reasons.voidText({ reason: "every bet was taken back", phrase }, emptied)).toBe(emptied);
+    expect(reasons.voidText({ reason: "no bet was left", phrase }, emptied)).toBe(emptied);
   });
 });

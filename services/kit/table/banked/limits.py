@@ -39,24 +39,24 @@ class RoundLimits:
         self._total = _Count()
         self._by_player: dict[str, _Count] = {}
 
-    def verify_room(self, player_id: str, detail_bytes: int) -> None:
-        """Refuses one more stake of this player if it would be too many."""
+    def verify_room(self, player_id: str, detail_bytes: int, stakes: int = 1) -> None:
+        """Refuses more stakes of this player, or parts of stakes that are taken back, if they would be too many."""
         own = self._by_player.get(player_id, _Count())
-        if own.stakes >= self.stakes_per_player:
+        if own.stakes + stakes > self.stakes_per_player:
             raise self._too_many(self.stakes_per_player)
         if own.detail_bytes + detail_bytes > self.detail_bytes_per_player:
             raise self._too_many(self.detail_bytes_per_player)
         if player_id not in self._by_player and len(self._by_player) >= PLAYERS_LIMIT:
             raise self._full(PLAYERS_LIMIT)
-        if self._total.stakes >= STAKES_LIMIT:
+        if self._total.stakes + stakes > STAKES_LIMIT:
             raise self._full(STAKES_LIMIT)
         if self._total.detail_bytes + detail_bytes > DETAIL_BYTES_LIMIT:
             raise self._full(DETAIL_BYTES_LIMIT)
 
-    def count_stake(self, player_id: str, detail_bytes: int) -> None:
-        """Counts a stake that was placed."""
+    def count_stakes(self, player_id: str, detail_bytes: int, stakes: int = 1) -> None:
+        """Counts stakes that were placed, or parts of stakes that are taken back: ledger and journal keep both."""
         for count in (self._total, self._by_player.setdefault(player_id, _Count())):
-            count.stakes += 1
+            count.stakes += stakes
             count.detail_bytes += detail_bytes
 
     def count_cancellation(self, player_id: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from datetime import UTC, datetime
+from typing import Generic, Protocol, TypeVar, cast
 
 from google.protobuf.message import Message
 
@@ -17,7 +16,9 @@ from feltro.wallet.v1 import wallet_pb2
 from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table import refusals
-from services.kit.table.banked.felt import Felt, Stake
+from services.kit.table.banked.answers import CancelledBets, PlacedBets, ReducedStake
+from services.kit.table.banked.commands import BetCommand, PlayerCommands
+from services.kit.table.banked.felt import Felt, Stake, TakenBack
 from services.kit.table.banked.limits import RoundLimits
 from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.events import messages
@@ -38,33 +39,19 @@ class PublishEvents(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FinishedRound(Generic[Outcome]):
+class FinishedRound(Generic[Bets, Outcome]):
     """A round that has ended, as its table keeps it."""
 
     round_id: str
-    rules: Rules[Any, Outcome]
+    number: int
+    rules: Rules[Bets, Outcome]
     """Those that it was played by: the table's next round may have others."""
     outcome: Outcome | None
     entry: Ended
     stakes: tuple[JournalStake, ...]
     balances: dict[str, wallet_types.Balance]
-
-
-class PlacedBets(NamedTuple, Generic[Bets]):
-    """A stake that counts, and all bets that its player has on the felt now."""
-
-    stake: Stake[Bets]
-    confirmation: wallet_pb2.PlacedStake
-    on_felt: Bets | None
-
-
-@dataclass(frozen=True, slots=True)
-class CancelledBets(Generic[Bets]):
-    """How much was cancelled, and the bets that its player still has on the felt."""
-
-    cents: int
-    balance: wallet_types.Balance
-    on_felt: Bets | None
+    next_round_opens_at: datetime | None
+    """When its table opens the next round at the earliest."""
 
 
 class Round(Generic[Bets, Outcome]):
@@ -102,7 +89,7 @@ class Round(Generic[Bets, Outcome]):
         self.closed = False
         self.felt: Felt[Bets, Outcome] = Felt(rules)
         self.cancelled_stakes: list[CancelledStake] = []
-        self.finished: asyncio.Future[FinishedRound[Outcome]] = asyncio.get_running_loop().create_future()
+        self.finished: asyncio.Future[FinishedRound[Bets, Outcome]] = asyncio.get_running_loop().create_future()
         self._wallet = wallet
         self._journal_opened = journal_opened
         self._now = now
@@ -110,12 +97,14 @@ class Round(Generic[Bets, Outcome]):
         self._on_change = on_change
         self._opened = False
         self._batcher = StakeBatcher(wallet, round_id, self.felt, self.ensure_opened, self._publish_placed, on_change)
-        # Each command acts once (G3). Their number is bounded by what each player may place and cancel (G11).
-        self._commands: dict[tuple[str, str], tuple[object, asyncio.Future[object]]] = {}
-        self._cancelling: set[asyncio.Task[object]] = set()
+        # Their number is bounded by what each player may place and cancel (G11).
+        self.commands = PlayerCommands()
+        # Commands that wait for something: cancellations, and placements behind a cancellation of the same player.
+        self._under_way: set[asyncio.Task[object]] = set()
+        # The last cancellation of each player that began.
+        self._cancelling: dict[str, asyncio.Task[CancelledBets[Bets]]] = {}
         # Why it is not known whether a stake was cancelled.
         self._cancel_failure: Exception | None = None
-        self._stakes_made = 0
         self._limits = RoundLimits(round_id, seats)
         # The full name of the game's message of bets.
         self._bets_type = ""
@@ -132,141 +121,150 @@ class Round(Generic[Bets, Outcome]):
             await self._journal_opened()
             self._opened = True
 
-    async def place(self, seat: Seat, request_id: str, bets: Bets) -> PlacedBets[Bets]:
+    async def place(self, seat: Seat, command: BetCommand, bets: Bets) -> PlacedBets[Bets]:
         """Places bets, all or none; they count when this returns."""
-        placed = self._once(seat, request_id, bets, lambda: self._submit(seat, request_id, bets))
-        stake, confirmation = await background.shared_result(placed)
-        return PlacedBets(stake, confirmation, self.felt.bets_of(seat.player_id))
+        return await background.shared_result(
+            self._once(seat, command, lambda: self._place_in_turn(seat, command, bets))
+        )
 
-    async def cancel_bets(self, seat: Seat, request_id: str, bets: Bets | None) -> CancelledBets[Bets]:
-        """Cancels these bets, or all of the player's."""
+    async def cancel_bets(self, seat: Seat, command: BetCommand, bets: Bets | None) -> CancelledBets[Bets]:
+        """Takes just these bets back, or all of the player's; refused, nothing has changed."""
 
         def begin() -> asyncio.Future[CancelledBets[Bets]]:
             self._limits.count_cancellation(seat.player_id)
-            task = asyncio.create_task(self._cancel_bets(seat, bets))
-            self._cancelling.add(cast("asyncio.Task[object]", task))
-            task.add_done_callback(lambda done: self._cancelling.discard(cast("asyncio.Task[object]", done)))
+            # In the order in which the player's commands came: what was clicked before can be taken back.
+            earlier = self.commands.under_way(seat.player_id)
+            task = asyncio.create_task(self._cancel_bets(seat, command, bets, earlier))
+            self._cancelling[seat.player_id] = task
+            self._track(task)
             return task
 
-        return await background.shared_result(self._once(seat, request_id, ("cancel", bets), begin))
-
-    def has_command(self, player_id: str, request_id: str) -> bool:
-        """Whether this command was received before."""
-        return (player_id, request_id) in self._commands
+        return await background.shared_result(self._once(seat, command, begin))
 
     def _once(
-        self, seat: Seat, request_id: str, content: object, begin: Callable[[], asyncio.Future[_Answer]]
+        self, seat: Seat, command: BetCommand, begin: Callable[[], asyncio.Future[_Answer]]
     ) -> asyncio.Future[_Answer]:
-        """Begins a command, or returns the answer of the same one received before (G3, `903-B/2015:6.1.1`)."""
-        key = (seat.player_id, request_id)
-        earlier = self._commands.get(key)
-        if earlier is not None:
-            earlier_content, answer = earlier
-            if earlier_content != content:
-                raise refusals.request_reused(request_id)
-            return cast("asyncio.Future[_Answer]", answer)
-        if self.closed:
-            # The command may have waited for something since it was checked that the round takes bets (G6).
-            raise self.betting_closed_refusal()
-        begun = begin()
-        self._commands[key] = (content, cast("asyncio.Future[object]", begun))
-        return begun
+        def begin_in_time() -> asyncio.Future[_Answer]:
+            if self.closed:
+                # The command may have waited for something since it was checked that the round takes bets (G6).
+                raise self.betting_closed_refusal()
+            return begin()
+
+        return self.commands.once(seat.player_id, command, begin_in_time)
+
+    def _track(self, task: asyncio.Task[_Answer]) -> None:
+        self._under_way.add(cast("asyncio.Task[object]", task))
+        task.add_done_callback(lambda done: self._under_way.discard(cast("asyncio.Task[object]", done)))
 
     def betting_closed_refusal(self, round_id: str = "") -> TableRefused:
         """Builds the refusal of a bet in `round_id`, or in this round, which takes none."""
         closed_at = "" if self.closes_at is None else timestamp(self.closes_at).ToJsonString()
         return refusals.betting_closed(round_id or self.round_id, self.round_id, closed_at)
 
-    def _submit(
-        self, seat: Seat, request_id: str, bets: Bets
-    ) -> asyncio.Future[tuple[Stake[Bets], wallet_pb2.PlacedStake]]:
-        stake = self._stake(seat, request_id, bets)
-        self._limits.verify_room(seat.player_id, len(stake.encoded_bets))
-        confirmation = self._batcher.submit(stake)
-        self._limits.count_stake(seat.player_id, len(stake.encoded_bets))
-        return confirmation
+    def _place_in_turn(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
+        """Places bets at once, or behind a cancellation of the same player: so each answer says what lay there (G3)."""
+        cancelling = self._cancelling.get(seat.player_id)
+        if cancelling is None or cancelling.done():
+            return self._submit(seat, command, bets)
 
-    def _stake(self, seat: Seat, request_id: str, bets: Bets) -> Stake[Bets]:
-        self._stakes_made += 1
+        async def place_behind() -> PlacedBets[Bets]:
+            await asyncio.wait([cancelling])
+            return await background.shared_result(self._submit(seat, command, bets))
+
+        task = asyncio.create_task(place_behind())
+        self._track(task)
+        return task
+
+    def _submit(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
+        # Judged first: what no table allows may be more than a message holds.
+        self.felt.judge(seat.player_id, bets)
         message = self.rules.bets_message(bets)
         self._bets_type = message.DESCRIPTOR.full_name
-        return Stake(
-            self._stake_id(seat), request_id, seat, bets, message.SerializeToString(), self.rules.total_cents(bets)
+        stake = Stake(
+            command.wallet_request_id(seat.account_id),
+            command.request_id,
+            seat,
+            bets,
+            message.SerializeToString(),
+            self.rules.total_cents(bets),
+            command.digest,
         )
+        self._limits.verify_room(seat.player_id, len(stake.encoded_bets))
+        placed = self._batcher.submit(stake)
+        self._limits.count_stakes(seat.player_id, len(stake.encoded_bets))
+        return placed
 
-    def _stake_id(self, seat: Seat) -> str:
-        """Makes an id that tells other players nothing, for everybody sees it in the events.
-
-        A plain count would show by its gaps that the wallet has refused somebody's bet, and why is nobody's business
-        but theirs (G7). So the count is hashed with the session id, which only the player and the platform know.
-        """
-        # With the round, so that nobody can follow a count from one round to the next.
-        count = f"{self.round_id}:{self._stakes_made}".encode()
-        return f"{self.round_id}:{hashlib.blake2b(count, key=seat.session_id.encode()[:64], digest_size=8).hexdigest()}"
-
-    async def _cancel_bets(self, seat: Seat, bets: Bets | None) -> CancelledBets[Bets]:
-        """Cancels whole stakes; what of them stays is placed again as one new stake."""
-        stakes, rest = self._choose_stakes(seat, bets)
-        replacement: Stake[Bets] | None = None
-        if rest is not None:
-            # Refused before anything is cancelled: what was to stay must not be lost for want of room.
-            replacement = self._stake(seat, "", rest)
-            self._limits.verify_room(seat.player_id, len(replacement.encoded_bets))
-            self._limits.count_stake(seat.player_id, len(replacement.encoded_bets))
-        for stake in stakes:
-            stake.being_cancelled = True
-        cancelled_cents, balance = 0, wallet_types.Balance()
-        for stake in stakes:
-            balance = (await self._cancel(stake)).balance
-            cancelled_cents += stake.amount_cents
-            self.felt.remove(stake)
-            self.cancelled_stakes.append(CancelledStake(_journal_stake(stake), self._now()))
-            # One by one: a snapshot taken in between shows exactly what the events have said.
-            bets_message = self.rules.bets_message(stake.bets)
-            self._publish(
-                messages.bets_cancelled(self.round_id, stake.stake_id, seat.number, stake.amount_cents, bets_message)
-            )
-        if replacement is not None:
-            try:
-                _, confirmation = await self._batcher.submit(replacement)
-            except Refused:
-                # Cancelled and not placed again: the answer and the felt say so.
-                pass
-            else:
-                cancelled_cents -= replacement.amount_cents
-                balance = confirmation.balance
-        return CancelledBets(cancelled_cents, balance, self.felt.bets_of(seat.player_id))
-
-    async def _cancel(self, stake: Stake[Bets]) -> wallet_pb2.CancelStakeResponse:
-        """Cancels one stake; if that fails the round becomes void, for no draw may decide about an uncertain stake."""
+    async def _cancel_bets(
+        self, seat: Seat, command: BetCommand, bets: Bets | None, earlier: Sequence[asyncio.Future[object]]
+    ) -> CancelledBets[Bets]:
+        """Has the wallet cancel stakes and parts of stakes together: all that was named and nothing else."""
+        if earlier:
+            await asyncio.wait(earlier)
+        chosen = self.felt.choose(seat.player_id, bets)
+        asked = [self._stake_to_cancel(taken) for taken in chosen]
+        parts = [part for part in asked if part.remaining_detail]
+        detail_bytes = sum(len(part.cancelled_detail) + len(part.remaining_detail) for part in parts)
+        if parts:
+            self._limits.verify_room(seat.player_id, detail_bytes, len(parts))
+            self._limits.count_stakes(seat.player_id, detail_bytes, len(parts))
+        self.felt.begin_taking_back(chosen)
         try:
-            return await self._wallet.cancel_stake(self.round_id, stake.stake_id)
+            answer = await self._wallet.cancel_stakes(
+                self.round_id,
+                seat.account_id,
+                asked,
+                request_id=command.wallet_request_id(seat.account_id),
+                command_digest=command.digest,
+            )
         except Refused:
+            self.felt.keep(chosen)
             raise
         except Exception as failed:
+            # The round becomes void, for no draw may decide about stakes of which the wallet may hold a part or none.
             self._cancel_failure = failed
             self._on_change()
             raise
+        return self._taken_back(seat, chosen, answer)
 
-    def _choose_stakes(self, seat: Seat, bets: Bets | None) -> tuple[list[Stake[Bets]], Bets | None]:
-        """Returns the newest stakes that hold these bets, and what they hold beyond them."""
-        stakes = [stake for stake in self.felt.accepted_stakes_of(seat.player_id) if not stake.being_cancelled]
-        if bets is None and stakes:
-            return stakes, None
-        chosen: list[Stake[Bets]] = []
-        held: Bets | None = None
-        missing = TableRefused("NOT_ON_FELT", "There is nothing of yours to take back.", place="", amount_cents=0)
-        for stake in reversed(stakes if bets is not None else []):
-            chosen.append(stake)
-            held = self.rules.add(held, stake.bets)
-            try:
-                rest = self.rules.remove(held, cast("Bets", bets))
-            except TableRefused as refused:
-                missing = refused
-                continue
-            # What stays has to be a bet that could be placed.
-            return chosen, None if rest is None else self.rules.add(None, rest)
-        raise missing
+    def _stake_to_cancel(self, taken: TakenBack[Bets]) -> wallet_pb2.StakeToCancel:
+        part = wallet_pb2.StakeToCancel(stake_id=taken.stake.stake_id, amount_cents=self.rules.total_cents(taken.bets))
+        if taken.rest is not None:
+            part.cancelled_detail = self.rules.bets_message(taken.bets).SerializeToString()
+            part.remaining_detail = self.rules.bets_message(taken.rest).SerializeToString()
+        return part
+
+    def _taken_back(
+        self, seat: Seat, chosen: list[TakenBack[Bets]], answer: wallet_pb2.CancelStakesResponse
+    ) -> CancelledBets[Bets]:
+        """Takes off the felt what the wallet has given back, and says so."""
+        cancelled_at = answer.cancelled_at.ToDatetime(UTC)
+        cents = 0
+        events: list[events_pb2.TableEvent] = []
+        for taken in chosen:
+            bets, amount_cents = self.rules.bets_message(taken.bets), self.rules.total_cents(taken.bets)
+            cents += amount_cents
+            part = _journal_stake(taken.stake)._replace(amount_cents=amount_cents, bets=bets.SerializeToString())
+            self.cancelled_stakes.append(CancelledStake(part, cancelled_at))
+            rest = None if taken.rest is None else self.rules.bets_message(taken.rest)
+            left_cents = 0 if taken.rest is None else self.rules.total_cents(taken.rest)
+            events.append(
+                messages.bets_cancelled(
+                    self.round_id, taken.stake.stake_id, seat.number, amount_cents, bets, left_cents, rest
+                )
+            )
+        self.felt.take_back(chosen)
+        self._publish(*events)
+        return CancelledBets(
+            cents,
+            answer.balance,
+            self.felt.accepted_bets_of(seat.player_id),
+            tuple(taken.stake.stake_id for taken in chosen if taken.rest is None),
+            tuple(
+                ReducedStake(taken.stake.stake_id, taken.stake.amount_cents, taken.rest)
+                for taken in chosen
+                if taken.rest is not None
+            ),
+        )
 
     async def wait_until_answered(self) -> None:
         """Returns when the wallet has answered every command that began in time."""
@@ -274,14 +272,14 @@ class Round(Generic[Bets, Outcome]):
             try:
                 await self._batcher.wait_until_answered()
             except Exception:
-                # A cancellation may wait for a replacement that cannot be sent any more.
+                # A command may wait for a stake that cannot be sent any more.
                 self._batcher.abandon(_bet_dropped())
-                if self._cancelling:
-                    await asyncio.wait(self._cancelling)
+                if self._under_way:
+                    await asyncio.wait(self._under_way)
                 raise
-            if not self._cancelling:
+            if not self._under_way:
                 break
-            await asyncio.wait(self._cancelling)
+            await asyncio.wait(self._under_way)
         if self._cancel_failure is not None:
             raise self._cancel_failure
 
@@ -294,7 +292,7 @@ class Round(Generic[Bets, Outcome]):
         self.closed = True
         self.closed_at = self._now()
 
-    def finish(self, finished: FinishedRound[Outcome]) -> None:
+    def finish(self, finished: FinishedRound[Bets, Outcome]) -> None:
         """Gives everybody who waits for it the end of the round."""
         # Nothing is on its way any more, unless sending had failed.
         self._batcher.abandon(_bet_dropped())
@@ -305,7 +303,7 @@ class Round(Generic[Bets, Outcome]):
         """Fails everything that waits: this process does not learn how the round ends."""
         self.closed = True
         self._batcher.abandon(refusal)
-        for task in self._cancelling:
+        for task in self._under_way:
             task.cancel()
         if not self.finished.done():
             self.finished.set_exception(refusal)

@@ -12,6 +12,7 @@ from services.kit import trace
 from services.kit.batching import Batcher, BatcherFull, BatchLimits
 from services.kit.rpc.status import refused_from
 from services.kit.table import refusals
+from services.kit.table.banked.answers import PlacedBets
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -21,8 +22,6 @@ from services.kit.table.wallet.table_wallet import TableWallet
 WAITING_LIMIT = 5_000
 BATCH_STAKES_LIMIT = 1_000
 BATCH_BYTES_LIMIT = 1024 * 1024
-
-StakeConfirmation = tuple[Stake[Bets], wallet_pb2.PlacedStake]
 
 
 class StakeBatcher(Generic[Bets, Outcome]):
@@ -43,7 +42,7 @@ class StakeBatcher(Generic[Bets, Outcome]):
         self._felt = felt
         self._ensure_opened = ensure_opened
         self._on_placed = on_placed
-        self._batcher: Batcher[Stake[Bets], StakeConfirmation[Bets]] = Batcher(
+        self._batcher: Batcher[Stake[Bets], PlacedBets[Bets]] = Batcher(
             self._place,
             BatchLimits(BATCH_STAKES_LIMIT, BATCH_BYTES_LIMIT, waiting_items=WAITING_LIMIT),
             weight=lambda stake: len(stake.encoded_bets),
@@ -53,7 +52,7 @@ class StakeBatcher(Generic[Bets, Outcome]):
             on_failure=lambda _: on_failure(),
         )
 
-    def submit(self, stake: Stake[Bets]) -> asyncio.Future[StakeConfirmation[Bets]]:
+    def submit(self, stake: Stake[Bets]) -> asyncio.Future[PlacedBets[Bets]]:
         """Puts a stake on the felt and sends it; the future is the wallet's answer."""
         self._felt.add(stake)
         stake.traceparent = trace.traceparent()
@@ -79,23 +78,36 @@ class StakeBatcher(Generic[Bets, Outcome]):
         """Fails what is unanswered: this process learns nothing more of it."""
         self._batcher.stop(error)
 
-    async def _place(self, stakes: Sequence[Stake[Bets]]) -> list[StakeConfirmation[Bets] | Exception]:
+    async def _place(self, stakes: Sequence[Stake[Bets]]) -> list[PlacedBets[Bets] | Exception]:
         await self._ensure_opened()
         answers = await self._wallet.place_stakes(self._round_id, [self._order(stake) for stake in stakes])
-        confirmations: list[StakeConfirmation[Bets] | Exception] = []
+        placed: list[PlacedBets[Bets] | Exception] = []
         # Most were committed together, at the same moment: one conversion serves them all.
         moments: dict[tuple[int, int], datetime] = {}
         for stake, answer in zip(stakes, answers, strict=True):
             if answer.HasField("placed"):
-                moment = answer.placed.placed_at.seconds, answer.placed.placed_at.nanos
-                stake.placed_at = moments.get(moment)
-                if stake.placed_at is None:
-                    stake.placed_at = moments[moment] = answer.placed.placed_at.ToDatetime(UTC)
-                confirmations.append((stake, answer.placed))
+                confirmed = answer.placed
+                moment = confirmed.placed_at.seconds, confirmed.placed_at.nanos
+                placed_at = moments.get(moment)
+                if placed_at is None:
+                    placed_at = moments[moment] = confirmed.placed_at.ToDatetime(UTC)
+                # In the order of the ledger: so each answer says what lay there right after its own stake (G3).
+                on_felt = self._felt.accept(stake, placed_at)
+                placed.append(
+                    PlacedBets(
+                        self._round_id,
+                        stake.stake_id,
+                        stake.amount_cents,
+                        stake.bets,
+                        on_felt,
+                        confirmed.placed_at,
+                        confirmed.balance,
+                    )
+                )
             else:
                 self._felt.remove(stake)
-                confirmations.append(refused_from(answer.refused))
-        return confirmations
+                placed.append(refused_from(answer.refused))
+        return placed
 
     def _order(self, stake: Stake[Bets]) -> wallet_pb2.StakeOrder:
         return wallet_pb2.StakeOrder(
@@ -104,17 +116,12 @@ class StakeBatcher(Generic[Bets, Outcome]):
             session_id=stake.seat.session_id,
             amount_cents=stake.amount_cents,
             detail=stake.encoded_bets,
+            command_digest=stake.command_digest,
             traceparent=stake.traceparent,
             largest_payout_cents=self._felt.rules.largest_payout_cents(stake.bets),
         )
 
-    def _publish(
-        self, stakes: Sequence[Stake[Bets]], confirmations: Sequence[StakeConfirmation[Bets] | Exception]
-    ) -> None:
-        placed = [
-            stake
-            for stake, confirmation in zip(stakes, confirmations, strict=True)
-            if not isinstance(confirmation, Exception)
-        ]
+    def _publish(self, stakes: Sequence[Stake[Bets]], answers: Sequence[PlacedBets[Bets] | Exception]) -> None:
+        placed = [stake for stake, answer in zip(stakes, answers, strict=True) if not isinstance(answer, Exception)]
         if placed:
             self._on_placed(placed)

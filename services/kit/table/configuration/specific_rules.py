@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from feltro.access.v1 import bounds_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
@@ -22,9 +23,11 @@ LONGEST_SHOWN_MS = 60_000
 SEATS_LIMIT = 1_000
 NAME_CHARACTERS_LIMIT = 80
 APPROVAL_CHARACTERS_LIMIT = 200
+CONFIGURATION_BYTES_LIMIT = 16 * 1024
 
 # The earliest moments that the regulations allow; a setting of 0 means exactly these.
 IDLE_SECONDS, MISSED_ROUNDS, END_AFTER_SECONDS = 180, 5, 60
+SHORTEST_REBUY_GRACE_S = 15
 
 _TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MODES = frozenset({wallet_types.MODE_REAL, wallet_types.MODE_DEMO})
@@ -74,6 +77,9 @@ def verify(
     _verify_name(configuration.name)
     _verify_times(configuration)
     _verify_seats(configuration)
+    if configuration.ByteSize() > CONFIGURATION_BYTES_LIMIT:
+        # Every snapshot of the table holds it, and a snapshot has to fit into a message of the bus.
+        raise invalid("configuration", f"is larger than {CONFIGURATION_BYTES_LIMIT} bytes.")
     if configuration.HasField("inactivity"):
         _verify_inactivity(configuration.inactivity, articles)
 
@@ -93,6 +99,9 @@ def _verify_approval(reference: str, articles: Articles) -> None:
         raise rule_violated("approval_reference", "given", articles.approval, sentence)
     if len(reference) > APPROVAL_CHARACTERS_LIMIT:
         raise invalid("approval_reference", f"is longer than {APPROVAL_CHARACTERS_LIMIT}.")
+    if "\0" in reference:
+        # The one character that the database's text cannot hold.
+        raise invalid("approval_reference", "has to be without NUL characters.")
 
 
 def _verify_name(name: types_pb2.LocalizedText) -> None:
@@ -131,9 +140,13 @@ def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles)
         if value != 0 and value < earliest:
             sentence = f"`configuration.inactivity.{field}` has to be at least {earliest}, or 0 for just that ({rule})."
             raise rule_violated(f"configuration.inactivity.{field}", earliest, rule, sentence)
-    for field, value in (
-        ("warn_after_seconds", policy.warn_after_seconds),
-        ("rebuy_grace_seconds", policy.rebuy_grace_seconds),
-    ):
-        if value < 0:
-            raise invalid(f"configuration.inactivity.{field}", "has to be 0 or more.")
+    for described in session_pb2.InactivityPolicy.DESCRIPTOR.fields:
+        # The bounds that the contract declares, which the wallet keeps to when it is told of the policy.
+        bounds = described.GetOptions().Extensions[bounds_pb2.bounds]
+        value = getattr(policy, described.name)
+        if bounds.HasField("maximum") and not bounds.minimum <= value <= bounds.maximum:
+            sentence = f"has to be from {bounds.minimum} to {bounds.maximum}."
+            raise invalid(f"configuration.inactivity.{described.name}", sentence)
+    if 0 < policy.rebuy_grace_seconds < SHORTEST_REBUY_GRACE_S:
+        sentence = f"has to be at least {SHORTEST_REBUY_GRACE_S}, or 0 for the default."
+        raise invalid("configuration.inactivity.rebuy_grace_seconds", sentence)

@@ -17,9 +17,11 @@ from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
 from services.kit.paging import Page, PageRequest
+from services.kit.round_limits import STAKE_LIMIT_CENTS
 from services.kit.table.configuration import specific_rules
 from services.kit.table.configuration.stored_commands import find_stored, lock
 from services.kit.table.game import Game
@@ -123,7 +125,7 @@ class Configurations:
             latest = (await connection.execute(_VERSIONS, {"table_id": table_id})).first()
             existing = None if latest is None else _version(latest).configuration
             specific_rules.verify(table_id, configuration, approval_reference=approval_reference, existing=existing)
-            _verify_by_game(game, configuration)
+            verify_by_game(game, configuration)
             if latest is None:
                 # If this process dies before the version is stored, the id waits for the next attempt.
                 await register(table_id, configuration)
@@ -151,7 +153,7 @@ class Configurations:
         entered: list[types_pb2.ConfigurationVersion] = []
         for table in initial_tables:
             specific_rules.verify(table.table_id, table.configuration, approval_reference=table.approval_reference)
-            _verify_by_game(game, table.configuration)
+            verify_by_game(game, table.configuration)
             async with self._engine.begin() as connection:
                 await lock(connection, _LOCK_KEY)
                 # Under the lock: the rules of a deployment never follow those of an operator.
@@ -220,10 +222,17 @@ def _initial_version(table: InitialTable, now: datetime) -> dict[str, object]:
     }
 
 
-def _verify_by_game(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> None:
+def verify_by_game(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> None:
+    """Refuses what this game does not allow, or what its tables could not play."""
     if configuration.game != game.name:
         raise invalid("configuration.game", f"has to be `{game.name}` here.")
-    game.rules(configuration)
+    if configuration.play not in game.plays:
+        plays = ", ".join(wallet_types.Play.Name(play) for play in sorted(game.plays))
+        raise invalid("configuration.play", f"has to be one of {plays} for {game.name}.")
+    largest_cents = game.rules(configuration).largest_stake_cents
+    if largest_cents > STAKE_LIMIT_CENTS:
+        sentence = f"would let a player stake {largest_cents} cents in a round, and {STAKE_LIMIT_CENTS} is the most."
+        raise invalid("configuration.rules", sentence)
 
 
 def _digest(

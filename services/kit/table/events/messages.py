@@ -131,9 +131,24 @@ def bets_placed(
     return event
 
 
-def bets_cancelled(round_id: str, stake_id: str, seat: int, amount_cents: int, bets: Message) -> events_pb2.TableEvent:
+def bets_cancelled(
+    round_id: str,
+    stake_id: str,
+    seat: int,
+    amount_cents: int,
+    bets: Message,
+    remaining_cents: int,
+    remaining_bets: Message | None,
+) -> events_pb2.TableEvent:
+    """Builds the event of a stake of which a part was taken back, or all, if no bets remain."""
     cancelled = events_pb2.BetsCancelled(
-        round_id=round_id, stake_id=stake_id, seat=seat, amount_cents=amount_cents, bets=packed(bets)
+        round_id=round_id,
+        stake_id=stake_id,
+        seat=seat,
+        amount_cents=amount_cents,
+        bets=packed(bets),
+        remaining_cents=remaining_cents,
+        remaining_bets=None if remaining_bets is None else packed(remaining_bets),
     )
     return events_pb2.TableEvent(bets_cancelled=cancelled)
 

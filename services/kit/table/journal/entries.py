@@ -50,7 +50,7 @@ class JournalStake(NamedTuple):
 
 
 class CancelledStake(NamedTuple):
-    """A stake that its player cancelled before bets closed: nothing of it counted at the close."""
+    """A stake, or a part of it, that its player took back before bets closed: it did not count at the close."""
 
     stake: JournalStake
     cancelled_at: datetime
@@ -171,6 +171,3 @@ class Journal(Protocol):
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         """Returns the bets of the player's last settled round at a table, in the order of placing."""
-
-    async def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        """Returns the stake that a command made in an earlier round, for a command that is sent again (G3)."""

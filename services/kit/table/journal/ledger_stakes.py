@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.table.journal.entries import CancelledStake, JournalStake
@@ -17,20 +17,20 @@ def stakes_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> li
     ]
 
 
-def cancelled_in_ledger(
-    round_: wallet_pb2.Round, player_ids: dict[str, str], cancelled_at: dict[str, datetime]
-) -> list[CancelledStake]:
-    """Returns the cancelled stakes in the order of cancelling; the times are `TableWallet.list_cancellation_times`.
-
-    A stake whose cancellation has a request id that no table uses is left out, for the ledger has it: no record may
-    stand in the way of a refund (G4).
-    """
+def cancelled_in_ledger(round_: wallet_pb2.Round, player_ids: dict[str, str]) -> list[CancelledStake]:
+    """Returns the cancelled stakes and parts of stakes in the order of cancelling."""
     cancelled = [
-        CancelledStake(_journal_stake(stake, player_ids, stake.placed_cents), cancelled_at[stake.stake_id])
+        (cancellation.transfer_id, stake, cancellation)
         for stake in round_.stakes
-        if stake.state == types_pb2.STAKE_STATE_CANCELLED and stake.stake_id in cancelled_at
+        for cancellation in stake.cancellations
     ]
-    return sorted(cancelled, key=lambda stake: stake.cancelled_at)
+    return [
+        CancelledStake(
+            _journal_stake(stake, player_ids, cancellation.amount_cents)._replace(bets=cancellation.detail),
+            cancellation.cancelled_at.ToDatetime(UTC),
+        )
+        for _, stake, cancellation in sorted(cancelled, key=lambda each: each[0])
+    ]
 
 
 def _journal_stake(stake: types_pb2.Stake, player_ids: dict[str, str], amount_cents: int) -> JournalStake:

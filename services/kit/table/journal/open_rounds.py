@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
-from services.kit.table.journal.history import PlayerRound, RecordedStake, RoundHistory
-from services.kit.table.journal.ledger_stakes import stakes_in_ledger
+from services.kit.table.journal.history import PlayerRound, RecordedRound, RecordedStake, RoundHistory
+from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.wallet.client import Wallet, pages
 
 _MODES = (types_pb2.MODE_REAL, types_pb2.MODE_DEMO)
@@ -34,7 +34,7 @@ class OpenRounds:
             if round_.game == self._game and table_id in {None, round_.table_id}
         }
         undrawn = await self._history.list_undrawn_rounds(list(found)) if found else []
-        return [PlayerRound(round_, _stakes(found[round_.round_id], player_id), None, []) for round_ in undrawn]
+        return [_player_round(round_, found[round_.round_id], player_id) for round_ in undrawn]
 
     async def _in_ledger(self, player_id: str, mode: types_pb2.Mode.ValueType) -> Sequence[wallet_pb2.Round]:
         try:
@@ -55,7 +55,8 @@ class OpenRounds:
         return list(found.values())
 
 
-def _stakes(round_: wallet_pb2.Round, player_id: str) -> list[RecordedStake]:
-    # All of them are the player's: the ledger lists no others among an account's open rounds.
+def _player_round(recorded: RecordedRound, round_: wallet_pb2.Round, player_id: str) -> PlayerRound:
+    # All stakes are the player's: the ledger lists no others among an account's open rounds.
     player_ids = {stake.session_id: player_id for stake in round_.stakes}
-    return [RecordedStake(stake, None) for stake in stakes_in_ledger(round_, player_ids)]
+    stakes = [RecordedStake(stake, None) for stake in stakes_in_ledger(round_, player_ids)]
+    return PlayerRound(recorded, stakes, None, cancelled_in_ledger(round_, player_ids))

@@ -89,13 +89,6 @@ _STAKES = text("""
 SELECT round_no, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents, bets, placed_at
 FROM stakes WHERE round_no = ANY(:round_nos) ORDER BY round_no, position
 """)
-_PLACED = text("""
-SELECT stake_id, request_id, player_id, account_id, session_id, seat, amount_cents, bets, placed_at
-FROM stakes
-WHERE round_no = (SELECT round_no FROM rounds WHERE round_id = :round_id)
-  AND player_id = :player_id AND request_id = :request_id
-ORDER BY position LIMIT 1
-""")
 _PAST = text("""
 SELECT rounds.round_id, draws.drawn_at, draws.outcome, rounds.configuration_version
 FROM rounds
@@ -264,12 +257,6 @@ class PostgresJournal:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_LAST_BETS, {"table_id": table_id, "player_id": player_id})
             return [row[0] for row in rows]
-
-    async def find_stake(self, round_id: str, player_id: str, request_id: str) -> JournalStake | None:
-        command = {"round_id": round_id, "player_id": player_id, "request_id": request_id}
-        async with self._reading.connect() as connection:
-            row = (await connection.execute(_PLACED, command)).one_or_none()
-        return None if row is None else JournalStake(*row)
 
 
 # -- failures --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from services.kit.table.live.seating import Seating
 
 # At an individual table that is handed over: how long a player with a bet may still launch the ball themselves.
 HANDOVER_DRAW_TIMEOUT_S = 10.0
-ALL_BETS_CANCELLED = "every bet was taken back"
+NO_BETS_LEFT = "no bet was left"
 
 
 class BettingClose(Generic[Bets, Outcome]):
@@ -41,9 +41,9 @@ class BettingClose(Generic[Bets, Outcome]):
             return True
         if self._untouched:
             return handing_over or self._opening_is_withdrawn()
-        if self._emptied and (handing_over or self._deserted):
+        if self._emptied and (handing_over or self._deserted or self._opening_is_withdrawn()):
             # There is no bet to launch the ball for.
-            round_.void_reason = ALL_BETS_CANCELLED
+            round_.void_reason = NO_BETS_LEFT
             return True
         round_.draw_trigger = self._draw_trigger(handing_over=handing_over)
         return bool(round_.draw_trigger)

@@ -18,7 +18,7 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import CancelledStake, UnfinishedRound
+from services.kit.table.journal.entries import UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
 from services.kit.table.wallet.client import WalletUnanswered
@@ -209,9 +209,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         returned = await settlement.return_stakes(round_id, reason)
         ledger_round = await wallet.get_round(round_id)
         player_ids = await self._player_ids(ledger_round)
-        cancelled: list[CancelledStake] = []
-        if any(stake.state == types_pb2.STAKE_STATE_CANCELLED for stake in ledger_round.stakes):
-            cancelled = cancelled_in_ledger(ledger_round, player_ids, await wallet.list_cancellation_times(round_id))
+        cancelled = cancelled_in_ledger(ledger_round, player_ids)
         stakes = stakes_in_ledger(ledger_round, player_ids)
         if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
             # Its end was published when it was paid.

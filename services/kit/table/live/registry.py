@@ -130,6 +130,14 @@ class TableRegistry(Generic[Bets, Outcome]):
             return self._dependencies.catalogue.rules_in_force(owned_tables.placement_id)
         return table.current_rules
 
+    def configured_rules(self, table_id: str) -> VersionedRules[Bets, Outcome]:
+        """Returns the specific rules in force for a table of the game, whichever process runs it."""
+        return self._dependencies.catalogue.rules_in_force(self.placement_id_of(table_id))
+
+    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
+        """Returns the specific rules of one version, such as the one that a round was opened under."""
+        return await self._dependencies.catalogue.rules_of_version(placement_id, version)
+
     async def enter(
         self, player_id: str, request: table_pb2.EnterTableRequest
     ) -> tuple[LiveTable[Bets, Outcome], session_pb2.StartSessionResponse]:

@@ -21,6 +21,7 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.randomness.source import SourceFailed, draw
 from services.kit.table import refusals
+from services.kit.table.banked.commands import PlayerCommands
 from services.kit.table.banked.round import FinishedRound, Round
 from services.kit.table.banked.settlement import RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
@@ -28,7 +29,7 @@ from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Opened
-from services.kit.table.live.closing import BettingClose
+from services.kit.table.live.closing import NO_BETS_LEFT, BettingClose
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
@@ -92,7 +93,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self._handing_over = False
         self._changed = asyncio.Event()
         self._betting = asyncio.Event()
-        self.last_round: FinishedRound[Outcome] | None = None
+        self.last_round: FinishedRound[Bets, Outcome] | None = None
+        # The round whose commands were remembered last, and they: the current one, or the one before.
+        self._commands: tuple[str, PlayerCommands] | None = None
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
@@ -136,7 +139,7 @@ class LiveTable(Generic[Bets, Outcome]):
         """The round that takes bets, or the one that will next."""
         if self._round is not None and self._is_open(self._round):
             return self._round.round_id
-        return f"{self.table_id}.{self._number + 1}"
+        return round_id_of(self.table_id, self._number + 1)
 
     @property
     def next_round_opens_at(self) -> datetime | None:
@@ -193,20 +196,22 @@ class LiveTable(Generic[Bets, Outcome]):
 
     # -- what players do ---------------------------------------------------------------------------------------------
 
-    def open_round_and_seat(
-        self, round_id: str, player_id: str, request_id: str = ""
-    ) -> tuple[Round[Bets, Outcome], Seat]:
-        """Returns the round and the player's seat; refused if the player does not sit here or the round takes no bets.
+    def commands_of(self, round_id: str) -> PlayerCommands | None:
+        """Returns all commands of a round; None if it is neither the current round nor the one before (G11)."""
+        if self._round is not None and self._round.round_id == round_id:
+            return self._round.commands
+        if self._commands is not None and self._commands[0] == round_id:
+            return self._commands[1]
+        return None
 
-        A command that came in time and is sent again gets its answer for as long as the round is under way (G3).
-        """
+    def open_round_and_seat(self, round_id: str, player_id: str) -> tuple[Round[Bets, Outcome], Seat]:
+        """Returns the round and the player's seat; refused without a seat, or if the round takes no bets."""
         seat = self._seating.seat_of(player_id)
         if seat is None:
             # First of all: only players who sit here are told which round is under way.
             raise refusals.not_seated(self.table_id)
         round_ = self._round
-        in_time = round_ is not None and (self._is_open(round_) or round_.has_command(player_id, request_id))
-        if round_ is None or round_.round_id != round_id or not in_time:
+        if round_ is None or round_.round_id != round_id or not self._is_open(round_):
             raise self._betting_closed(round_id)
         if self._publisher.full:
             raise refusals.overloaded("events that wait for the bus")
@@ -228,8 +233,11 @@ class LiveTable(Generic[Bets, Outcome]):
             return False
         return round_.closes_at is None or self._clock.now() < round_.closes_at
 
-    async def trigger_draw(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
-        """Launches the ball for the player (`804/2015:15`); returns None if the round ended before the last one."""
+    async def trigger_draw(self, player_id: str, round_id: str) -> FinishedRound[Bets, Outcome]:
+        """Launches the ball for the player (`804/2015:15`), or returns the result of the last round.
+
+        What the player has clicked before comes first: without a bet that counts there is nothing to launch it for.
+        """
         if not self.individual:
             raise TableRefused(
                 "WRONG_PLAY",
@@ -242,7 +250,9 @@ class LiveTable(Generic[Bets, Outcome]):
             return self._last_round_of(player_id, round_id)
         if self._is_open(round_):
             self.open_round_and_seat(round_id, player_id)
-            if round_.felt.is_empty:
+            await round_.commands.wait_until_answered(player_id)
+        if self._is_open(round_):
+            if not round_.felt.has_accepted_stakes:
                 raise TableRefused("NOTHING_STAKED", "Place a bet first.", round_id=round_id)
             round_.draw_trigger = DrawTrigger.PLAYER
             self.wake()
@@ -268,13 +278,14 @@ class LiveTable(Generic[Bets, Outcome]):
         """Waits a moment for a round that takes bets."""
         await background.wait_for_event(self._betting, NEXT_ROUND_TIMEOUT_S)
 
-    def _last_round_of(self, player_id: str, round_id: str) -> FinishedRound[Outcome] | None:
+    def _last_round_of(self, player_id: str, round_id: str) -> FinishedRound[Bets, Outcome]:
         """Returns the last round if it is this one; refused if the player neither sits here nor took part in it."""
         last = self.last_round if self.last_round is not None and self.last_round.round_id == round_id else None
-        if self._seating.seat_of(player_id) is not None:
-            return last
-        if last is None or all(stake.player_id != player_id for stake in last.stakes):
+        took_part = last is not None and any(stake.player_id == player_id for stake in last.stakes)
+        if self._seating.seat_of(player_id) is None and not took_part:
             raise refusals.not_seated(self.table_id)
+        if last is None:
+            raise self._betting_closed(round_id)
         return last
 
     async def void_open_round(self, round_id: str, reason: str) -> None:
@@ -364,6 +375,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.close()
             self._betting.clear()
             if not must_end:
+                round_.abandon(refusals.unavailable("The round came to nothing"))
                 self._round = None
                 if self._handing_over or self._seating:
                     # Another round or another owner is published next; only where nobody sits is the rest published.
@@ -372,6 +384,9 @@ class LiveTable(Generic[Bets, Outcome]):
             self._phase = types_pb2.PHASE_CLOSED
             self._publish(messages.betting_closed(round_.round_id))
             await round_.wait_until_answered()
+            if self.individual and not round_.felt.has_accepted_stakes:
+                # The wallet has refused or given back what lay there: nobody has a bet to draw for.
+                round_.void_reason = round_.void_reason or NO_BETS_LEFT
             drawn = await self._draw(round_) if not round_.void_reason else None
         except (StaleOwner, WalletFailed):
             # Only the ledger knows what counts: the next owner, or the recovery, reads it there and ends the round.
@@ -394,7 +409,7 @@ class LiveTable(Generic[Bets, Outcome]):
     async def _open_round(self) -> Round[Bets, Outcome]:
         configured, now = self._configured, self._clock.now()
         number = self._number + 1
-        round_id = f"{self.table_id}.{number}"
+        round_id = round_id_of(self.table_id, number)
         opened = Opened(
             round_id,
             self.table_id,
@@ -511,8 +526,16 @@ class LiveTable(Generic[Bets, Outcome]):
     def _end(self, round_: Round[Bets, Outcome], result: RoundResult, stakes: Sequence[JournalStake]) -> None:
         self._phase = types_pb2.PHASE_RESULT_SHOWN
         self.last_round = FinishedRound(
-            round_.round_id, round_.rules, round_.outcome, result.entry, tuple(stakes), result.balances
+            round_.round_id,
+            self._number,
+            round_.rules,
+            round_.outcome,
+            result.entry,
+            tuple(stakes),
+            result.balances,
+            self._next_round_opens_at,
         )
+        self._commands = round_.round_id, round_.commands
         round_.finish(self.last_round)
         self._announce_next = result.sessions.announce_next_round
         self._seating.free_kept_seats()
@@ -552,6 +575,11 @@ class LiveTable(Generic[Bets, Outcome]):
         """Waits until something changes, but no longer than this."""
         self._changed.clear()
         await background.wait_for_event(self._changed, seconds)
+
+
+def round_id_of(table_id: str, number: int) -> str:
+    """Returns the id of a table's round; the rounds of a table are numbered from 1."""
+    return f"{table_id}.{number}"
 
 
 def inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:

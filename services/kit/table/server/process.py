@@ -37,7 +37,6 @@ from services.kit.table.events.publisher import OLDEST, EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
-from services.kit.table.journal.entries import Journal
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.live.dependencies import RuntimeDependencies
@@ -45,6 +44,7 @@ from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
+from services.kit.table.server.bet_commands import BetCommands
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
@@ -66,7 +66,7 @@ class GameDefinition(Generic[Bets, Outcome]):
     """Names a game and its own gRPC services to the process that serves it."""
 
     game: Game[Bets, Outcome]
-    services: Callable[[TableRegistry[Bets, Outcome], Journal], Sequence[Service]]
+    services: Callable[[BetCommands[Bets, Outcome]], Sequence[Service]]
     """Builds the game's own services, beside the TableService of every game."""
 
 
@@ -173,14 +173,24 @@ class GameProcess(Generic[Bets, Outcome]):
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         history = RoundHistory(reading)
+        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
             [
                 TableService(
-                    game, registry, catalogue, configurations, switches, history, wallet, registrar, clock, seated
+                    game,
+                    registry,
+                    catalogue,
+                    configurations,
+                    switches,
+                    history,
+                    wallet,
+                    registrar,
+                    clock,
+                    seated,
                 ),
-                *self._definition.services(registry, journal),
+                *self._definition.services(bet_commands),
             ],
             refusals.DOMAIN,
             refusal_for_failure,
@@ -190,12 +200,11 @@ class GameProcess(Generic[Bets, Outcome]):
         )
         self.port = server.port
         publishing = PublishingWatch("events of tables", event_stream.oldest_s, OLDEST, server)
-        host = settings.listen.rpartition(":")[0]
         placement = Placement(
             bus,
             game.name,
             secrets.token_hex(8),
-            settings.advertise or f"{host}:{server.port}",
+            settings.advertise or f"{settings.listen.rpartition(':')[0]}:{server.port}",
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
             seated_here=registry.seated_counts,

@@ -91,8 +91,11 @@ class GrpcWallet:
                     raise _stale_owner(stake.refused)
         return answer
 
-    async def cancel_stake(self, request: wallet_pb2.CancelStakeRequest) -> wallet_pb2.CancelStakeResponse:
-        return await self._call_for_caller(self._ledger.CancelStake, request)
+    async def cancel_stakes(self, request: wallet_pb2.CancelStakesRequest) -> wallet_pb2.CancelStakesResponse:
+        return await self._call_for_caller(self._ledger.CancelStakes, request)
+
+    async def get_first_answer(self, request: wallet_pb2.GetFirstAnswerRequest) -> wallet_pb2.GetFirstAnswerResponse:
+        return await self._call_for_caller(self._ledger.GetFirstAnswer, request)
 
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest) -> wallet_pb2.SettleRoundResponse:
         return await self._call(self._ledger.SettleRound, request)

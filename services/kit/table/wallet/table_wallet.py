@@ -10,7 +10,6 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 from typing import TypeVar
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
@@ -26,8 +25,6 @@ RETRY_TIMEOUT_S = 10.0
 # How long the wallet may answer one command with nothing but faults before the command is given up: time counts and not
 # tries, for a fault that passes within seconds must end no round (G9, G11).
 FAULTS_TOLERATED_S = 30.0
-# The request id of a cancellation is the stake's id with this behind it.
-_CANCELLATION_SUFFIX = ":back"
 
 _log = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
@@ -69,18 +66,30 @@ class TableWallet:
         request = wallet_pb2.PlaceStakesRequest(round=self.round_ref(round_id), orders=orders)
         return (await retry_until_answered(lambda: self.wallet.place_stakes(request))).answers
 
-    async def cancel_stake(self, round_id: str, stake_id: str) -> wallet_pb2.CancelStakeResponse:
-        request = wallet_pb2.CancelStakeRequest(
-            request_id=stake_id + _CANCELLATION_SUFFIX, round=self.round_ref(round_id), stake_id=stake_id
+    async def cancel_stakes(
+        self,
+        round_id: str,
+        account_id: str,
+        stakes: Sequence[wallet_pb2.StakeToCancel],
+        *,
+        request_id: str,
+        command_digest: bytes,
+    ) -> wallet_pb2.CancelStakesResponse:
+        request = wallet_pb2.CancelStakesRequest(
+            request_id=request_id,
+            round=self.round_ref(round_id),
+            account_id=account_id,
+            stakes=stakes,
+            command_digest=command_digest,
         )
-        return await retry_until_answered(lambda: self.wallet.cancel_stake(request))
+        return await retry_until_answered(lambda: self.wallet.cancel_stakes(request))
 
     async def settle_round(
         self, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
     ) -> wallet_pb2.SettleRoundResponse:
         """Pays a round. Every owner sends the same request, for all of it is in the journal (G4)."""
         request = wallet_pb2.SettleRoundRequest(
-            request_id=f"{round_id}:settle",
+            request_id=settling_request_id(round_id),
             round=self.round_ref(round_id),
             payouts=[wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts.items()],
             outcome=outcome,
@@ -92,7 +101,7 @@ class TableWallet:
 
     async def void_round(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
-            request_id=f"{round_id}:void", round=self.round_ref(round_id), reason=reason
+            request_id=voiding_request_id(round_id), round=self.round_ref(round_id), reason=reason
         )
         return await retry_until_answered(lambda: self.wallet.void_round(request))
 
@@ -110,14 +119,6 @@ class TableWallet:
         request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=TRANSACTIONS_PAGE_SIZE)
         return [transaction async for page in pages(get_page, request) for transaction in page.transactions]
 
-    async def list_cancellation_times(self, round_id: str) -> dict[str, datetime]:
-        """Reads when each cancelled stake of a round was cancelled, by its id."""
-        return {
-            transaction.request_id.removesuffix(_CANCELLATION_SUFFIX): transaction.at.ToDatetime(UTC)
-            for transaction in await self.list_round_transactions(round_id)
-            if transaction.kind == types_pb2.TRANSFER_KIND_STAKE_CANCELLED and transaction.account_id
-        }
-
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
         await retry_for_a_while(lambda: self.wallet.announce_round(request))
@@ -128,6 +129,16 @@ class TableWallet:
 
     async def list_sessions(self) -> Sequence[session_pb2.Session]:
         return await retry_for_a_while(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
+
+
+def settling_request_id(round_id: str) -> str:
+    """Returns the request id of a round's settlement: every owner has the same."""
+    return f"{round_id}:settle"
+
+
+def voiding_request_id(round_id: str) -> str:
+    """Returns the request id by which a round becomes void."""
+    return f"{round_id}:void"
 
 
 async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:

@@ -18,7 +18,7 @@ def place(round_limits: RoundLimits, player_id: str, detail_bytes: int = 1) -> t
         round_limits.verify_room(player_id, detail_bytes)
     except TableRefused as refused:
         return refused.reason, refused.facts["limit"]
-    round_limits.count_stake(player_id, detail_bytes)
+    round_limits.count_stakes(player_id, detail_bytes)
     return "", ""
 
 

@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.kit.table.journal.ledger_stakes import cancelled_in_ledger
+from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
+from services.kit.wire_format import timestamp
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.guarantee("G4")
-def test_a_stake_cancelled_by_another_request_does_not_block_the_end_of_a_round() -> None:
-    cancelled, open_ = types_pb2.STAKE_STATE_CANCELLED, types_pb2.STAKE_STATE_OPEN
+def cancellation(transfer_id: int, cents: int, detail: bytes) -> types_pb2.Cancellation:
+    at = timestamp(AT + timedelta(seconds=transfer_id))
+    return types_pb2.Cancellation(transfer_id=transfer_id, cancelled_at=at, amount_cents=cents, detail=detail)
+
+
+@pytest.mark.guarantee("G10")
+def test_g10_each_part_that_was_taken_back_is_recorded_with_its_own_bets_and_time() -> None:
+    placed_at = timestamp(AT)
     round_ = wallet_pb2.Round(
         stakes=[
-            types_pb2.Stake(stake_id="cancelled", session_id="s", placed_cents=300, state=cancelled),
-            types_pb2.Stake(stake_id="cancelled otherwise", session_id="s", placed_cents=200, state=cancelled),
-            types_pb2.Stake(stake_id="open", session_id="s", placed_cents=100, state=open_),
+            types_pb2.Stake(
+                stake_id="reduced",
+                session_id="s",
+                placed_cents=300,
+                cancelled_cents=150,
+                state=types_pb2.STAKE_STATE_RETURNED,
+                detail=b"150 left",
+                placed_at=placed_at,
+                cancellations=[cancellation(3, 100, b"100"), cancellation(5, 50, b"50")],
+            ),
+            types_pb2.Stake(
+                stake_id="cancelled",
+                session_id="s",
+                placed_cents=200,
+                cancelled_cents=200,
+                state=types_pb2.STAKE_STATE_CANCELLED,
+                detail=b"200",
+                placed_at=placed_at,
+                cancellations=[cancellation(4, 200, b"200")],
+            ),
         ]
     )
-    (recorded,) = cancelled_in_ledger(round_, {"s": "ana"}, {"cancelled": AT, "of another kind": AT})
-    assert (recorded.stake.stake_id, recorded.stake.player_id, recorded.stake.amount_cents) == ("cancelled", "ana", 300)
-    assert recorded.cancelled_at == AT
+    recorded = cancelled_in_ledger(round_, {"s": "ana"})
+    assert [(each.stake.stake_id, each.stake.amount_cents, each.stake.bets) for each in recorded] == [
+        ("reduced", 100, b"100"),
+        ("cancelled", 200, b"200"),
+        ("reduced", 50, b"50"),
+    ]
+    assert [each.cancelled_at for each in recorded] == [AT + timedelta(seconds=n) for n in (3, 4, 5)]
+    assert {each.stake.player_id for each in recorded} == {"ana"}
+    (counted,) = stakes_in_ledger(round_, {"s": "ana"})
+    assert (counted.stake_id, counted.amount_cents, counted.bets) == ("reduced", 150, b"150 left")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from uuid import uuid4
 
 import grpc
@@ -222,8 +223,14 @@ async def test_g3_a_request_id_names_one_bet_only(driver: RouletteDriver, seated
     ]
     await driver.spin(seated_player, round_id)
     refused.append(await refusal(driver.bet(seated_player, round_id, {"17": 400}, request_id)))
+    later = await driver.wait_for_open_round(seated_player)
+    refused.append(await refusal(driver.bet(seated_player, later, {"17": 300}, request_id)))
+    refused.append(await refusal(driver.cancel_bets(seated_player, later, None, request_id)))
+    elsewhere = await driver.seat_new_players(await driver.new_table(), 1)
+    other_table = replace(seated_player, table_id=elsewhere[0].table_id)
+    refused.append(await refusal(driver.bet(other_table, round_id, {"17": 300}, request_id)))
 
-    assert [each.reason for each in refused] == ["REQUEST_REUSED"] * 3
+    assert [each.reason for each in refused] == ["REQUEST_REUSED"] * 6
     assert {each.facts["request_id"] for each in refused} == {request_id}
     (player_round,) = await driver.rounds(seated_player)
     assert player_round.staked_cents == 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import grpc
 import pytest
@@ -105,13 +106,19 @@ async def test_a_spin_without_a_bet_is_refused(driver: RouletteDriver, seated_pl
     assert (refused.reason, refused.facts) == ("NOTHING_STAKED", {"round_id": round_id})
 
 
-async def test_a_spin_in_an_old_round_is_refused(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
+@pytest.mark.guarantee("G3")
+async def test_g3_a_spin_in_an_old_round_gets_its_first_answer(
+    driver: RouletteDriver, seated_player: SeatedPlayer
+) -> None:
     first = await driver.play(seated_player, BETS)
     await driver.play(seated_player, BETS)
 
-    refused = await refusal(driver.spin(seated_player, first.round_id))
-
-    assert (refused.reason, refused.facts["round_id"]) == ("BETTING_CLOSED", first.round_id)
+    assert await driver.spin(seated_player, first.round_id) == first
+    # A stranger learns nothing of it, nor of a round that there never was.
+    stranger = replace(await driver.seat_new_player(await driver.new_table()), table_id=seated_player.table_id)
+    for player, round_id in ((stranger, first.round_id), (seated_player, f"{seated_player.table_id}.999")):
+        refused = await refusal(driver.spin(player, round_id))
+        assert (refused.reason, refused.facts["round_id"]) == ("BETTING_CLOSED", round_id)
 
 
 @pytest.mark.rule("804/2015:14", "807/2015:16")

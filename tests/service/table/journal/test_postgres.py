@@ -87,8 +87,6 @@ async def test_a_round_is_written_in_three_entries_and_read_back(journal: Postgr
     assert await journal.last_round_number("t1") == 1
     assert await journal.last_bets("t1", "ana") == [b"bets 0", b"bets 2"]
     assert await journal.last_bets("t2", "ana") == []
-    assert await journal.find_stake("t1.1", "ana", "request-t1.1-2") == draw.stakes[2]
-    assert await journal.find_stake("t1.1", "rui", "request-t1.1-2") is None
 
 
 @pytest.mark.rule("GLI-19 4.16", "GLI-19 2.8.2")
@@ -133,7 +131,6 @@ async def test_void_rounds_give_no_outcome_and_no_bets_to_repeat(journal: Postgr
     assert await journal.last_round_number("t1") == 3
     assert await journal.last_bets("t1", "ana") == [b"bets 0"]
     assert await journal.last_bets("t1", "rui") == []
-    assert await journal.find_stake("t1.3", "rui", "request-t1.3-1") == stakes("t1.3", ["ana", "rui"])[1]
 
 
 async def test_rounds_of_individual_tables_belong_to_their_placement(journal: PostgresJournal) -> None:

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
+from uuid import uuid4
 
 import grpc
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from feltro.roulette.v1 import roulette_pb2
+from feltro.wallet.v1 import wallet_pb2
 from services.kit.clock import SystemClock
 from services.kit.randomness.tape import Tape
 from services.kit.table.banked.settlement import Settlement
@@ -83,8 +86,9 @@ class Dealer:
         return opened, stakes
 
     async def _place(self, stake_id: str, bets: Bets, round_id: str) -> JournalStake:
-        cents = sum(bets.values())
-        placed = await self.wallet.place(self.seat, self.table_wallet.round_ref(round_id), cents, stake_id)
+        cents, detail = sum(bets.values()), self.rules.bets_message(bets).SerializeToString()
+        round_ref = self.table_wallet.round_ref(round_id)
+        placed = await self.wallet.place(self.seat, round_ref, cents, stake_id, detail=detail)
         return JournalStake(
             placed.stake_id,
             "request",
@@ -93,7 +97,7 @@ class Dealer:
             self.seat.session_id,
             1,
             cents,
-            self.rules.bets_message(bets).SerializeToString(),
+            detail,
             placed.placed_at.ToDatetime(UTC),
         )
 
@@ -266,8 +270,7 @@ async def test_the_report_names_the_draw_trigger(dealer: Dealer, draw_trigger: D
 async def test_cancelled_stakes_are_compared_with_the_ledger(dealer: Dealer) -> None:
     for recorded in (True, False):
         opened, (stake, cancelled) = await dealer.open(second_stake=True)
-        await dealer.table_wallet.cancel_stake(opened.round_id, cancelled.stake_id)
-        at = (await dealer.table_wallet.list_cancellation_times(opened.round_id))[cancelled.stake_id]
+        at = await take_back(dealer, opened.round_id, wallet_pb2.StakeToCancel(stake_id=cancelled.stake_id))
         entries = (CancelledStake(cancelled, at),) if recorded else ()
         drawn = await dealer.draw(of=(opened, [stake]), cancelled=entries)
         await dealer.settle(drawn)
@@ -279,7 +282,7 @@ async def test_cancelled_stakes_are_compared_with_the_ledger(dealer: Dealer) -> 
             assert "place red, amount 2.00 €" in output
         else:
             assert status == DIFFERS
-            assert f"stake {cancelled.stake_id}: taken back in the ledger, not in the journal" in output
+            assert f"stake {cancelled.stake_id}: 200 cents taken back in the ledger, not so in the journal" in output
 
     opened, (stake, cancelled) = await dealer.open(second_stake=True)
     invented = (CancelledStake(cancelled, datetime.now(UTC)),)
@@ -287,7 +290,44 @@ async def test_cancelled_stakes_are_compared_with_the_ledger(dealer: Dealer) -> 
     await dealer.settle(drawn)
     status, output = await dealer.replay(drawn.round_id)
     assert status == DIFFERS
-    assert f"stake {cancelled.stake_id}: taken back in the journal, not so in the ledger" in output
+    assert f"stake {cancelled.stake_id}: 200 cents taken back in the journal, not so in the ledger" in output
+
+
+async def take_back(dealer: Dealer, round_id: str, part: wallet_pb2.StakeToCancel) -> datetime:
+    answer = await dealer.table_wallet.cancel_stakes(
+        round_id, dealer.seat.account_id, [part], request_id=str(uuid4()), command_digest=b""
+    )
+    return answer.cancelled_at.ToDatetime(UTC)
+
+
+@pytest.mark.guarantee("G10")
+async def test_g10_a_part_of_a_stake_is_compared_with_the_ledger(dealer: Dealer) -> None:
+    """What stays of the stake pays, and what was taken back is recorded: each as in the ledger, bets included."""
+    for recorded_cents in (50, 60):
+        opened, (stake, other) = await dealer.open(second_stake=True)
+        left, gone = red(150), red(50)
+        part = wallet_pb2.StakeToCancel(
+            stake_id=other.stake_id, amount_cents=50, cancelled_detail=gone, remaining_detail=left
+        )
+        at = await take_back(dealer, opened.round_id, part)
+        taken = CancelledStake(other._replace(amount_cents=recorded_cents, bets=red(recorded_cents)), at)
+        rest = other._replace(amount_cents=150, bets=left)
+        drawn = await dealer.draw(of=(opened, [stake, rest]), cancelled=(taken,))
+        await dealer.settle(drawn)
+        status, output = await dealer.replay(drawn.round_id)
+        if recorded_cents == 50:
+            assert status == AGREES, output
+            assert f"Stake {other.stake_id}: 1.50 €" in output
+            assert f"Taken back {other.stake_id}: 0.50 €" in output
+        else:
+            assert status == DIFFERS
+            assert f"stake {other.stake_id}: 60 cents taken back in the journal, not so in the ledger" in output
+            assert f"stake {other.stake_id}: 50 cents taken back in the ledger, not so in the journal" in output
+
+
+def red(cents: int) -> bytes:
+    bets = roulette_pb2.Bets(bets=[roulette_pb2.Bet(place="red", amount_cents=cents)])
+    return bets.SerializeToString()
 
 
 @pytest.mark.guarantee("G10")

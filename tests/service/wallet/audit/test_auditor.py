@@ -315,6 +315,19 @@ FAULTS = [
         "the stakes say placed 260, taken back 0, ended 0, paid 0 cents; the entries moved 250, 0, 0, 0.",
     ),
     Fault(
+        "a stake with more cancelled than was taken back",
+        "UPDATE stakes SET cancelled_cents = 30 WHERE stake_no = {stakes[2]}",
+        "cancellations",
+        "Stake {stakes[2]} (",
+    ),
+    Fault(
+        "a cancellation that moved another amount",
+        "UPDATE stake_cancellations SET amount_cents = 90 WHERE stake_no = {stakes[0]};"
+        " UPDATE stakes SET cancelled_cents = 90 WHERE stake_no = {stakes[0]}",
+        "cancellations",
+        "it moved 100 cents of account {ana.no} in round {settled_no}, its cancellations 90 cents of accounts {ana.no}",
+    ),
+    Fault(
         "a stake of nobody",
         "UPDATE stakes SET account_no = 777 WHERE stake_no = {stakes[0]}",
         "stakes-belong",

@@ -37,9 +37,10 @@ class Scenario(NamedTuple):
     at_other: tuple[Session, Session]
     other_caves: tuple[int, int]
 
-    async def move(self, kind: TransferKind, *legs: Leg, mode: Mode = Mode.REAL, round_no: int | None = None) -> None:
-        """Writes the transfer under the request id `theft`."""
-        await self.writer.transfer(kind, mode, legs, round_no=round_no, request_id="theft")
+    async def move(self, kind: TransferKind, *legs: Leg, mode: Mode = Mode.REAL, round_no: int | None = None) -> int:
+        """Writes the transfer under the request id `theft`, and returns its number."""
+        number, _ = await self.writer.transfer(kind, mode, legs, round_no=round_no, request_id="theft")
+        return number
 
     async def end_round(self, round_no: int, state: RoundState = RoundState.SETTLED) -> None:
         """Records in the round's row that the transfer ended it."""
@@ -158,7 +159,8 @@ async def a_stake_taken_back_by_another_player(scenario: Scenario) -> None:
     await writer.stake(ledger.at_roulette[1], ledger.open_no, 50)
     ana, rui = ledger.at_roulette
     legs = [Leg(ledger.ana.no, LOCKED, -100, ana.no), Leg(ledger.rui.no, FREE, 100, rui.no)]
-    await scenario.move(TransferKind.STAKE_CANCELLED, *legs, round_no=ledger.open_no)
+    number = await scenario.move(TransferKind.STAKE_CANCELLED, *legs, round_no=ledger.open_no)
+    await writer.take_back(number, ledger.stakes[2], 100)
     await writer.connection.execute(
         "UPDATE stakes SET cancelled_cents = cancelled_cents + 100 WHERE stake_no = $1", ledger.stakes[2]
     )

@@ -280,29 +280,33 @@ class PlaceStake(TableCommand):
 
 
 @dataclass(frozen=True)
-class CancelStake(TableCommand):
+class CancelStakes(TableCommand):
     round_id: str
-    stake: str
-    # 0 stands for all.
-    cents: int
+    account: str
+    # Stakes and how much of each; 0 stands for all.
+    parts: tuple[tuple[str, int], ...]
 
     def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
         found = {**super().refusals(ledger), **self.unless_round_open(ledger, self.round_id)}
         if self.round_id not in ledger.rounds:
             found["ROUND_UNKNOWN"] = {}
-        bet = ledger.stakes.get(self.stake)
-        if bet is None or bet.round_id != self.round_id or not bet.open_cents:
-            found["STAKE_UNKNOWN"] = {}
-        elif self.cents > bet.open_cents:
-            found["CANCEL_EXCEEDS_STAKE"] = {"open_cents": bet.open_cents}
+        for stake, cents in self.parts:
+            bet = ledger.stakes.get(stake)
+            if bet is None or (bet.round_id, bet.account) != (self.round_id, self.account) or not bet.open_cents:
+                found["STAKE_UNKNOWN"] = {}
+            elif cents > bet.open_cents:
+                found["CANCEL_EXCEEDS_STAKE"] = {"open_cents": bet.open_cents}
         return found
 
     def execute(self, ledger: LedgerState) -> Facts:
-        bet = ledger.stakes[self.stake]
-        cents = self.cents or bet.open_cents
-        left = bet.open_cents - cents
-        ledger.stakes[self.stake] = replace(bet, open_cents=left)
-        return {**ledger.post(bet.account, free=cents, locked=-cents), "open": left}
+        total, left = 0, list[int]()
+        for stake, part in self.parts:
+            bet = ledger.stakes[stake]
+            cents = part or bet.open_cents
+            total += cents
+            left.append(bet.open_cents - cents)
+            ledger.stakes[stake] = replace(bet, open_cents=left[-1])
+        return {**ledger.post(self.account, free=total, locked=-total), "open": tuple(left)}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tests.processes.wallet import WalletClient, WalletProcess, refusal_facts
 from tests.service.wallet.ledger.ledger_model import (
     Answer,
     BuyIn,
-    CancelStake,
+    CancelStakes,
     CashOut,
     Command,
     Deposit,
@@ -131,11 +131,12 @@ def _at_table(command: TableCommand) -> EncodedCall:
         case PlaceStake():
             place = wallet_pb2.PlaceStakeRequest(round=_round(command, command.round_id), order=_order(command))
             return name, place, _read(wallet_pb2.PlaceStakeResponse, lambda response: _balance(response.placed.balance))
-        case CancelStake(request_id, _, _, round_id, stake, cents):
-            cancel = wallet_pb2.CancelStakeRequest(
-                request_id=request_id, round=_round(command, round_id), stake_id=stake, amount_cents=cents
+        case CancelStakes(request_id, _, _, round_id, account, parts):
+            stakes = [wallet_pb2.StakeToCancel(stake_id=stake, amount_cents=cents) for stake, cents in parts]
+            cancel = wallet_pb2.CancelStakesRequest(
+                request_id=request_id, round=_round(command, round_id), account_id=account, stakes=stakes
             )
-            return name, cancel, _read(wallet_pb2.CancelStakeResponse, _cancelled)
+            return name, cancel, _read(wallet_pb2.CancelStakesResponse, _cancelled)
         case SettleRound(request_id, _, _, round_id, payouts):
             given = [wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts]
             settle = wallet_pb2.SettleRoundRequest(
@@ -226,8 +227,8 @@ def _balance_of(response: wallet_pb2.DepositResponse | wallet_pb2.WithdrawRespon
     return _balance(response.balance)
 
 
-def _cancelled(response: wallet_pb2.CancelStakeResponse) -> Facts:
-    return {**_balance(response.balance), "open": response.open_cents}
+def _cancelled(response: wallet_pb2.CancelStakesResponse) -> Facts:
+    return {**_balance(response.balance), "open": tuple(response.open_cents)}
 
 
 def _results(response: wallet_pb2.SettleRoundResponse | wallet_pb2.VoidRoundResponse) -> Facts:

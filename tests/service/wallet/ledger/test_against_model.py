@@ -26,7 +26,7 @@ from tests.service.wallet.ledger.ledger_model import (
     Answer,
     AnsweredCommand,
     BuyIn,
-    CancelStake,
+    CancelStakes,
     CashOut,
     Command,
     Deposit,
@@ -343,8 +343,17 @@ class LedgerMachine(RuleBasedStateMachine):
         table = self.ledger.rounds[bet.round_id].table
         epoch = self._epoch(dice, table)
         round_id = bet.round_id if dice.randint(0, 9) else self._round(dice, table)
-        cents = dice.choice([0, self._cents(dice, bet.open_cents)])
-        return CancelStake(self._request_id(), table, epoch, round_id, stake, cents)
+        # Other stakes, too: of the same player, or now and then of another one, which refuses all.
+        others = [
+            (other, each)
+            for other, each in in_play
+            if other != stake
+            and each.round_id == bet.round_id
+            and (each.account == bet.account or not dice.randint(0, 9))
+        ]
+        chosen = [(stake, bet), *dice.sample(others, dice.randint(0, min(2, len(others))))]
+        parts = tuple((each, dice.choice([0, self._cents(dice, one.open_cents)])) for each, one in chosen)
+        return CancelStakes(self._request_id(), table, epoch, round_id, bet.account, parts)
 
     def _settle(self, dice: Random) -> SettleRound:
         table, epoch = self._table(dice, poker=False)

@@ -36,8 +36,11 @@ def commands_at(wallet: InProcessWallet, seat: Seat, epoch: int) -> dict[str, Ca
         "open": lambda: wallet.open_table("t1", MULTI_PLAYER, epoch=epoch),
         "stake": lambda: money.place_stake(wallet_pb2.PlaceStakeRequest(round=round_, order=order), GAME),
         "stakes": lambda: money.place_stakes(wallet_pb2.PlaceStakesRequest(round=round_, orders=[order]), GAME),
-        "cancel": lambda: money.cancel_stake(
-            wallet_pb2.CancelStakeRequest(request_id="c", round=round_, stake_id="s1"), GAME
+        "cancel": lambda: money.cancel_stakes(
+            wallet_pb2.CancelStakesRequest(
+                request_id="c", round=round_, account_id=account_id, stakes=[wallet_pb2.StakeToCancel(stake_id="s1")]
+            ),
+            GAME,
         ),
         "settle": lambda: money.settle_round(wallet_pb2.SettleRoundRequest(request_id="e", round=round_), GAME),
         "void": lambda: money.void_round(

@@ -12,11 +12,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from sqlalchemy import text
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
+from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKE_LIMIT_CENTS, STAKES_LIMIT
 from services.kit.rpc.server import MESSAGE_BYTES_LIMIT
 from services.kit.rpc.status import error_info
 from services.wallet.server import wallet_service
-from services.wallet.server.fields import AMOUNT_LIMIT_CENTS, REQUEST_ID_CHARACTERS_LIMIT
+from services.wallet.server.fields import REQUEST_ID_CHARACTERS_LIMIT
 from services.wallet.server.wallet_service import (
     ORDERS_LIMIT,
     OUTCOME_BYTES_LIMIT,
@@ -68,10 +68,13 @@ async def fill(wallet_client: WalletClient, seats: Sequence[Seat], round_: types
     early, late = orders[:CANCELLED_COUNT], orders[CANCELLED_COUNT:]
     assert all(answer.HasField("placed") for answer in await place_all(wallet_client, round_, early, ORDERS_LIMIT))
     for stake in early:
-        cancel = wallet_pb2.CancelStakeRequest(
-            request_id=f"{stake.request_id}:back", round=round_, stake_id=stake.request_id
+        cancel = wallet_pb2.CancelStakesRequest(
+            request_id=f"{stake.request_id}:back",
+            round=round_,
+            account_id=stake.account_id,
+            stakes=[wallet_pb2.StakeToCancel(stake_id=stake.request_id)],
         )
-        await wallet_client.wallet.CancelStake(cancel, metadata=wallet_client.game)
+        await wallet_client.wallet.CancelStakes(cancel, metadata=wallet_client.game)
     assert all(answer.HasField("placed") for answer in await place_all(wallet_client, round_, late, ORDERS_LIMIT))
 
 
@@ -355,8 +358,8 @@ def _largest() -> list[Message]:
         stake_id=LONGEST_ID,
         account_id=LONGEST_UUID,
         session_id=LONGEST_UUID,
-        placed_cents=AMOUNT_LIMIT_CENTS,
-        cancelled_cents=AMOUNT_LIMIT_CENTS,
+        placed_cents=STAKE_LIMIT_CENTS,
+        cancelled_cents=STAKE_LIMIT_CENTS,
         payout_cents=PAYOUT_LIMIT_CENTS,
         state=RETURNED,
         detail=b"x" * STAKE_DETAIL_BYTES_LIMIT,

@@ -49,12 +49,32 @@ async def void(
 
 
 async def cancel(
-    wallet_client: WalletClient, round_: types_pb2.RoundRef, stake_id: str, cents: int = 0, request_id: str = ""
-) -> wallet_pb2.CancelStakeResponse:
-    request = wallet_pb2.CancelStakeRequest(
-        request_id=request_id or str(uuid4()), round=round_, stake_id=stake_id, amount_cents=cents
+    wallet_client: WalletClient,
+    round_: types_pb2.RoundRef,
+    placed: wallet_pb2.PlacedStake,
+    cents: int = 0,
+    request_id: str = "",
+) -> wallet_pb2.CancelStakesResponse:
+    part = wallet_pb2.StakeToCancel(stake_id=placed.stake_id, amount_cents=cents)
+    return await cancel_together(wallet_client, round_, placed.balance.account_id, [part], request_id)
+
+
+async def cancel_together(
+    wallet_client: WalletClient,
+    round_: types_pb2.RoundRef,
+    account_id: str,
+    parts: list[wallet_pb2.StakeToCancel],
+    request_id: str = "",
+    command_digest: bytes = b"",
+) -> wallet_pb2.CancelStakesResponse:
+    request = wallet_pb2.CancelStakesRequest(
+        request_id=request_id or str(uuid4()),
+        round=round_,
+        account_id=account_id,
+        stakes=parts,
+        command_digest=command_digest,
     )
-    return await wallet_client.wallet.CancelStake(request, metadata=wallet_client.game)
+    return await wallet_client.wallet.CancelStakes(request, metadata=wallet_client.game)
 
 
 async def round_of(wallet_client: WalletClient, round_id: str) -> wallet_pb2.Round:
@@ -202,7 +222,7 @@ async def test_g4_a_round_ends_once(wallet_client: WalletClient) -> None:
             "ROUND_ENDED",
             {"round_id": round_.round_id, "state": "ROUND_STATE_SETTLED"},
         )
-    for late_stake in (wallet_client.place(ana, round_, 100), cancel(wallet_client, round_, placed.stake_id)):
+    for late_stake in (wallet_client.place(ana, round_, 100), cancel(wallet_client, round_, placed)):
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await late_stake
         assert refusal_reason(refused.value) == "ROUND_ENDED"
@@ -253,7 +273,7 @@ async def test_g8_a_stale_owner_changes_nothing(wallet_client: WalletClient) -> 
     await wallet_client.place(ana, taken_over, 100)
     for stale in (
         wallet_client.place(ana, round_, 100, "stale"),
-        cancel(wallet_client, round_, placed.stake_id),
+        cancel(wallet_client, round_, placed),
         settle(wallet_client, round_, {placed.stake_id: 0}),
         void(wallet_client, round_),
     ):
@@ -300,17 +320,182 @@ async def test_a_stake_is_cancelled_in_part_and_in_full(wallet_client: WalletCli
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     round_ = round_at(table)
     placed = await wallet_client.place(ana, round_, 500)
-    part = await cancel(wallet_client, round_, placed.stake_id, 200)
-    assert (part.open_cents, part.balance.free_cents, part.balance.locked_cents) == (300, 700, 300)
+    part = await cancel(wallet_client, round_, placed, 200)
+    assert (list(part.open_cents), part.balance.free_cents, part.balance.locked_cents) == ([300], 700, 300)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await cancel(wallet_client, round_, placed.stake_id, 301)
+        await cancel(wallet_client, round_, placed, 301)
     assert refusal_facts(refused.value)[1]["open_cents"] == "300"
-    rest = await cancel(wallet_client, round_, placed.stake_id)
-    assert (rest.open_cents, rest.balance.free_cents) == (0, 1_000)
+    rest = await cancel(wallet_client, round_, placed)
+    assert (list(rest.open_cents), rest.balance.free_cents) == ([0], 1_000)
     with pytest.raises(grpc.aio.AioRpcError) as gone:
-        await cancel(wallet_client, round_, placed.stake_id)
+        await cancel(wallet_client, round_, placed)
     assert refusal_reason(gone.value) in {"STAKE_UNKNOWN", "CANCEL_EXCEEDS_STAKE"}
     await settle(wallet_client, round_, {})
+
+
+def part_of(stake_id: str, cents: int, cancelled: bytes = b"", remaining: bytes = b"") -> wallet_pb2.StakeToCancel:
+    return wallet_pb2.StakeToCancel(
+        stake_id=stake_id, amount_cents=cents, cancelled_detail=cancelled, remaining_detail=remaining
+    )
+
+
+@pytest.mark.guarantee("G1")
+@pytest.mark.guarantee("G10")
+async def test_g10_what_stays_of_a_stake_is_in_play_with_the_bets_that_stay(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    round_ = round_at(table)
+    placed = await wallet_client.place(ana, round_, 500)
+    first = part_of(placed.stake_id, 200, b"17 200", b"17 300")
+    second = part_of(placed.stake_id, 100, b"17 100", b"17 200")
+    for part in (first, second):
+        await cancel_together(wallet_client, round_, ana.account_id, [part])
+    await settle(wallet_client, round_, {placed.stake_id: 400})
+
+    found = await round_of(wallet_client, round_.round_id)
+    (stake,) = found.stakes
+    assert (stake.placed_cents, stake.cancelled_cents, stake.payout_cents) == (500, 300, 400)
+    assert stake.detail == b"17 200"
+    assert [(each.amount_cents, each.detail) for each in stake.cancellations] == [(200, b"17 200"), (100, b"17 100")]
+    transactions = await wallet_client.wallet.ListTransactions(
+        wallet_pb2.ListTransactionsRequest(round_id=round_.round_id), metadata=wallet_client.operator
+    )
+    cancelling = [line for line in transactions.transactions if line.kind == types_pb2.TRANSFER_KIND_STAKE_CANCELLED]
+    assert [line.transfer_id for line in reversed(cancelling)] == [each.transfer_id for each in stake.cancellations]
+    assert [[entry.amount_cents for entry in line.entries] for line in cancelling] == [[100, -100], [200, -200]]
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_000 - 500 + 300 + 400
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_stakes_are_cancelled_together_or_not_at_all(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana, rui = [await wallet_client.sit_down(name, "t1", 1_000) for name in ("ana", "rui")]
+    round_ = round_at(table)
+    mine = [await wallet_client.place(ana, round_, cents) for cents in (300, 200)]
+    foreign = await wallet_client.place(rui, round_, 100)
+    whole = part_of(mine[0].stake_id, 0)
+    for wrong, reason in (
+        (part_of(foreign.stake_id, 0), "STAKE_UNKNOWN"),
+        (part_of("no-such-stake", 0), "STAKE_UNKNOWN"),
+        (part_of(mine[1].stake_id, 201), "CANCEL_EXCEEDS_STAKE"),
+        (whole, "INVALID"),
+    ):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await cancel_together(wallet_client, round_, ana.account_id, [whole, wrong])
+        assert refusal_reason(refused.value) == reason
+    assert (await wallet_client.balance(ana.account_id)).locked_cents == 500
+    assert (await wallet_client.balance(rui.account_id)).locked_cents == 100
+
+    both = [part_of(mine[0].stake_id, 100, b"a", b"b"), part_of(mine[1].stake_id, 0)]
+    answer = await cancel_together(wallet_client, round_, ana.account_id, both)
+    assert (list(answer.open_cents), answer.balance.free_cents, answer.balance.locked_cents) == ([200, 0], 800, 200)
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_part_is_given_back_to_a_blocked_player_and_in_a_session_that_is_ending(
+    wallet_client: WalletClient,
+) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    round_ = round_at(table)
+    placed = await wallet_client.place(ana, round_, 500)
+    await wallet_client.wallet.BlockAccount(
+        wallet_pb2.BlockAccountRequest(account_id=ana.account_id, reason="a test"), metadata=wallet_client.operator
+    )
+    end = session_pb2.EndSessionRequest(session_id=ana.session_id, cause=session_pb2.END_CAUSE_PLAYER)
+    await wallet_client.sessions.EndSession(end, metadata=wallet_client.game)
+    answer = await cancel(wallet_client, round_, placed, 200)
+    assert (answer.balance.free_cents, answer.balance.locked_cents) == (700, 300)
+    await settle(wallet_client, round_, {placed.stake_id: 0})
+
+
+async def first_answer(
+    wallet_client: WalletClient, request_id: str, command_digest: bytes = b""
+) -> wallet_pb2.GetFirstAnswerResponse:
+    request = wallet_pb2.GetFirstAnswerRequest(request_id=request_id, command_digest=command_digest)
+    return await wallet_client.wallet.GetFirstAnswer(request, metadata=wallet_client.game)
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_the_first_answer_is_found_again_with_what_was_in_play_then(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana, rui = [await wallet_client.sit_down(name, "t1", 1_000) for name in ("ana", "rui")]
+    round_ = round_at(table)
+
+    async def place(seat: Seat, stake_id: str, cents: int) -> wallet_pb2.PlacedStake:
+        order = wallet_pb2.StakeOrder(
+            request_id=stake_id,
+            account_id=seat.account_id,
+            session_id=seat.session_id,
+            amount_cents=cents,
+            detail=f"red {cents}".encode(),
+            command_digest=stake_id.encode(),
+        )
+        request = wallet_pb2.PlaceStakeRequest(round=round_, order=order)
+        return (await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)).placed
+
+    first = await place(ana, "first", 300)
+    await place(rui, "other", 50)
+    second = await place(ana, "second", 200)
+    part = part_of("first", 100, b"red 100", b"red 200 left")
+    cancelled = await cancel_together(
+        wallet_client, round_, ana.account_id, [part, part_of("second", 0)], "back", b"some"
+    )
+    third = await place(ana, "third", 10)
+    settled = await settle(wallet_client, round_, {"first": 400, "other": 0, "third": 0}, "settle")
+
+    async def in_play(request_id: str) -> list[tuple[str, int, bytes]]:
+        answer = await first_answer(wallet_client, request_id)
+        return [(each.stake_id, each.amount_cents, each.detail) for each in answer.in_play]
+
+    assert [(await first_answer(wallet_client, each.stake_id)).placed for each in (first, second, third)] == [
+        first,
+        second,
+        third,
+    ]
+    found = await first_answer(wallet_client, "first", b"first")
+    assert (found.round_id, found.table_id, found.amount_cents, found.detail) == (
+        round_.round_id,
+        "t1",
+        300,
+        b"red 300",
+    )
+    assert await in_play("first") == [("first", 300, b"red 300")]
+    assert await in_play("second") == [("first", 300, b"red 300"), ("second", 200, b"red 200")]
+    assert await in_play("back") == [("first", 200, b"red 200 left")]
+    assert await in_play("third") == [("first", 200, b"red 200 left"), ("third", 10, b"red 10")]
+    found = await first_answer(wallet_client, "back", b"some")
+    assert found.cancelled == cancelled
+    assert [(each.stake_id, each.amount_cents) for each in found.cancelled_parts] == [("first", 100), ("second", 200)]
+    assert (await first_answer(wallet_client, "settle")).settled == settled
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_a_command_is_what_the_game_has_digested(wallet_client: WalletClient) -> None:
+    table = await wallet_client.open_table("t1")
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    order = wallet_pb2.StakeOrder(
+        request_id="s", account_id=ana.account_id, session_id=ana.session_id, amount_cents=300, command_digest=b"17"
+    )
+    request = wallet_pb2.PlaceStakeRequest(round=round_at(table, "r"), order=order)
+    placed = await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)
+    request.order.amount_cents = 200
+    assert await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game) == placed
+    request.order.command_digest = b"18"
+    with pytest.raises(grpc.aio.AioRpcError) as reused:
+        await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)
+    assert refusal_reason(reused.value) == "REQUEST_REUSED"
+    for request_id, digest, reason in (("s", b"18", "REQUEST_REUSED"), ("never", b"17", "REQUEST_UNKNOWN")):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await first_answer(wallet_client, request_id, digest)
+        assert refusal_reason(refused.value) == reason
+    # What was refused is refused in the same way.
+    request.order.request_id, request.order.amount_cents = "too much", 10_000
+    with pytest.raises(grpc.aio.AioRpcError) as broke:
+        await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)
+    with pytest.raises(grpc.aio.AioRpcError) as again:
+        await first_answer(wallet_client, "too much", b"18")
+    assert refusal_facts(again.value) == refusal_facts(broke.value)
 
 
 @pytest.mark.rule("804/2015:31")

@@ -137,9 +137,13 @@ def requests_of(world: World) -> Mapping[str, Message]:
         "OpenTable": opening(ROULETTE, "roulette", epoch=2),
         "PlaceStake": wallet_pb2.PlaceStakeRequest(round=round_, order=single),
         "PlaceStakes": wallet_pb2.PlaceStakesRequest(round=round_, orders=many),
-        "CancelStake": wallet_pb2.CancelStakeRequest(
-            request_id="salon.1:a:back", round=round_, stake_id=world.stake_id
+        "CancelStakes": wallet_pb2.CancelStakesRequest(
+            request_id="salon.1:a:back",
+            round=round_,
+            account_id=seat.account_id,
+            stakes=[wallet_pb2.StakeToCancel(stake_id=world.stake_id)],
         ),
+        "GetFirstAnswer": wallet_pb2.GetFirstAnswerRequest(request_id=world.stake_id),
         "AnnounceRound": session_pb2.AnnounceRoundRequest(table=table, round_id="salon.1"),
         "ListOpenRounds": wallet_pb2.ListOpenRoundsRequest(table_id=ROULETTE),
         "GetRound": wallet_pb2.GetRoundRequest(round_id="salon.1"),

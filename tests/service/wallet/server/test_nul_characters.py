@@ -116,8 +116,12 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
         ),
         (wallet_service.PlaceStake, wallet_pb2.PlaceStakeRequest(round=round_, order=order)),
         (
-            wallet_service.CancelStake,
-            wallet_pb2.CancelStakeRequest(round=round_, stake_id="stake", amount_cents=1),
+            wallet_service.CancelStakes,
+            wallet_pb2.CancelStakesRequest(
+                round=round_,
+                account_id=seat.account_id,
+                stakes=[wallet_pb2.StakeToCancel(stake_id="stake", amount_cents=1)],
+            ),
         ),
         (
             wallet_service.SettleRound,

@@ -118,11 +118,18 @@ async def place_many_in_a_new_round(wallet: InProcessWallet) -> Case:
 
 
 async def cancel(wallet: InProcessWallet) -> Case:
+    """Cancels a part of one stake and the whole of another."""
     seat, round_id, stake_ids = await _staked(wallet)
-    request = wallet_pb2.CancelStakeRequest(
-        request_id=_name(), round=round_ref(seat.table_id, round_id), stake_id=stake_ids[0], amount_cents=100
+    part = wallet_pb2.StakeToCancel(
+        stake_id=stake_ids[0], amount_cents=100, cancelled_detail=b"red 100", remaining_detail=b"red 200"
     )
-    return Case("cancel_stake", "game", request, [seat])
+    request = wallet_pb2.CancelStakesRequest(
+        request_id=_name(),
+        round=round_ref(seat.table_id, round_id),
+        account_id=seat.account_id,
+        stakes=[part, wallet_pb2.StakeToCancel(stake_id=stake_ids[1])],
+    )
+    return Case("cancel_stakes", "game", request, [seat])
 
 
 async def settle(wallet: InProcessWallet) -> Case:

@@ -26,7 +26,7 @@ from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletProcess
 from tests.service.wallet.ledger.ledger_model import (
     BuyIn,
-    CancelStake,
+    CancelStakes,
     CashOut,
     Deposit,
     Facts,
@@ -194,7 +194,9 @@ class Load:
         stake = self.dice.choice(orders)
         if stake.cents > 1 and self.dice.randint(0, 1):
             cents = self.dice.randint(1, stake.cents - 1)
-            await self.send_twice(CancelStake(self._id("cancel"), table, 1, round_id, stake.request_id, cents))
+            part = (stake.request_id, cents)
+            cancel = CancelStakes(self._id("cancel"), table, 1, round_id, stake.account, (part,))
+            await self.send_twice(cancel)
             in_play[stake] -= cents
         return in_play
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Generic
 
@@ -96,6 +97,8 @@ class RoundReplay(Generic[Bets, Outcome]):
             differences.append(f"stake {stake.stake_id}: {computed} computed, {ledger} in the ledger")
         if in_ledger is not None and in_ledger.placed_cents - in_ledger.cancelled_cents != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
+        if in_ledger is not None and in_ledger.detail != stake.bets:
+            differences.append(f"stake {stake.stake_id}: other bets in the journal than in the ledger")
         return table_pb2.ReplayedStake(
             stake_id=stake.stake_id,
             player_id=stake.player_id,
@@ -133,21 +136,22 @@ class RoundReplay(Generic[Bets, Outcome]):
         """Compares the cancelled stakes; a round recorded before revision 0002 has none, and no draw trigger."""
         if self.ledger is None or (self.record.drawn is None and self.record.ended is None):
             return
-        in_journal = {each.stake.stake_id: each.stake.amount_cents for each in self.record.cancelled_stakes}
-        in_ledger = {
-            stake.stake_id: stake.placed_cents
+        in_journal = Counter(
+            (each.stake.stake_id, each.stake.amount_cents, each.stake.bets) for each in self.record.cancelled_stakes
+        )
+        in_ledger = Counter(
+            (stake.stake_id, each.amount_cents, each.detail)
             for stake in self.ledger.stakes
-            if stake.state == wallet_types.STAKE_STATE_CANCELLED
-        }
+            for each in stake.cancellations
+        )
         differences.extend(
-            f"stake {stake_id}: taken back in the journal, not so in the ledger"
-            for stake_id, cents in in_journal.items()
-            if in_ledger.get(stake_id) != cents
+            f"stake {stake_id}: {cents} cents taken back in the journal, not so in the ledger"
+            for stake_id, cents, _ in (in_journal - in_ledger).elements()
         )
         if self.record.drawn is not None and self.record.drawn.draw_trigger is not DrawTrigger.UNKNOWN:
             differences.extend(
-                f"stake {stake_id}: taken back in the ledger, not in the journal"
-                for stake_id in sorted(in_ledger.keys() - in_journal.keys())
+                f"stake {stake_id}: {cents} cents taken back in the ledger, not so in the journal"
+                for stake_id, cents, _ in sorted((in_ledger - in_journal).elements())
             )
 
 

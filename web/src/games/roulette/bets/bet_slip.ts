@@ -124,7 +124,6 @@ export class BetSlip {
   /** Betting has closed; the events of all accepted bets have arrived before. */
   bettingClosed(): void {
     this.round.value = null;
-    this.stakes.settleAll();
     if (this.accepted.value.size > 0) {
       this.hasPlayed = true;
       this.nothingToRepeat.value = false;
@@ -147,8 +146,9 @@ export class BetSlip {
     batch(() => this.stakes.placed(this.stakeOnFelt({ stake_id, bets })));
   }
 
-  betsTakenBack(stake_id: string, bets: PlacedBets): void {
-    this.stakes.cancelled(stake_id, bets);
+  /** `bets` were taken back of a stake, and `remaining` stay; none if all of it was taken back. */
+  betsTakenBack(stake_id: string, bets: PlacedBets, remaining: PlacedBets = NO_BETS): void {
+    this.stakes.takenBack(bets, { stake_id, bets: remaining });
   }
 
   // -- what the player does --------------------------------------------------------------------------------------
@@ -303,20 +303,18 @@ export class BetSlip {
     this.enqueue(round_id, async (request_id) => {
       const bets = chosen();
       if (!bets?.size) return;
-      const takeBack = this.stakes.takeBackSent(bets);
-      try {
-        const { on_felt, balance } = await this.ports.call("RouletteService.CancelBets", {
-          table_id: this.tableId,
-          round_id,
-          request_id,
-          bets: betsMessage(bets),
-        });
-        if (balance) this.ports.updateBalance(balance);
-        this.stakes.takeBackAnswered(takeBack, betsFromMessage(on_felt));
-      } catch (error) {
-        this.stakes.takeBackFailed(takeBack);
-        throw error;
-      }
+      const { on_felt, balance, cancelled_stake_ids, reduced_stakes } = await this.ports.call(
+        "RouletteService.CancelBets",
+        { table_id: this.tableId, round_id, request_id, bets: betsMessage(bets) },
+      );
+      if (balance) this.ports.updateBalance(balance);
+      // The events have settled a round that is over.
+      if (this.round.value !== round_id) return;
+      const remaining = [
+        ...cancelled_stake_ids.map((stake_id) => ({ stake_id, bets: NO_BETS })),
+        ...reduced_stakes.map((stake) => ({ stake_id: stake.stake_id, bets: betsFromMessage(stake.bets) })),
+      ];
+      this.stakes.takeBackAnswered(remaining, betsFromMessage(on_felt));
     });
   }
 

@@ -39,6 +39,11 @@ export function subtractBets(one: PlacedBets, other: PlacedBets): PlacedBets {
   return left;
 }
 
+/** What both hold. */
+export function commonBets(one: PlacedBets, other: PlacedBets): PlacedBets {
+  return subtractBets(one, subtractBets(one, other));
+}
+
 export function containsBets(one: PlacedBets, other: PlacedBets): boolean {
   return [...other].every(([place, value]) => (one.get(place) ?? 0) >= value);
 }

@@ -261,9 +261,10 @@ export class Felt {
     this.trackOtherBets(event);
     if (bets_placed && bets_placed.seat === seat)
       this.slip.betsPlaced(bets_placed.stake_id, betsFromMessage(bets_placed.bets));
-    else if (bets_cancelled && bets_cancelled.seat === seat)
-      this.slip.betsTakenBack(bets_cancelled.stake_id, betsFromMessage(bets_cancelled.bets));
-    else if (betting_closed) {
+    else if (bets_cancelled && bets_cancelled.seat === seat) {
+      const { stake_id, bets, remaining_bets } = bets_cancelled;
+      this.slip.betsTakenBack(stake_id, betsFromMessage(bets), betsFromMessage(remaining_bets));
+    } else if (betting_closed) {
       this.slip.bettingClosed();
       this.closed.value = true;
       noMoreBetsSound();

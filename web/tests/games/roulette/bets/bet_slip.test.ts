@@ -71,6 +71,16 @@ function placed(stake: Record<string, number>, onFelt = stake, stake_id = `stake
 
 let stakesMade = 0;
 
+/** The platform's answer to a take-back: what lies on the felt, the stakes that are gone, and what stays of others. */
+function takenBack(
+  onFelt: Record<string, number>,
+  cancelled_stake_ids: readonly string[],
+  rests: Record<string, Record<string, number>> = {},
+) {
+  const reduced_stakes = Object.entries(rests).map(([stake_id, rest]) => ({ stake_id, bets: message(rest) }));
+  return { on_felt: message(onFelt), cancelled_stake_ids, reduced_stakes };
+}
+
 let platform: Platform;
 let slip: BetSlip;
 
@@ -203,7 +213,7 @@ describe("taking back", () => {
     slip.placeChip("17", 100);
     slip.placeChip("red", 500);
     await settled();
-    await platform.last.answer(placed({ 17: 100, red: 500 }));
+    await platform.last.answer(placed({ 17: 100, red: 500 }, { 17: 100, red: 500 }, "a"));
   });
 
   test("undo takes back the last click only, then the one before", async () => {
@@ -213,7 +223,7 @@ describe("taking back", () => {
       method: "RouletteService.CancelBets",
       params: { round_id: ROUND, bets: [{ place: "red", amount_cents: "500" }] },
     });
-    await platform.last.answer({ on_felt: message({ 17: 100 }) });
+    await platform.last.answer(takenBack({ 17: 100 }, [], { a: { 17: 100 } }));
     expect(accepted()).toEqual({ 17: 100 });
     slip.undo();
     await settled();
@@ -249,7 +259,7 @@ describe("taking back", () => {
       { place: "17", amount_cents: "100" },
       { place: "red", amount_cents: "500" },
     ]);
-    await platform.last.answer({ on_felt: message({}) });
+    await platform.last.answer(takenBack({}, ["a"]));
     expect([accepted(), slip.undoBlocked.value]).toEqual([{}, "nothing"]);
   });
 
@@ -257,7 +267,7 @@ describe("taking back", () => {
     slip.takeBackFrom("17");
     await settled();
     expect(platform.last.params.bets).toEqual([{ place: "17", amount_cents: "100" }]);
-    await platform.last.answer({ on_felt: message({ red: 500 }) });
+    await platform.last.answer(takenBack({ red: 500 }, [], { a: { red: 500 } }));
     slip.undo();
     await settled();
     expect(platform.last.params.bets).toEqual([{ place: "red", amount_cents: "500" }]);
@@ -313,7 +323,7 @@ describe("repeat and double", () => {
     expect(slip.repeatBlocked.value).toBe("no_earlier_bets");
     slip.clear();
     await settled();
-    await platform.last.answer({ on_felt: message({}) });
+    await platform.last.answer(takenBack({}, ["a"]));
     slip.betsTakenBack("a", bets({ 17: 100 }));
     expect(slip.repeatBlocked.value).toBe("no_earlier_bets");
     slip.betsPlaced("b", bets({ 17: 100 }));
@@ -462,9 +472,15 @@ describe("what the platform has accepted", () => {
     expect([accepted(), pending()]).toEqual([{ 17: 100 }, {}]);
   });
 
-  describe("a partial take-back, whose stake is replaced by a new one", () => {
+  describe("a part of a stake is taken back", () => {
+    const whole = { 5: 300, 17: 100, red: 500 };
+    const rest = { 5: 300, 17: 100 };
+    const answer = (onFelt: Record<string, number> = rest, stays: Record<string, number> = rest) =>
+      platform.last.answer(takenBack(onFelt, [], { a: stays }));
+    const event = () => slip.betsTakenBack("a", bets({ red: 500 }), bets(rest));
+
     beforeEach(async () => {
-      await place("a", { 5: 300, 17: 100, red: 500 });
+      await place("a", whole);
       slip.undo();
       await settled();
     });
@@ -476,136 +492,86 @@ describe("what the platform has accepted", () => {
       expect(platform.last.params.bets).toEqual([{ place: at, amount_cents: String(value) }]);
     }
 
-    test("events before the answer: only the final state is shown", async () => {
+    test.each(["before", "after"])("the event comes %s the answer: each state is shown once", async (when) => {
       const shown = watchShown();
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
-      expect(shown).toEqual([
-        { 5: 300, 17: 100, red: 500 },
-        { 5: 300, 17: 100 },
-      ]);
+      if (when === "before") event();
+      await answer();
+      if (when === "after") event();
+      expect(shown).toEqual([whole, rest]);
       await expectNextUndo("17", 100);
-    });
-
-    test("the answer before the events: only the final state is shown", async () => {
-      const shown = watchShown();
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
-      expect(accepted()).toEqual({ 5: 300, 17: 100 });
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      expect(shown).toEqual([
-        { 5: 300, 17: 100, red: 500 },
-        { 5: 300, 17: 100 },
-      ]);
-      await expectNextUndo("17", 100);
-    });
-
-    test("the answer between the events", async () => {
-      const shown = watchShown();
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      expect(shown).toEqual([
-        { 5: 300, 17: 100, red: 500 },
-        { 5: 300, 17: 100 },
-      ]);
     });
 
     test("two take-backs and a click, all answered before the first event", async () => {
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
+      await answer();
       await expectNextUndo("17", 100);
-      await platform.last.answer({ on_felt: message({ 5: 300 }) });
+      await answer({ 5: 300 }, { 5: 300 });
       slip.placeChip("black", 200);
       await settled();
       await platform.last.answer(placed({ black: 200 }, { 5: 300, black: 200 }, "d"));
       const shown = watchShown();
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      slip.betsTakenBack("b", bets({ 5: 300, 17: 100 }));
-      slip.betsPlaced("c", bets({ 5: 300 }));
+      event();
+      slip.betsTakenBack("a", bets({ 17: 100 }), bets({ 5: 300 }));
       slip.betsPlaced("d", bets({ black: 200 }));
       expect(shown).toEqual([{ 5: 300, black: 200 }]);
       await expectNextUndo("black", 200);
-      await platform.last.answer({ on_felt: message({ 5: 300 }) });
+      await platform.last.answer(takenBack({ 5: 300 }, ["d"]));
       slip.betsTakenBack("d", bets({ black: 200 }));
       await expectNextUndo("5", 300);
     });
 
     test("bets of another page appear meanwhile", async () => {
       slip.betsPlaced("other-1", bets({ black: 200 }));
-      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 500, black: 200 });
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, black: 200 }) });
-      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200 });
+      expect(accepted()).toEqual({ ...whole, black: 200 });
+      await answer({ ...rest, black: 200 });
+      expect(accepted()).toEqual({ ...rest, black: 200 });
       slip.betsPlaced("other-2", bets({ even: 100 }));
-      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200, even: 100 });
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      expect(accepted()).toEqual({ 5: 300, 17: 100, black: 200, even: 100 });
+      event();
+      expect(accepted()).toEqual({ ...rest, black: 200, even: 100 });
     });
 
     test.each(["before", "after"])(
-      "another page takes something back too; the answer comes %s the events",
+      "another page takes something back of the same stake; the answer comes %s the events",
       async (when) => {
-        const answer = () => platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
-        slip.betsPlaced("other", bets({ black: 200 }));
         if (when === "before") await answer();
-        slip.betsTakenBack("other", bets({ black: 200 }));
-        slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-        slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+        event();
+        slip.betsTakenBack("a", bets({ 17: 100 }), bets({ 5: 300 }));
         if (when === "after") await answer();
-        expect(accepted()).toEqual({ 5: 300, 17: 100 });
+        expect(accepted()).toEqual({ 5: 300 });
         slip.betsPlaced("c", bets({ even: 100 }));
-        expect(accepted()).toEqual({ 5: 300, 17: 100, even: 100 });
+        expect(accepted()).toEqual({ 5: 300, even: 100 });
       },
     );
 
-    test.each(["before", "after"])("what was to stay is refused; the answer comes %s the event", async (when) => {
-      if (when === "before") await platform.last.answer({ on_felt: message({}) });
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      if (when === "after") await platform.last.answer({ on_felt: message({}) });
-      expect(accepted()).toEqual({});
-    });
-
-    test("a refused take-back leaves what the events say", async () => {
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
+    test("a refused take-back leaves everything as it is", async () => {
       await platform.last.refuse("NOT_ON_FELT");
-      expect(accepted()).toEqual({});
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
-      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+      expect([accepted(), reasons()]).toEqual([whole, ["NOT_ON_FELT"]]);
     });
 
     test("a snapshot that includes it already: the answer takes nothing back again", async () => {
-      slip.restore(ROUND, [{ stake_id: "b", bets: bets({ 5: 300, 17: 100, red: 200 }) }], false);
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, red: 200 }) });
-      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 200 });
+      slip.restore(ROUND, [{ stake_id: "a", bets: bets(rest) }], false);
+      await answer();
+      expect(accepted()).toEqual(rest);
+      await expectNextUndo("17", 100);
     });
 
     test("an event with all bets includes it already: the answer takes nothing back again", async () => {
-      slip.betsPlaced("", bets({ 5: 300, 17: 100, red: 200 }));
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100, red: 200 }) });
-      expect(accepted()).toEqual({ 5: 300, 17: 100, red: 200 });
+      slip.betsPlaced("", bets({ ...rest, red: 200 }));
+      await answer({ ...rest, red: 200 });
+      expect(accepted()).toEqual({ ...rest, red: 200 });
     });
 
     test("betting closes meanwhile: the events decide", async () => {
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.betsPlaced("b", bets({ 5: 300, 17: 100 }));
+      event();
       slip.bettingClosed();
-      expect(accepted()).toEqual({ 5: 300, 17: 100 });
-      await platform.last.answer({ on_felt: message({ 5: 300, 17: 100 }) });
-      expect(accepted()).toEqual({ 5: 300, 17: 100 });
+      expect(accepted()).toEqual(rest);
+      await answer();
+      expect(accepted()).toEqual(rest);
     });
 
-    test("betting closes when what was to stay was refused", () => {
-      slip.betsTakenBack("a", bets({ 5: 300, 17: 100, red: 500 }));
-      slip.bettingClosed();
-      expect(accepted()).toEqual({});
-    });
-
-    test("betting closes before the take-back reaches the platform: the bets lie there again", async () => {
+    test("betting closes before the take-back reaches the platform: the bets stay", async () => {
       slip.bettingClosed();
       await platform.last.refuse("BETTING_CLOSED");
-      expect([accepted(), reasons()]).toEqual([{ 5: 300, 17: 100, red: 500 }, ["BETTING_CLOSED"]]);
+      expect([accepted(), reasons()]).toEqual([whole, ["BETTING_CLOSED"]]);
     });
   });
 
@@ -616,12 +582,12 @@ describe("what the platform has accepted", () => {
       await place("b", { red: 500 }, { 17: 100, red: 500 });
       slip.undo();
       await settled();
-      if (when === "before") await platform.last.answer({ on_felt: message({ 17: 100 }) });
+      if (when === "before") await platform.last.answer(takenBack({ 17: 100 }, ["b"]));
       slip.betsTakenBack("b", bets({ red: 500 }));
       expect(accepted()).toEqual({ 17: 100 });
       slip.betsTakenBack("a", bets({ 17: 100 }));
       expect(accepted()).toEqual({});
-      if (when === "after") await platform.last.answer({ on_felt: message({ 17: 100 }) });
+      if (when === "after") await platform.last.answer(takenBack({ 17: 100 }, ["b"]));
       expect(accepted()).toEqual({});
     },
   );
@@ -632,10 +598,8 @@ describe("what the platform has accepted", () => {
     const shown = watchShown();
     slip.takeBackFrom("17");
     await settled();
-    slip.betsTakenBack("b", bets({ red: 500, even: 100 }));
     slip.betsTakenBack("a", bets({ 17: 100 }));
-    slip.betsPlaced("c", bets({ red: 500, even: 100 }));
-    await platform.last.answer({ on_felt: message({ red: 500, even: 100 }) });
+    await platform.last.answer(takenBack({ red: 500, even: 100 }, ["a"]));
     expect(shown).toEqual([
       { 17: 100, red: 500, even: 100 },
       { red: 500, even: 100 },
@@ -715,14 +679,6 @@ describe("a snapshot after lost events", () => {
     expect([accepted(), pending()]).toEqual([{ 17: 100, red: 500 }, {}]);
   });
 
-  test("lacks a placement that another page has taken back: its late answer does not bring it back", async () => {
-    slip.placeChip("17", 100);
-    await settled();
-    slip.restore(ROUND, [stake("a", { red: 500 })], false);
-    await platform.last.answer(placed({ 17: 100 }, { red: 500 }, "b"));
-    expect([accepted(), pending()]).toEqual([{ red: 500 }, {}]);
-  });
-
   test("keeps the undo of each click", async () => {
     slip.placeChip("17", 100);
     slip.placeChip("red", 500);
@@ -778,9 +734,9 @@ describe("a snapshot after lost events", () => {
       slip.undo();
       await settled();
       expect(platform.last.params.bets).toEqual([{ place: "red", amount_cents: "500" }]);
-      await platform.last.answer({ on_felt: message({ 17: 300 }) });
-      slip.betsTakenBack("a", bets({ 17: 300, red: 500 }));
-      slip.betsPlaced("b", bets({ 17: 300 }));
+      await platform.last.answer(takenBack({ 17: 300 }, [], { a: { 17: 300 } }));
+      expect(accepted()).toEqual({ 17: 300 });
+      slip.betsTakenBack("a", bets({ red: 500 }), bets({ 17: 300 }));
       expect(accepted()).toEqual({ 17: 300 });
     });
   });
