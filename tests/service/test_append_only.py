@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
 
-# Tables that hold no records: the schema's version, facts that are deleted when they are published (each follows from
-# the records), and the rounds without an end (the database derives them from the journal).
+# Tables that hold no records: the schema's version, facts and ended sessions that are deleted when they are published
+# (each follows from the records), revocations until they expire, and the rounds without an end (the database derives
+# them from the journal).
 NOT_RECORDS = {
-    "wallet": {"alembic_version", "outbox", "outbox_cursor"},
+    "wallet": {"alembic_version", "ended_sessions", "outbox", "outbox_cursor", "revocations"},
     "game": {"alembic_version", "open_rounds"},
 }
 # Tables of current state, whose rows change and are never deleted. The cause of each change is recorded elsewhere:
@@ -102,7 +103,7 @@ async def test_the_service_has_no_privilege_to_delete_records(database: ServiceD
     privileges = {row["relname"]: row for row in await database.owner.fetch(PRIVILEGES, database.role)}
     assert privileges.keys() == await database.names()
     deletes = {table for table, row in privileges.items() if row["delete_rows"]}
-    assert deletes == ({"outbox"} if database.kind == "wallet" else set())
+    assert deletes == ({"ended_sessions", "outbox", "revocations"} if database.kind == "wallet" else set())
     assert {table for table, row in privileges.items() if row["empty_it"]} == set()
     rewrites = {table for table, row in privileges.items() if row["rewrite"]}
     assert rewrites & await database.records() == set()

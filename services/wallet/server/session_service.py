@@ -22,7 +22,7 @@ from services.wallet.model.state import (
 )
 from services.wallet.outbox import facts
 from services.wallet.server import fields
-from services.wallet.server.access import sees_everybody, verify_access, verify_game
+from services.wallet.server.access import sees_everybody, verify_access, verify_game, verify_owner
 from services.wallet.server.idempotency import answer_once
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
@@ -343,7 +343,7 @@ async def _lock_table(connection: AsyncConnection, table_id: str) -> Table:
 async def _find(connection: AsyncConnection, session_id: str, caller: Caller) -> int:
     """Returns the number of a session that the caller may see and end."""
     found = await session_rows.find(connection, session_id)
-    verify_access(caller, found.player_id)
+    verify_owner(caller, found.player_id, refusals.session_unknown(session_id))
     verify_game(caller, found.game, found.table_id)
     return found.no
 

@@ -165,10 +165,15 @@ async def _kill_undecided(
 async def _some_round_drawn(
     crash_run: CrashRun, address: str, journal: verification.Connection, within_s: float
 ) -> bool:
-    """Whether a round at a replica is drawn and not settled, at the latest after a while."""
+    """Whether a round at a replica is drawn and not settled, at the latest after a while.
+
+    Of a round that was drawn before, the wallet may have answered just before it was suspended.
+    """
     deadline = time.monotonic() + within_s
+    drawn_before = {row["round_id"] for row in await _unfinished_at(crash_run, address, journal) if row["outcome"]}
     while time.monotonic() < deadline:
-        if any(row["outcome"] for row in await _unfinished_at(crash_run, address, journal)):
+        unfinished = await _unfinished_at(crash_run, address, journal)
+        if any(row["outcome"] and row["round_id"] not in drawn_before for row in unfinished):
             return True
         await asyncio.sleep(0.02)
     return False

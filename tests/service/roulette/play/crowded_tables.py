@@ -190,6 +190,7 @@ async def _switch_off(driver: RouletteDriver, table: CrowdedTable) -> None:
         game="roulette",
         scope=types_pb2.SWITCH_SCOPE_TABLE,
         table_id=table.table_id,
+        enabled=False,
         reason="all rounds are played",
     )
     await driver.roulette.tables.SetSwitch(request, metadata=driver.roulette.operator)

@@ -19,7 +19,9 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """All settings but the key."""
     for variable in ("FELTRO_ISSUER_JWKS", "FELTRO_ROULETTE_TOKEN_FILE"):
         monkeypatch.setenv(variable, __file__)
-    monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_NATS_URL", "tls://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_ROULETTE_NATS_PASSWORD", "a-password")
+    monkeypatch.setenv("FELTRO_GRPC_TLS", "off")
     monkeypatch.setenv("FELTRO_ROULETTE_DATABASE_URL", "postgresql+asyncpg://feltro@127.0.0.1/feltro")
     monkeypatch.delenv(SETTING, raising=False)
 

@@ -26,6 +26,7 @@ class UnreachedSessionService:
 
     start_session = end_session = end_player_sessions = record_activity = get_session = list_sessions = _answer
     list_table_sessions = announce_round = set_inactivity_policy = list_inactivity_policy_changes = _answer
+    get_inactivity_policy = _answer
     advance_session_clock = apply_specific_rules = _answer
 
 

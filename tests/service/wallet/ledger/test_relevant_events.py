@@ -376,6 +376,7 @@ def test_an_invalid_limit_is_refused_with_its_variable(variable: str, monkeypatc
     monkeypatch.setenv("FELTRO_WALLET_DATABASE_URL", "postgresql://127.0.0.1/wallet")
     monkeypatch.setenv("FELTRO_NATS_URL", "tls://127.0.0.1:4222")
     monkeypatch.setenv("FELTRO_WALLET_NATS_PASSWORD", "a-password")
+    monkeypatch.setenv("FELTRO_GRPC_TLS", "off")
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", "https://issuer.example/keys")
     assert load(WalletSettings).limits == RelevantEventLimits()
     for value in ("0", "-1", "many"):
