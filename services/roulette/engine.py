@@ -243,6 +243,16 @@ class Table:
                 halves[number] = halves.get(number, 0) + payout
         return max(halves.values(), default=0) // STAKE
 
+    @property
+    def largest_payout_limit_cents(self) -> int:
+        """The most that one player's bets can pay: every place at its maximum, or the cap where it pays most."""
+        everywhere = {place: offer.maximum_cents for place, offer in self.offered_places.items()}
+        largest = self.largest_payout_cents(everywhere)
+        if not self.total_maximum_cents:
+            return largest
+        highest = max(offer.prize_halves for offer in self.offered_places.values())
+        return min(largest, self.total_maximum_cents * (STAKE + highest) // STAKE)
+
 
 def _offer(place: board.Place, rules: SpecificRules) -> OfferedPlace:
     terms = TERMS[place.kind]

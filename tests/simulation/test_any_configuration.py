@@ -158,4 +158,4 @@ def test_g12_roulette_is_not_played_like_poker() -> None:
     made.play = wallet_types.PLAY_POKER
     with pytest.raises(TableRefused) as refused:
         verify_by_game(RouletteGame(), made)
-    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "play"})
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "configuration.play"})

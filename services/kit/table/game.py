@@ -73,6 +73,10 @@ class Rules(Betting[Bets], Protocol[Bets, Outcome]):
     def largest_stake_cents(self) -> int:
         """The most that one player may have on the felt."""
 
+    @property
+    def largest_payout_limit_cents(self) -> int:
+        """The most that one stake can get back within the table's limits."""
+
     def draw(self, tape: Tape) -> Outcome:
         """Draws the outcome that this entropy gives."""
 

@@ -90,7 +90,7 @@ class WalletServer:
         commits = group_commit.GroupCommit(lanes, store, settings.lanes, outbox.wake)
         ended_facts = EndedSessionFacts(engine, outbox.wake)
         services: list[Service] = [
-            WalletService(engine, commits, clock),
+            WalletService(engine, commits, clock, settings.payout_limits),
             SessionService(engine, clock, session_clock, ended_facts),
             ComplaintService(engine, clock),
             AuditService(engine),

@@ -18,7 +18,7 @@ from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals
-from services.wallet.model.state import Mode, Play
+from services.wallet.model.state import Mode, PayoutLimits, Play
 from services.wallet.server import fields
 from services.wallet.server.access import (
     verify_access,
@@ -66,8 +66,11 @@ class WalletService:
 
     descriptor = wallet_pb2.DESCRIPTOR.services_by_name["WalletService"]
 
-    def __init__(self, engine: AsyncEngine, group_commit: GroupCommit, clock: Clock) -> None:
+    def __init__(
+        self, engine: AsyncEngine, group_commit: GroupCommit, clock: Clock, payout_limits: PayoutLimits
+    ) -> None:
         self._engine = engine
+        self._payout_limits = payout_limits
         self._group_commit = group_commit
         self._clock = clock
 
@@ -158,6 +161,9 @@ class WalletService:
         self, request: wallet_pb2.RegisterTableRequest, caller: Caller
     ) -> wallet_pb2.RegisterTableResponse:
         table = _registration(request, fields.bus_safe_id("table_id", request.table_id), 0, caller)
+        largest, limit = request.largest_payout_cents, self._payout_limits.stake_cents
+        if largest > limit:
+            raise refusals.payout_too_large("", "stake", largest, limit)
         async with self._engine.begin() as connection:
             await accounts.register_table(connection, table, self._clock.now())
         return wallet_pb2.RegisterTableResponse()

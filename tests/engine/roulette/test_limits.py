@@ -332,7 +332,18 @@ def test_g11_the_ledger_takes_whatever_the_published_limits_allow(wheel: str, mi
     bets = place(rules, maxima)
     assert rules.total_cents(bets) == rules.largest_stake_cents <= STAKE_LIMIT_CENTS
     assert len(rules.bets_message(bets).SerializeToString()) <= STAKE_DETAIL_BYTES_LIMIT
-    assert max(rules.payout_cents(outcome, bets) for outcome in rules.outcomes) <= PAYOUT_LIMIT_CENTS
+    largest = max(rules.payout_cents(outcome, bets) for outcome in rules.outcomes)
+    assert largest == rules.largest_payout_cents(bets) == rules.largest_payout_limit_cents <= PAYOUT_LIMIT_CENTS
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize("wheel", WHEELS)
+@pytest.mark.parametrize("cap", [100, 3_000, 50_000, 10_000_000])
+def test_g12_a_cap_on_all_bets_bounds_what_they_can_pay(wheel: str, cap: int) -> None:
+    rules = table(wheel, total_maximum_cents=cap)
+    assert rules.largest_payout_limit_cents <= table(wheel).largest_payout_limit_cents
+    straight = {"17": min(cap, 3_000)}
+    assert rules.largest_payout_cents(place(rules, straight)) <= rules.largest_payout_limit_cents <= 36 * cap
 
 
 @pytest.mark.rule("804/2015:11.a.viii")

@@ -29,9 +29,10 @@ class ManualClock:
 
 
 class _AnyBets:
-    """Rules of which nothing is asked but the largest stake."""
+    """Rules of which nothing is asked but the largest stake and the largest payout."""
 
     largest_stake_cents = 1_000
+    largest_payout_limit_cents = 36_000
 
 
 class EvenSeatsGame:
@@ -49,7 +50,9 @@ class EvenSeatsGame:
         return f"{configuration.name.pt} ({language})"
 
 
-async def register_anything(table_id: str, configuration: types_pb2.TableConfiguration) -> None:
+async def register_anything(
+    table_id: str, configuration: types_pb2.TableConfiguration, largest_payout_cents: int
+) -> None:
     """Stands for a wallet at which no other game has a table."""
 
 

@@ -102,7 +102,7 @@ class InProcessWallet:
         self.session_clock = SessionClock(engine, clock, kind)
         store = LedgerStore(clock, self.session_clock, limits, payout_limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
-        self.wallet_service = WalletService(engine, self.group_commit, clock)
+        self.wallet_service = WalletService(engine, self.group_commit, clock, payout_limits or PayoutLimits())
         self.ended_facts = EndedSessionFacts(engine, lambda: None)
         self.session_service = SessionService(engine, clock, self.session_clock, self.ended_facts)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)

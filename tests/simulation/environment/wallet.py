@@ -31,6 +31,7 @@ from services.wallet.model.state import (
     EndCause,
     InactivityPolicy,
     Mode,
+    PayoutLimits,
     Play,
     Round,
     RoundState,
@@ -103,7 +104,9 @@ class InMemoryWallet:
 
     def __init__(self, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
         """`on_session_change` gets every session that starts, moves on or ends."""
-        self.book = Book(clock.now(), clock.now())
+        # Tables of any limits are played here.
+        payout_limits = PayoutLimits(10**15, 10**15)
+        self.book = Book(clock.now(), clock.now(), payout_limits=payout_limits)
         self.stakes: dict[str, StoredStake] = {}
         self.rounds: dict[str, StoredRound] = {}
         self.movements: list[StoredMovement] = []
@@ -115,7 +118,7 @@ class InMemoryWallet:
         self._numbers = itertools.count(1)
         self._operator_accounts: dict[int, Account] = {}
         # The real service: none of the methods that are used here needs a database.
-        self._service = WalletService(cast("Any", None), cast("GroupCommit", self), clock)
+        self._service = WalletService(cast("Any", None), cast("GroupCommit", self), clock, payout_limits)
 
     # -- calls -------------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from services.kit.paging import Page, PageRequest
 from services.kit.round_limits import STAKE_LIMIT_CENTS
 from services.kit.table.configuration import specific_rules
 from services.kit.table.configuration.stored_commands import find_stored, lock
-from services.kit.table.game import Game
+from services.kit.table.game import Game, Rules
 from services.kit.table.refusals import TableRefused, invalid
 
 _log = logging.getLogger(__name__)
@@ -78,7 +78,8 @@ FROM configurations WHERE effective_at > :at ORDER BY table_id, effective_at, ve
 
 
 # Takes the id of a new table for its game; refused if another game has it.
-RegisterTable = Callable[[str, types_pb2.TableConfiguration], Awaitable[None]]
+# With the most that one stake can get back by these rules.
+RegisterTable = Callable[[str, types_pb2.TableConfiguration, int], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class Configurations:
     ) -> types_pb2.ConfigurationVersion:
         """Enters the next version, once (G3); refuses rules that the regulation or the game does not allow.
 
-        The first version of a table registers its id.
+        Every version is registered at the wallet, which keeps the id for the game and knows the operator's limits.
         """
         content_digest = _digest(table_id, configuration, approval_reference, effective_at)
         async with self._engine.begin() as connection:
@@ -125,10 +126,9 @@ class Configurations:
             latest = (await connection.execute(_VERSIONS, {"table_id": table_id})).first()
             existing = None if latest is None else _version(latest).configuration
             specific_rules.verify(table_id, configuration, approval_reference=approval_reference, existing=existing)
-            verify_by_game(game, configuration)
-            if latest is None:
-                # If this process dies before the version is stored, the id waits for the next attempt.
-                await register(table_id, configuration)
+            rules = verify_by_game(game, configuration)
+            # If this process dies before the version is stored, the id waits for the next attempt.
+            await register(table_id, configuration, rules.largest_payout_limit_cents)
             row = {
                 "table_id": table_id,
                 "version": 1 if latest is None else latest.version + 1,
@@ -153,13 +153,13 @@ class Configurations:
         entered: list[types_pb2.ConfigurationVersion] = []
         for table in initial_tables:
             specific_rules.verify(table.table_id, table.configuration, approval_reference=table.approval_reference)
-            verify_by_game(game, table.configuration)
+            rules = verify_by_game(game, table.configuration)
             async with self._engine.begin() as connection:
                 await lock(connection, _LOCK_KEY)
                 # Under the lock: the rules of a deployment never follow those of an operator.
                 if (await connection.execute(_VERSIONS, {"table_id": table.table_id})).first() is None:
                     try:
-                        await register(table.table_id, table.configuration)
+                        await register(table.table_id, table.configuration, rules.largest_payout_limit_cents)
                     except TableRefused as refused:
                         extra = {"table_id": table.table_id, "reason": refused.reason, "facts": dict(refused.facts)}
                         _log.error("a table of the deployment is left out", extra=extra)
@@ -222,17 +222,19 @@ def _initial_version(table: InitialTable, now: datetime) -> dict[str, object]:
     }
 
 
-def verify_by_game(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> None:
-    """Refuses what this game does not allow, or what its tables could not play."""
+def verify_by_game(game: Game[Any, Any], configuration: types_pb2.TableConfiguration) -> Rules[Any, Any]:
+    """Returns the rules; refuses what this game does not allow, or what its tables could not play."""
     if configuration.game != game.name:
         raise invalid("configuration.game", f"has to be `{game.name}` here.")
     if configuration.play not in game.plays:
         plays = ", ".join(wallet_types.Play.Name(play) for play in sorted(game.plays))
         raise invalid("configuration.play", f"has to be one of {plays} for {game.name}.")
-    largest_cents = game.rules(configuration).largest_stake_cents
+    rules = game.rules(configuration)
+    largest_cents = rules.largest_stake_cents
     if largest_cents > STAKE_LIMIT_CENTS:
         sentence = f"would let a player stake {largest_cents} cents in a round, and {STAKE_LIMIT_CENTS} is the most."
         raise invalid("configuration.rules", sentence)
+    return rules
 
 
 def _digest(

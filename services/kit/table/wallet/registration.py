@@ -16,14 +16,20 @@ class TableRegistrar:
     def __init__(self, wallet: Wallet) -> None:
         self._wallet = wallet
 
-    async def register(self, table_id: str, configuration: types_pb2.TableConfiguration) -> None:
-        """Refuses an id that another game has; a repeat changes nothing. Raises `WalletUnanswered` after a while."""
+    async def register(
+        self, table_id: str, configuration: types_pb2.TableConfiguration, largest_payout_cents: int
+    ) -> None:
+        """Refuses an id that another game has, and rules by which one stake could get back more than the wallet pays.
+
+        A repeat changes nothing. Raises `WalletUnanswered` after a while.
+        """
         request = wallet_pb2.RegisterTableRequest(
             table_id=table_id,
             game=configuration.game,
             regulation=configuration.regulation,
             mode=configuration.mode,
             play=configuration.play,
+            largest_payout_cents=largest_payout_cents,
         )
         try:
             await retry_for_a_while(lambda: self._wallet.register_table(request))
@@ -35,4 +41,11 @@ class TableRegistrar:
             if refused.reason == "TABLE_MISMATCH":
                 field = refused.facts["field"]
                 raise invalid(field, f"never changes: a table with another {field} needs another table_id.") from None
+            if refused.reason == "PAYOUT_TOO_LARGE":
+                sentence = (
+                    f"would let one bet get back {largest_payout_cents} cents, and the wallet pays"
+                    f" {refused.facts['limit_cents']} at most: lower the table's limits, or raise the wallet's first"
+                    " (`FELTRO_WALLET_STAKE_PAYOUT_LIMIT_CENTS`)."
+                )
+                raise invalid("configuration.rules", sentence) from None
             raise

@@ -299,6 +299,22 @@ async def test_the_operator_may_leave_doubles_out_and_cap_a_round(driver: Roulet
 
 
 @pytest.mark.guarantee("G12")
+async def test_g12_limits_within_which_a_bet_could_win_more_than_the_wallet_pays_are_refused(
+    driver: RouletteDriver, regulation: str
+) -> None:
+    """Otherwise a bet within the published maximum would be refused by the wallet."""
+    table_id, rules = driver.unique_name("table"), rules_of(regulation, play=INDIVIDUAL)
+    specific(minimum_cents=100_000_00)(rules)
+    refused = await refusal(enter_rules(driver, request_for(table_id, rules)))
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": "configuration.rules"})
+    specific(minimum_cents=100)(rules)
+    await enter_rules(driver, request_for(table_id, rules))
+    # A later version is held to it, too.
+    specific(minimum_cents=100_000_00)(rules)
+    assert (await refusal(enter_rules(driver, request_for(table_id, rules)))).reason == "INVALID"
+
+
+@pytest.mark.guarantee("G12")
 async def test_g12_the_id_of_another_games_table_is_refused_by_name(driver: RouletteDriver) -> None:
     """Without this both games would believe that they have the table, and one of them would never get its lease."""
     taken, rules = driver.unique_name("table"), rules_of("807", play=INDIVIDUAL)

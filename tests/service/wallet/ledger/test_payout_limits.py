@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from feltro.wallet.v1 import wallet_pb2
+from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from services.wallet.model.state import DEFAULT_STAKE_PAYOUT_CENTS, PayoutLimits
 from tests.processes.databases import WalletDatabase
@@ -130,6 +130,25 @@ async def test_the_operators_limit_has_a_default(wallet: InProcessWallet) -> Non
     await place(wallet, seat, "a", 0, cents=1)
     facts = await refusal(wallet, a=500_000_000)
     assert (facts["field"], facts["limit_cents"]) == ("stake", str(DEFAULT_STAKE_PAYOUT_CENTS))
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_table_that_could_pay_more_than_the_limit_is_refused_before_anybody_bets(
+    limited: InProcessWallet,
+) -> None:
+    registration = wallet_pb2.RegisterTableRequest(
+        table_id="t9",
+        game=GAME.game,
+        regulation="804/2015",
+        mode=types_pb2.MODE_REAL,
+        play=types_pb2.PLAY_MULTI_PLAYER,
+        largest_payout_cents=LIMITS.stake_cents + 1,
+    )
+    with pytest.raises(Refused) as refused:
+        await limited.wallet_service.register_table(registration, GAME)
+    assert (refused.value.reason, refused.value.facts["field"]) == ("PAYOUT_TOO_LARGE", "stake")
+    registration.largest_payout_cents = LIMITS.stake_cents
+    await limited.wallet_service.register_table(registration, GAME)
 
 
 async def test_voiding_returns_a_stake_whatever_it_can_win(limited: InProcessWallet) -> None:
