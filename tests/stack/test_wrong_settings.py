@@ -104,6 +104,7 @@ GAME = {
     **NATS,
     "FELTRO_ROULETTE_DATABASE_URL": "postgresql+asyncpg://feltro@127.0.0.1/feltro",
     "FELTRO_ROULETTE_TOKEN_FILE": __file__,
+    "FELTRO_ROULETTE_TABLE_KEY_FILE": __file__,
 }
 REPLAY = {name: value for name, value in GAME.items() if name not in NATS}
 ReplaySettingsOfRoulette = ReplaySettings.for_service("roulette")

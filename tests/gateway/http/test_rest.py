@@ -159,9 +159,9 @@ async def test_an_unreadable_field_is_named(
     ("verb", "path", "body", "field"),
     [
         ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amount_cents": 200}', "amount_cents"),
-        ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amountCents": 200}', "amountCents"),
+        ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amountCents": 200}', "amount_cents"),
         ("POST", "/v1/accounts/a/deposits", '{"amount_cents": 100, "amount_\\u0063ents": 200}', "amount_cents"),
-        ("PUT", "/v1/tables/t/inactivityPolicy", '{"invite": true, "invite": false}', "invite"),
+        ("PUT", "/v1/tables/t/inactivityPolicy", '{"invite": true, "invite": false}', "policy.invite"),
         (
             "POST",
             "/v1/roulette/tables/t/bets",

@@ -181,7 +181,7 @@ def _sample(field: FieldDescriptor) -> object:
         "scope": "SWITCH_SCOPE_GAME",
         "subject": "nobody-of-this-name",
         "amount_cents": 100,
-        "by": "1s",
+        "by_ms": 1_000,
     }
     return known.get(field.name)
 
@@ -419,7 +419,7 @@ async def test_g7_a_round_that_somebody_played_alone_is_unknown_to_others(rest: 
     await _seat(rest, token, TABLE)
     table_id = victim.ids()["table_id"]
     round_ids = [f"{table_id}.{number}" for number in (1, 2, 3)]
-    for path in ("/v1/rounds/{}", "/v1/rounds/{}/transactions"):
+    for path in ("/v1/rounds/{}", "/v1/transactions?round_id={}"):
         answers = [await rest.call("GET", path.format(quote(each, safe="")), None, token) for each in round_ids]
         assert {(answer.status, answer.body["reason"]) for answer in answers} == {(404, "ROUND_UNKNOWN")}
     mine = await rest.call("GET", f"/v1/rounds/{quote(round_ids[0], safe='')}", None, victim.token)
