@@ -202,13 +202,13 @@ class WalletService:
     async def cancel_stakes(self, request: wallet_pb2.CancelStakesRequest, caller: Caller) -> bytes:
         if not 0 < len(request.stakes) <= ORDERS_LIMIT:
             raise refusals.invalid("stakes", f"has to have 1 to {ORDERS_LIMIT} stakes.")
-        stakes = [_stake_to_cancel(stake) for stake in request.stakes]
+        stakes = [_stake_to_cancel(f"stakes[{position}]", stake) for position, stake in enumerate(request.stakes)]
         if len({stake.stake_id for stake in stakes}) < len(stakes):
             raise refusals.invalid("stakes", "name a stake twice.")
         account_id = fields.printable_id("account_id", request.account_id)
         command = commands.CancelStakes(*_round_head(request, caller), account_id, stakes)
         if request.command_digest:
-            command.digest = _digest_of_command(request.command_digest)
+            command.digest = _digest_of_command("command_digest", request.command_digest)
         return await self._submit(command, command.table_id)
 
     async def get_first_answer(
@@ -217,7 +217,7 @@ class WalletService:
         request_id = fields.printable_id("request_id", request.request_id)
         expected = None
         if request.command_digest:
-            expected = _digest_of_command(request.command_digest)
+            expected = _digest_of_command("command_digest", request.command_digest)
 
         def verify_sender(game: str | None, table_id: str | None, sender: str) -> None:
             if game is not None and table_id is not None:
@@ -457,7 +457,7 @@ def _stake(
     asked = order.command_digest
     return commands.PlaceStake(
         fields.id_of_table(f"{path}.request_id", order.request_id, table_id),
-        _digest_of_command(asked) if asked else digest(order, table_id, round_id),
+        _digest_of_command(f"{path}.command_digest", asked) if asked else digest(order, table_id, round_id),
         caller.subject,
         table_id,
         epoch,
@@ -467,25 +467,25 @@ def _stake(
         order.session_id,
         fields.positive_amount(f"{path}.amount_cents", order.amount_cents, STAKE_LIMIT_CENTS),
         order.detail,
-        fields.amount_or_zero("largest_payout_cents", order.largest_payout_cents, PAYOUT_LIMIT_CENTS) or None,
+        fields.amount_or_zero(f"{path}.largest_payout_cents", order.largest_payout_cents, PAYOUT_LIMIT_CENTS) or None,
     )
 
 
-def _digest_of_command(command_digest: bytes) -> bytes:
+def _digest_of_command(field: str, command_digest: bytes) -> bytes:
     """Returns the digest of a command whose content the game has digested."""
-    fields.verify_length("command_digest", command_digest, COMMAND_DIGEST_BYTES_LIMIT)
+    fields.verify_length(field, command_digest, COMMAND_DIGEST_BYTES_LIMIT)
     return b"game:" + command_digest
 
 
-def _stake_to_cancel(stake: wallet_pb2.StakeToCancel) -> commands.StakeToCancel:
+def _stake_to_cancel(path: str, stake: wallet_pb2.StakeToCancel) -> commands.StakeToCancel:
     for field, detail in (
         ("cancelled_detail", stake.cancelled_detail),
         ("remaining_detail", stake.remaining_detail),
     ):
-        fields.verify_length(field, detail, STAKE_DETAIL_BYTES_LIMIT)
+        fields.verify_length(f"{path}.{field}", detail, STAKE_DETAIL_BYTES_LIMIT)
     return commands.StakeToCancel(
-        fields.printable_id("stake_id", stake.stake_id),
-        fields.amount_or_zero("amount_cents", stake.amount_cents, STAKE_LIMIT_CENTS),
+        fields.printable_id(f"{path}.stake_id", stake.stake_id),
+        fields.amount_or_zero(f"{path}.amount_cents", stake.amount_cents, STAKE_LIMIT_CENTS),
         stake.cancelled_detail,
         stake.remaining_detail,
     )

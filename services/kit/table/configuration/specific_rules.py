@@ -131,7 +131,7 @@ def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles)
     """Refuses limits that are earlier than the regulation allows; later, or never, is allowed."""
     if not policy.HasField("invite"):
         # Left out by mistake it would switch invitations off.
-        raise invalid("inactivity.invite", "has to be given: true or false.")
+        raise invalid("configuration.inactivity.invite", "has to be given: true or false.")
     for field, value, earliest, rule in (
         ("idle_seconds", policy.idle_seconds, IDLE_SECONDS, articles.idle),
         ("missed_rounds", policy.missed_rounds, MISSED_ROUNDS, articles.missed_rounds),
