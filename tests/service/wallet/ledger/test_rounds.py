@@ -490,11 +490,12 @@ async def test_g3_a_command_is_what_the_game_has_digested(wallet_client: WalletC
             await first_answer(wallet_client, request_id, digest)
         assert refusal_reason(refused.value) == reason
     # What was refused is refused in the same way.
-    request.order.request_id, request.order.amount_cents = "too much", 10_000
+    request.order.request_id, request.order.amount_cents = "too-much", 10_000
     with pytest.raises(grpc.aio.AioRpcError) as broke:
         await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)
     with pytest.raises(grpc.aio.AioRpcError) as again:
-        await first_answer(wallet_client, "too much", b"18")
+        await first_answer(wallet_client, "too-much", b"18")
+    assert refusal_reason(broke.value) == "INSUFFICIENT_FUNDS"
     assert refusal_facts(again.value) == refusal_facts(broke.value)
 
 
