@@ -68,7 +68,7 @@ def configurations(draw: st.DrawFn) -> types_pb2.TableConfiguration:
         game=draw(often(st.just("roulette"), st.text(max_size=9))),
         regulation=regulation,
         mode=draw(often(st.sampled_from([wallet_types.MODE_REAL, wallet_types.MODE_DEMO]), st.integers(0, 9))),
-        play=draw(st.integers(0, 5)),
+        play=wallet_types.Play.ValueType(draw(st.integers(0, 5))),
         name=types_pb2.LocalizedText(pt=draw(st.text(max_size=85)), en=draw(st.text(min_size=1, max_size=80))),
         betting_window_ms=draw(often(st.sampled_from([3_000, 600_000]), INT32)),
         result_shown_ms=draw(often(st.sampled_from([0, 500, 60_000]), INT32)),
