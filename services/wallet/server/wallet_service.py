@@ -376,7 +376,8 @@ class WalletService:
     ) -> wallet_pb2.ListOpenRoundsResponse:
         if not (request.account_id or request.table_id):
             raise refusals.invalid("account_id", "or `table_id`: at least one of them has to be given.")
-        fields.verify_length("table_id", request.table_id, fields.REQUEST_ID_CHARACTERS_LIMIT)
+        if request.table_id:
+            fields.bus_safe_id("table_id", request.table_id)
         wanted = fields.page_request(request, queries.STAKES_PAGE_SIZE)
         after, size = wanted.position, wanted.size
         async with self._engine.connect() as connection:

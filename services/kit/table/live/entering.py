@@ -92,7 +92,8 @@ class Admission(Generic[Bets, Outcome]):
         self, account_id: str, table_id: str, request: table_pb2.EnterTableRequest
     ) -> session_pb2.StartSessionResponse:
         start = session_pb2.StartSessionRequest(
-            request_id=f"{table_id}:enter:{_digest(account_id, request.request_id)}",
+            # Of one part, which names no table: a name that the player has used at another one is refused there (G3).
+            request_id=f"enter-{_digest(account_id, request.request_id)}",
             account_id=account_id,
             table_id=table_id,
             device=request.device,
@@ -100,6 +101,9 @@ class Admission(Generic[Bets, Outcome]):
         try:
             started = await self._wallet.start_session(start)
         except Refused as refused:
+            if refused.reason == "REQUEST_REUSED":
+                # The wallet names its own id of the command.
+                raise refusals.request_reused(request.request_id) from None
             if refused.reason != "SESSION_RUNNING":
                 raise
             started = session_pb2.StartSessionResponse(

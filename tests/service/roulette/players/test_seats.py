@@ -66,6 +66,16 @@ async def test_g3_a_player_who_enters_twice_is_in_one_session(driver: RouletteDr
     assert {each.own_seat.seat for each in (*together, later, from_another_device)} == {later.own_seat.seat}
 
 
+@pytest.mark.guarantee("G3")
+async def test_g3_the_name_of_an_entry_is_refused_at_another_table(driver: RouletteDriver, regulation: str) -> None:
+    player_id, request_id = await driver.new_player(), str(uuid4())
+    await enter(driver, player_id, INDIVIDUAL_TABLES[regulation], request_id)
+    refused = await refusal(enter(driver, player_id, await driver.new_table(), request_id))
+    assert (refused.reason, refused.facts) == ("REQUEST_REUSED", {"request_id": request_id})
+    # Another player may use the same name.
+    await enter(driver, await driver.new_player(), await driver.new_table(), request_id)
+
+
 async def test_two_devices_of_a_player_share_seat_and_felt(driver: RouletteDriver, seated_player: SeatedPlayer) -> None:
     round_id = await driver.wait_for_open_round(seated_player)
     await driver.bet(seated_player, round_id, {"17": 100})
