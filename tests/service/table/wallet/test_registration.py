@@ -32,5 +32,5 @@ class RefusingWallet:
 async def test_another_kind_of_table_is_named_by_its_path_in_the_operators_request(field: str) -> None:
     wallet = RefusingWallet(refusals.table_differs("t1", field))
     with pytest.raises(TableRefused) as refused:
-        await TableRegistrar(cast("Wallet", wallet)).register("t1", CONFIGURATION)
+        await TableRegistrar(cast("Wallet", wallet)).register("t1", CONFIGURATION, 0)
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
