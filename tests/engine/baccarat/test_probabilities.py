@@ -6,6 +6,7 @@ weighted by the number of orders of six cards in which the shoe has them. It tak
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from services.baccarat.engine import CARDS_LIMIT, Chance, Outcome, SpecificRules, Table, Winner, deal, is_pair
+from services.baccarat.odds import ORDERS, expected_payout
 from services.kit.cards.card import Card, Rank, Suit
 from services.kit.cards.shoe import packs
 from tests.engine.baccarat.tables import CHAPTER_ONE, HALF_ON_FIVE, HALF_ON_FIVE_AND_SIX, HALF_ON_SIX, round_of
@@ -126,6 +128,19 @@ def test_with_eight_packs_each_side_wins_in_exactly_so_many_orders() -> None:
     assert orders_of(8, winner=Winner.TIE) == 475_627_426_473_216
 
 
+@pytest.mark.parametrize("pack_count", [6, 8])
+def test_what_players_are_told_is_what_the_engine_deals(pack_count: int) -> None:
+    known = ORDERS[pack_count]
+    assert (known.ponto, known.banca, known.tie) == tuple(
+        orders_of(pack_count, winner=winner) for winner in (Winner.PONTO, Winner.BANCA, Winner.TIE)
+    )
+    for score, count in known.banca_with.items():
+        assert count == orders_of(pack_count, winner=Winner.BANCA, banca_score=score)
+    for rules, chance in BETS.values():
+        told = expected_payout(dataclasses.replace(rules, packs=pack_count), chance)
+        assert told == 1 - edge(pack_count, rules, chance)
+
+
 @pytest.mark.rule("812/2015:6.b")
 @pytest.mark.parametrize("pack_count", [6, 8])
 def test_every_order_of_a_shoe_is_counted_once(pack_count: int) -> None:
@@ -151,6 +166,8 @@ def test_pairs_are_as_frequent_as_the_rulebook_says(pack_count: int) -> None:
     table = Table(CHAPTER_ONE)
     pays = table.bet_payout_cents(round_of("Ks 2c Kh 6d"), Chance.PONTO_PAIR, 1000)
     assert in_percent(1 - likely * Fraction(pays, 1000), PAIR_EDGES[pack_count]) == PAIR_EDGES[pack_count]
+    rules = dataclasses.replace(CHAPTER_ONE, packs=pack_count)
+    assert expected_payout(rules, Chance.BANCA_PAIR) == likely * Fraction(pays, 1000)
 
 
 @pytest.mark.rule("812/2015:25.a", "812/2015:25.b", "812/2015:26.a", "812/2015:26.b")
