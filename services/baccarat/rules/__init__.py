@@ -1,0 +1,1 @@
+"""The rules of baccarat that players read, in Portuguese and English."""
