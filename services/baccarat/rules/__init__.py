@@ -1,1 +1,0 @@
-"""The rules of baccarat that players read, in Portuguese and English."""
