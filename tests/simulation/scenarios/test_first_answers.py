@@ -10,6 +10,7 @@ import pytest
 from feltro.roulette.v1 import roulette_pb2
 from services.kit.table.live import owned_tables
 from tests.simulation import guarantees
+from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player, SendCommand
 from tests.simulation.scenario import TABLE_ID, Scenario, placed_stake, refusal_reason
 
@@ -178,3 +179,33 @@ def test_g3_a_name_is_used_once_whatever_the_round_the_table_or_the_bets() -> No
         assert scenario.stakes(later) == []
 
     Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3")
+def test_g3_bets_that_travel_together_each_say_what_lay_there_right_after_them() -> None:
+    """Neither a bet that is still on its way nor one that is then refused is in the answer."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana", cents=1_000)
+        round_id = await ana.wait_for_open_round()
+        scenario.set_deliveries(PlaceStakes=Delivery(request_delay_s=0.2))
+        sends = [
+            ana.prepare_bet(round_id, bets)[1] for bets in ({"red": 100}, {"17": 200}, {"odd": 5_000}, {"red": 300})
+        ]
+        placing: list[asyncio.Task[object]] = []
+        for send in sends:
+            placing.append(asyncio.ensure_future(send()))
+            await asyncio.sleep(0.01)
+        answers = await asyncio.gather(*placing)
+        lain = [
+            {bet.place: bet.amount_cents for bet in answer.on_felt.bets}
+            for answer in answers
+            if isinstance(answer, roulette_pb2.PlaceBetsResponse)
+        ]
+        assert lain == [{"red": 100}, {"red": 100, "17": 200}, {"red": 400, "17": 200}]
+        assert refusal_reason(answers[2]) == "INSUFFICIENT_FUNDS"
+        scenario.restore_network()
+        await death(scenario, ana)
+        await repeat_all([(send, answer) for send, answer in zip(sends, answers, strict=True) if answer != answers[2]])
+
+    Scenario().run(script)

@@ -9,6 +9,7 @@ import pytest
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import Ending
+from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import RANDOMNESS_FAILED
 from services.wallet.model.state import StakeState
 from tests.simulation.scenario import (
@@ -113,3 +114,32 @@ def test_an_undrawn_round_records_when_it_closed() -> None:
         assert ended.closed_at.timestamp() == pytest.approx(announced)
 
     Scenario().run(script)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize("taken_back", [True, False], ids=["taken back", "refused"])
+def test_g12_a_round_without_bets_does_not_hold_new_rules_up(*, taken_back: bool) -> None:
+    """An individual round in which no bet is left ends when the rules change, and the next one follows them."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana", cents=1_000)
+        round_id = await ana.wait_for_open_round()
+        if taken_back:
+            placed_stake(await ana.bet(round_id, {"red": 100}))
+            assert not refusal_reason(await ana.cancel_bets(round_id))
+        else:
+            assert refusal_reason(await ana.bet(round_id, {"red": 2_000})) == "INSUFFICIENT_FUNDS"
+        changed = types_pb2.TableConfiguration()
+        changed.CopyFrom(scenario.configuration)
+        changed.rules.Pack(roulette_pb2.SpecificRules(wheel=roulette_pb2.WHEEL_FRENCH, minimum_cents=200))
+        scenario.world.catalogue.configure(TABLE_ID, changed)
+        await asyncio.sleep(2.0)
+        after = await ana.wait_for_open_round()
+        assert after != round_id
+        assert refusal_reason(await ana.bet(after, {"red": 100})) == "BELOW_MINIMUM"
+        placed_stake(await ana.bet(after, {"red": 200}))
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, NO_BETS_LEFT)
+
+    Scenario(individual=True).run(script)

@@ -9,7 +9,7 @@ import pytest
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.table.configuration.specific_rules import ARTICLES, verify
+from services.kit.table.configuration.specific_rules import ARTICLES, CONFIGURATION_BYTES_LIMIT, verify
 from services.kit.table.refusals import TableRefused
 
 REGULATIONS = tuple(ARTICLES)
@@ -174,3 +174,37 @@ def test_inactivity_limits_are_never_shorter_than_the_regulation_allows(regulati
 def test_platform_inactivity_limits_are_not_negative() -> None:
     for field in ("warn_after_seconds", "rebuy_grace_seconds"):
         assert refusal(inactivity=policy(field, -1)) == invalid(f"inactivity.{field}")
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize(
+    ("field", "largest"),
+    [
+        ("idle_seconds", 2_592_000),
+        ("missed_rounds", 1_000_000),
+        ("warn_after_seconds", 2_592_000),
+        ("end_after_seconds", 2_592_000),
+        ("rebuy_grace_seconds", 300),
+    ],
+)
+def test_g12_inactivity_is_within_what_the_wallet_takes(field: str, largest: int) -> None:
+    """A policy that the wallet refuses would keep every round of the table from opening."""
+    verify_accepted(inactivity=policy(field, largest))
+    for beyond in (largest + 1, 2**31 - 1):
+        assert refusal(inactivity=policy(field, beyond)) == invalid(f"inactivity.{field}")
+    assert refusal(inactivity=policy("rebuy_grace_seconds", 14)) == invalid(
+        "configuration.inactivity.rebuy_grace_seconds"
+    )
+
+
+@pytest.mark.guarantee("G11")
+def test_g11_a_configuration_is_small_enough_for_every_snapshot() -> None:
+    made = configuration()
+    made.rules.value = bytes(CONFIGURATION_BYTES_LIMIT)
+    with pytest.raises(TableRefused) as refused:
+        verify("t1", made, approval_reference="x")
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "configuration"})
+
+
+def test_a_reference_that_the_database_cannot_hold_is_invalid() -> None:
+    assert refusal(approval="SRIJ\0") == invalid("approval_reference")
