@@ -192,9 +192,7 @@ def test_g12_inactivity_is_within_what_the_wallet_takes(field: str, largest: int
     verify_accepted(inactivity=policy(field, largest))
     for beyond in (largest + 1, 2**31 - 1):
         assert refusal(inactivity=policy(field, beyond)) == invalid(f"inactivity.{field}")
-    assert refusal(inactivity=policy("rebuy_grace_seconds", 14)) == invalid(
-        "configuration.inactivity.rebuy_grace_seconds"
-    )
+    assert refusal(inactivity=policy("rebuy_grace_seconds", 14)) == invalid("inactivity.rebuy_grace_seconds")
 
 
 @pytest.mark.guarantee("G11")
