@@ -66,7 +66,7 @@ class BackOffice:
     # -- look-ups ----------------------------------------------------------------------------------------------------
 
     def tables(self) -> list[Json]:
-        tables: list[Json] = self._get("/v1/games/roulette/tables")["tables"]
+        tables: list[Json] = self._get("/v1/games/roulette/tables?page_size=500")["tables"]
         return tables
 
     def rules(self, table_id: str, language: str) -> str:

@@ -86,7 +86,7 @@ class _Table:
         table["configuration"]["result_shown_ms"] = RESULT_SHOWN_MS
         table["round"] |= {"round_id": self.round_id}
         if felt := self.on_felt:
-            table["bets"] = [{"seat": 1, "amount_cents": str(sum(felt.values())), "bets": _any(BETS_TYPE, felt)}]
+            table["bets"] = [{"seat": 1, "staked_cents": str(sum(felt.values())), "bets": _any(BETS_TYPE, felt)}]
         return table
 
     def own_seat(self) -> Json:
@@ -284,7 +284,8 @@ class _Page:
             one for one in self._guest.tables.values() if self._session(one)["session_id"] == params["session_id"]
         )
         played = datetime.now(UTC) - datetime.fromisoformat(table.entered_at)
-        return {"session": self._session(table), "summary": {"duration": f"{played.total_seconds():.6f}s"}}
+        played_ms = played // timedelta(milliseconds=1)
+        return {"session": self._session(table), "summary": {"duration_ms": str(played_ms)}}
 
     def _session(self, table: _Table) -> Json:
         began = {"started_at": table.entered_at, "last_activity_at": table.entered_at}
@@ -352,17 +353,29 @@ class _Page:
         bets = {bet["place"]: int(bet["amount_cents"]) for bet in params["bets"]}
         cents = sum(bets.values())
         self._guest.move(cents, -cents)
-        # As the table runtime does: the newest stakes that hold the bets go, and what is left of them is a new stake.
-        held: Bets = {}
-        while any(held.get(place, 0) < amount for place, amount in bets.items()):
-            stake_id, stake = table.stakes.popitem()
-            held = _total([held, stake])
-            await self._event(table, {"bets_cancelled": _stake_event(table, stake_id, stake)})
-        left = {place: amount - bets.get(place, 0) for place, amount in held.items()}
-        if any(left.values()):
-            await self._place(table, {place: amount for place, amount in left.items() if amount})
+        # As the table runtime does: bets come off the newest stakes first, and what stays of a stake keeps its id.
+        missing = dict(bets)
+        cancelled: list[str] = []
+        reduced: list[Json] = []
+        for stake_id, stake in reversed([*table.stakes.items()]):
+            taken = {place: min(amount, missing.get(place, 0)) for place, amount in stake.items()}
+            if not any(taken.values()):
+                continue
+            missing = _without(missing, taken)
+            left = _without(stake, taken)
+            event = _stake_event(table, stake_id, {place: amount for place, amount in taken.items() if amount})
+            event |= {"remaining_cents": str(sum(left.values()))}
+            if left:
+                table.stakes[stake_id] = left
+                event |= {"remaining_bets": _any(BETS_TYPE, left)}
+                reduced.append({"stake_id": stake_id, "amount_cents": str(sum(left.values())), "bets": _bets(left)})
+            else:
+                del table.stakes[stake_id]
+                cancelled.append(stake_id)
+            await self._event(table, {"bets_cancelled": event})
         await self._balance_changed()
-        return {"cancelled_cents": str(cents), "on_felt": _bets(table.on_felt), "balance": self._guest.balance()}
+        answer = {"cancelled_cents": str(cents), "on_felt": _bets(table.on_felt), "balance": self._guest.balance()}
+        return {**answer, "cancelled_stake_ids": cancelled, "reduced_stakes": reduced}
 
     async def _spin(self, params: Json) -> Json:
         table, felt = self._guest.table(params["table_id"]), self._guest.table(params["table_id"]).on_felt
@@ -434,6 +447,11 @@ def _total(stakes: Iterable[Bets]) -> Bets:
         for place, cents in stake.items():
             total[place] = total.get(place, 0) + cents
     return total
+
+
+def _without(bets: Bets, taken: Bets) -> Bets:
+    left = {place: amount - taken.get(place, 0) for place, amount in bets.items()}
+    return {place: amount for place, amount in left.items() if amount}
 
 
 def _bets(bets: Bets) -> Json:

@@ -86,7 +86,7 @@ class Calling:
     dispatcher: Dispatcher
 
     async def forge(self, address: str, table_id: str, game: str = "roulette") -> None:
-        """Writes a lease as somebody with that game's user on the bus could; returns when the gateway has seen it."""
+        """Writes a lease under the key of the game, as a stolen user of that game could, and waits until it is seen."""
         lease = placement_pb2.Lease(placement_id=table_id, game=game, replica_id="evil", address=address, epoch=1)
         await self.directory._leases.write(f"{game}.{table_id}", lease.SerializeToString(), 0)
         await wait_until(lambda: self.directory.owner(table_id) is not None)

@@ -84,15 +84,15 @@ def test_a_games_own_key_signs_for_that_game_alone(key: SigningKey, tmp_path: Pa
     ]
     verifier = TokenVerifier(issuers, "feltro", lambda: NOW)
     assert verifier.verify(token(key)).game == "roulette"
-    forged: tuple[dict[str, object], ...] = (
-        {"game": "poker"},
-        {"scope": "operator"},
-        {"scope": "player", "sub": "ana"},
-        {"scope": "demo", "sub": "demo-12345678"},
-        {"scope": ""},
+    forged: tuple[tuple[dict[str, object], str], ...] = (
+        ({"game": "poker"}, "may not act for another game"),
+        ({"scope": "operator"}, "may act for its tables only"),
+        ({"scope": "player", "sub": "ana"}, "may act for its tables only"),
+        ({"scope": "demo", "sub": "demo-12345678"}, "may act for its tables only"),
+        ({"scope": ""}, "may act for its tables only"),
     )
-    for changes in forged:
-        with pytest.raises(TokenInvalid, match="may act for"):
+    for changes, sentence in forged:
+        with pytest.raises(TokenInvalid, match=f"is the service of roulette and {sentence}"):
             verifier.verify(token(key, **changes))
 
 
@@ -141,7 +141,9 @@ def test_a_service_wants_a_key_of_its_own_or_a_token(
 def test_the_wallet_reads_each_games_key(key: SigningKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = published(key, tmp_path, "roulette")
     monkeypatch.setenv("FELTRO_ISSUER_JWKS", published(SigningKey.make(), tmp_path, "operator"))
-    monkeypatch.setenv("FELTRO_NATS_URL", "nats://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_NATS_URL", "tls://127.0.0.1:4222")
+    monkeypatch.setenv("FELTRO_WALLET_NATS_PASSWORD", "secret")
+    monkeypatch.setenv("FELTRO_GRPC_TLS", "off")
     monkeypatch.setenv("FELTRO_WALLET_DATABASE_URL", "postgresql+asyncpg://feltro@127.0.0.1/feltro")
     monkeypatch.setenv("FELTRO_WALLET_GAME_KEYS", f'{{"roulette": "{keys}"}}')
     # What is not said to be development is production.

@@ -53,8 +53,8 @@ def platform(
                 check=False,
             )
         finally:
-            roulette.kill()
-            wallet.kill()
+            roulette.end()
+            wallet.end()
     postgres.drop_database(ROULETTE_DATABASE)
     postgres.drop_database(WALLET_DATABASE)
     assert not found

@@ -13,7 +13,7 @@ import { observeServerTime, observeSessionTime } from "./server_clock";
 export interface TableListener {
   snapshot(table: TableSnapshot, own: OwnSeat | null): void;
   event(event: TableEvent): void;
-  /** The table cannot be subscription: it does not exist, or belongs to another player. */
+  /** The table cannot be followed: it does not exist, or it is individual and the player does not sit there. */
   refused(refusal: Refusal): void;
 }
 

@@ -60,7 +60,8 @@ const texts = dictionary<RefusalTexts>(
         "Esta jogada atingiu o limite de apostas e já não aceita outras. Aposte na próxima. Nada lhe foi cobrado.",
       TOO_MANY_BETS:
         "Já apostou e retirou tantas vezes quantas se pode nesta jogada. O que está na mesa vale; aposte na próxima.",
-      PAYOUT_TOO_LARGE: "Esta aposta poderia ganhar mais do que se paga nesta mesa. Aposte menos. Nada lhe foi cobrado.",
+      PAYOUT_TOO_LARGE:
+        "Esta aposta poderia ganhar mais do que se paga nesta mesa. Aposte menos. Nada lhe foi cobrado.",
       CANCEL_FORBIDDEN: "Nesta mesa as apostas feitas não se podem retirar.",
       NOT_ON_FELT: "Já não tem essa aposta na mesa.",
       NOTHING_TO_REPEAT: "Ainda não tem apostas anteriores nesta mesa para repetir.",
@@ -95,7 +96,6 @@ const texts = dictionary<RefusalTexts>(
         facts["limit"]
           ? `Tem ${facts["limit"]} reclamações à espera de resposta, que é o máximo. Acrescente a uma delas ou espere por uma resposta.`
           : "Tem demasiadas reclamações à espera de resposta. Acrescente a uma delas ou espere por uma resposta.",
-      NOT_YOURS: "Isto pertence a outro jogador.",
       SCOPE_MISSING: "Precisa de entrar na sua conta para isto.",
       TOKEN_INVALID: "O seu acesso não é válido. Entre de novo.",
       TOKEN_EXPIRED: "O seu acesso expirou. Entre de novo.",
@@ -177,7 +177,6 @@ const texts = dictionary<RefusalTexts>(
         facts["limit"]
           ? `You have ${facts["limit"]} complaints waiting for an answer, which is the most. Add to one of them, or wait for an answer.`
           : "You have too many complaints waiting for an answer. Add to one of them, or wait for an answer.",
-      NOT_YOURS: "This belongs to another player.",
       SCOPE_MISSING: "You need to log in to your account for this.",
       TOKEN_INVALID: "You are not logged in properly. Please log in again.",
       TOKEN_EXPIRED: "Your login has expired. Please log in again.",
@@ -204,6 +203,10 @@ export const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "TOO_MANY_TABLES",
   "RULE_VIOLATED",
   "STALE_EPOCH",
+  "EPOCH_TOO_HIGH",
+  "WRONG_GAME",
+  "TABLE_TAKEN",
+  "NOT_YOURS",
   "TABLE_MISMATCH",
   "REQUEST_UNKNOWN",
   "STAKE_UNKNOWN",

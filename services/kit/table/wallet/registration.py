@@ -40,7 +40,8 @@ class TableRegistrar:
                 raise TableRefused("TABLE_TAKEN", sentence, table_id=table_id, game=game) from None
             if refused.reason == "TABLE_MISMATCH":
                 field = refused.facts["field"]
-                raise invalid(field, f"never changes: a table with another {field} needs another table_id.") from None
+                sentence = f"never changes: a table with another {field} needs another table_id."
+                raise invalid(f"configuration.{field}", sentence) from None
             if refused.reason == "PAYOUT_TOO_LARGE":
                 sentence = (
                     f"would let one bet get back {largest_payout_cents} cents, and the wallet pays"

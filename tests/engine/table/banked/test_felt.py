@@ -10,7 +10,7 @@ import pytest
 from google.protobuf.wrappers_pb2 import StringValue
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from services.kit.table.banked.felt import Felt, Stake, TakenBack
 from services.kit.table.game import Totals
@@ -190,5 +190,5 @@ class AnyOrder(RuleBasedStateMachine):
             assert self.felt.accepted_bets_of(player) == own
 
 
-TestAnyOrder = AnyOrder.TestCase
-TestAnyOrder.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+def test_the_limit_of_the_table_holds_in_any_order_of_bets_and_answers() -> None:
+    run_state_machine_as_test(AnyOrder, settings=settings(max_examples=100, stateful_step_count=40, deadline=None))

@@ -490,11 +490,12 @@ async def test_g3_a_command_is_what_the_game_has_digested(wallet_client: WalletC
             await first_answer(wallet_client, request_id, digest)
         assert refusal_reason(refused.value) == reason
     # What was refused is refused in the same way.
-    request.order.request_id, request.order.amount_cents = "too much", 10_000
+    request.order.request_id, request.order.amount_cents = "too-much", 10_000
     with pytest.raises(grpc.aio.AioRpcError) as broke:
         await wallet_client.wallet.PlaceStake(request, metadata=wallet_client.game)
     with pytest.raises(grpc.aio.AioRpcError) as again:
-        await first_answer(wallet_client, "too much", b"18")
+        await first_answer(wallet_client, "too-much", b"18")
+    assert refusal_reason(broke.value) == "INSUFFICIENT_FUNDS"
     assert refusal_facts(again.value) == refusal_facts(broke.value)
 
 
@@ -709,3 +710,46 @@ async def test_transactions_are_paged_newest_first(wallet_client: WalletClient) 
             break
         assert len(page.transactions) == 3
     assert seen == [stake.transfer_id for stake in reversed(placed)]
+
+
+async def test_a_wrong_field_of_an_order_or_of_a_stake_is_named_by_its_path(wallet_client: WalletClient) -> None:
+    """Alone or among others: the game tells its player which of many it was."""
+    round_, long = round_at(await wallet_client.open_table("t1"), "r"), b"x" * 4_097
+    ana = await wallet_client.sit_down("ana", "t1", 1_000)
+    for field, wrong in (
+        ("request_id", "with spaces"),
+        ("amount_cents", 0),
+        ("detail", long),
+        ("largest_payout_cents", -1),
+        ("command_digest", long),
+    ):
+        orders = [
+            wallet_pb2.StakeOrder(
+                request_id=name, account_id=ana.account_id, session_id=ana.session_id, amount_cents=100
+            )
+            for name in ("good", "wrong")
+        ]
+        setattr(orders[1], field, wrong)
+        with pytest.raises(grpc.aio.AioRpcError) as alone:
+            await wallet_client.wallet.PlaceStake(
+                wallet_pb2.PlaceStakeRequest(round=round_, order=orders[1]), metadata=wallet_client.game
+            )
+        assert refusal_facts(alone.value) == ("INVALID", {"field": f"order.{field}"})
+        many = wallet_pb2.PlaceStakesRequest(round=round_, orders=orders)
+        good, refused = (await wallet_client.wallet.PlaceStakes(many, metadata=wallet_client.game)).answers
+        assert good.placed.stake_id == "good"
+        info = error_info(refused.refused)
+        assert info is not None
+        assert (info.reason, dict(info.metadata)) == ("INVALID", {"field": f"orders[1].{field}"})
+    for field, wrong in (
+        ("stake_id", ""),
+        ("amount_cents", -1),
+        ("cancelled_detail", long),
+        ("remaining_detail", long),
+    ):
+        parts = [part_of("good", 0), part_of("other", 0)]
+        setattr(parts[1], field, wrong)
+        with pytest.raises(grpc.aio.AioRpcError) as stays:
+            await cancel_together(wallet_client, round_, ana.account_id, parts)
+        assert refusal_facts(stays.value) == ("INVALID", {"field": f"stakes[1].{field}"})
+    await settle(wallet_client, round_, {"good": 0})

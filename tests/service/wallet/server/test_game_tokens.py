@@ -297,7 +297,9 @@ async def test_g4_no_game_uses_up_the_ids_of_anothers_rounds_and_requests(world:
     assert (await client.balance(world.seat.account_id)).free_cents == 10_100
 
 
-@pytest.mark.parametrize("wallet_settings", [{"environment": "production", "session_clock": "real", "grpc_tls": "off"}])
+@pytest.mark.parametrize(
+    "wallet_settings", [{"environment": "production", "session_clock": "real", "grpc_tls": "off", "nats_tls": "off"}]
+)
 async def test_production_refuses_a_games_token_that_lives_too_long(wallet_client: WalletClient) -> None:
     table = opening("t", "roulette")
     with pytest.raises(grpc.aio.AioRpcError) as refused:

@@ -8,7 +8,8 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
   const now = { ...table, seq: event.seq };
   if (event.at) now.at = event.at;
   if (event.round_opened?.round) {
-    return { ...now, phase: "PHASE_BETTING", round: event.round_opened.round, bets: [] };
+    const { next_round_opens_at: _, ...opened } = now;
+    return { ...opened, phase: "PHASE_BETTING", round: event.round_opened.round, bets: [] };
   }
   if (event.betting_closed) return { ...now, phase: "PHASE_CLOSED" };
   if (event.outcome_drawn?.outcome && table.round) {
@@ -21,7 +22,11 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
       past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
     };
   }
-  if (event.round_settled || event.round_voided) return { ...now, phase: "PHASE_RESULT_SHOWN" };
+  const ended = event.round_settled ?? event.round_voided;
+  if (ended) {
+    const { next_round_opens_at } = ended;
+    return { ...now, phase: "PHASE_RESULT_SHOWN", ...(next_round_opens_at && { next_round_opens_at }) };
+  }
   if (event.table_switched) {
     const { enabled, reason } = event.table_switched;
     return { ...now, disabled_reason: enabled ? "" : reason, phase: enabled ? "PHASE_IDLE" : "PHASE_DISABLED" };
@@ -29,8 +34,8 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
   if (event.seat_taken) return { ...now, seated: table.seated + 1 };
   if (event.seat_left) return { ...now, seated: Math.max(0, table.seated - 1) };
   if (event.table_emptied) {
-    const { round: _, ...without } = now;
-    return { ...without, phase: "PHASE_IDLE", bets: [] };
+    const { round: _, next_round_opens_at: __, ...emptied } = now;
+    return { ...emptied, phase: "PHASE_IDLE", bets: [] };
   }
   return now;
 }

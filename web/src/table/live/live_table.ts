@@ -22,7 +22,6 @@ import {
 } from "../../api/platform";
 import { asRefusal, type Refusal } from "../../api/refusal";
 import { observeServerTime, observeSessionTime } from "../../api/server_clock";
-import { secondsOf } from "../../words/times";
 import { applyEvent } from "./apply_event";
 import { checkOverdueClosing } from "./closing_check";
 import { OwnSeatReader } from "./own_seat_reader";
@@ -125,8 +124,7 @@ export class LiveTable {
       this.unwatch = watch(entered.table.table_id, {
         snapshot: (table, own) => this.takeSnapshot(table, own),
         event: (event) => this.takeEvent(event),
-        // A player who has left needs no refusal.
-        refused: (refusal) => this.state.value === "playing" && this.refuse(refusal),
+        refused: (refusal) => void this.takeWatchRefusal(refusal),
       });
       void readBalance(this.mode.value).catch(() => undefined);
       // A session that was running already: only its summary says what its clock shows now.
@@ -157,6 +155,12 @@ export class LiveTable {
   private refuse(refusal: Refusal): void {
     this.refusal.value = refusal;
     this.state.value = "refused";
+  }
+
+  /** A session that ended while the connection was lost is shown with its summary; no refusal is needed then. */
+  private async takeWatchRefusal(refusal: Refusal): Promise<void> {
+    await this.readSession();
+    if (this.state.value === "playing") this.refuse(refusal);
   }
 
   private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
@@ -215,7 +219,7 @@ export class LiveTable {
     this.notice.value = null;
     // The duration of a session that has not ended reaches until now.
     if (summary && session.started_at && !session.ended_at) {
-      const now_ms = Date.parse(session.started_at) + secondsOf(summary.duration) * 1000;
+      const now_ms = Date.parse(session.started_at) + Number(summary.duration_ms);
       observeSessionTime(new Date(now_ms).toISOString());
     }
     if (session.state === "SESSION_STATE_ENDED") this.sessionEnded(session, summary);

@@ -26,22 +26,18 @@ const phaseClockWords = dictionary(
 const LAST_S = 5;
 const AROUND = 2 * Math.PI * 21;
 
-/** What the last events said of the round's end; the snapshot does not hold it. */
-function useRoundEnd(
-  table: LiveTable,
-  emptied: LocalizedText,
-): { nextRoundAt?: string | undefined; voidWords?: LocalizedText | undefined } {
-  const [ending, setEnding] = useState<{ nextRoundAt?: string | undefined; voidWords?: LocalizedText | undefined }>({});
+/** Why the last round was void, if it was; the snapshot does not hold it. */
+function useVoidWords(table: LiveTable, emptied: LocalizedText): LocalizedText | undefined {
+  const [words, setWords] = useState<LocalizedText | undefined>(undefined);
   useLayoutEffect(
     () =>
       table.onEvent((event) => {
-        if (event.round_settled) setEnding({ nextRoundAt: event.round_settled.next_round_opens_at });
-        else if (event.round_voided) setEnding({ voidWords: voidText(event.round_voided, emptied) });
-        else if (event.round_opened || event.table_emptied) setEnding({});
+        if (event.round_voided) setWords(voidText(event.round_voided, emptied));
+        else if (event.round_opened || event.round_settled || event.table_emptied) setWords(undefined);
       }),
     [table],
   );
-  return ending;
+  return words;
 }
 
 interface Props {
@@ -58,7 +54,7 @@ export function PhaseClock({ table, ownPace, emptied }: Props) {
     snapshot?.phase === "PHASE_BETTING" ? Boolean(snapshot.round?.closes_at) : snapshot?.phase === "PHASE_RESULT_SHOWN";
   const now = useServerNow(counts ? 200 : 0);
   const phase = phaseText(snapshot, {
-    ...useRoundEnd(table, emptied),
+    voidWords: useVoidWords(table, emptied),
     ownPace,
     individual: table.individual.value,
     now,

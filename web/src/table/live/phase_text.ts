@@ -44,7 +44,6 @@ export interface PhaseContext {
   now: number;
   /** The result is still being shown: the text does not reveal it. */
   resultPending: boolean;
-  nextRoundAt?: string | undefined;
   voidWords?: LocalizedText | undefined;
   seated: boolean;
   /** Below the invitation to bet, where the player starts the round. */
@@ -84,13 +83,9 @@ export function phaseText(table: TableSnapshot | null, context: PhaseContext): P
   }
 }
 
-/** Without the settlement's event, the time of the next round is computed from the draw. */
-function nextRoundText(table: TableSnapshot, { nextRoundAt, now }: PhaseContext): string {
-  const shown_ms = table.configuration?.result_shown_ms ?? 0;
-  const at = nextRoundAt ? Date.parse(nextRoundAt) : Date.parse(table.past_outcomes[0]?.drawn_at ?? "") + shown_ms;
-  const left_s = Math.ceil((at - now) / 1000);
-  if (nextRoundAt || left_s > 0) return phaseTextWords().nextIn(Math.max(0, left_s));
-  return "";
+function nextRoundText({ next_round_opens_at }: TableSnapshot, { now }: PhaseContext): string {
+  if (!next_round_opens_at) return "";
+  return phaseTextWords().nextIn(Math.max(0, Math.ceil((Date.parse(next_round_opens_at) - now) / 1000)));
 }
 
 function bettingText(table: TableSnapshot, context: PhaseContext): PhaseText {

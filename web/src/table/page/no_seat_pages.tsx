@@ -195,22 +195,22 @@ export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
         </Page>
       );
     }
-    case "NOT_YOURS":
+    case "NOT_SEATED":
       return (
         <Page
           icon="person"
-          title={words.ownTable}
+          title={words.over}
           testId="refused"
           actions={
             <>
-              <button type="button" class="button first" onClick={onAgain}>
-                {words.ownTableGo}
+              <button type="button" class="button first" onClick={onAgain} data-testid="try-again">
+                {words.sitAgain}
               </button>
               <ToTablesLink />
             </>
           }
         >
-          <p>{words.ownTableText}</p>
+          <p>{refusalText(refusal, mode)}</p>
         </Page>
       );
     case "SCOPE_MISSING":

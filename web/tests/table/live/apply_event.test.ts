@@ -56,3 +56,12 @@ test("a resting table has no round", () => {
   expect(resting.phase).toBe("PHASE_IDLE");
   expect(resting.round).toBeUndefined();
 });
+
+test("while a result is shown, the snapshot says when the next round opens", () => {
+  const next_round_opens_at = "2026-11-18T12:00:09Z";
+  for (const ended of [{ round_settled: { next_round_opens_at } }, { round_voided: { next_round_opens_at } }]) {
+    expect(after(ended)).toMatchObject({ phase: "PHASE_RESULT_SHOWN", next_round_opens_at });
+    expect(after(ended, { round_opened: { round: { round_id: "french.2" } } }).next_round_opens_at).toBeUndefined();
+    expect(after(ended, { table_emptied: {} }).next_round_opens_at).toBeUndefined();
+  }
+});

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TableListener } from "../../../src/api/connection";
 import type { OwnSeat, TableEvent, TableSnapshot } from "../../../src/api/messages";
+import { Refusal } from "../../../src/api/refusal";
 import { observeServerTime, sessionNow } from "../../../src/api/server_clock";
 import { LiveTable } from "../../../src/table/live/live_table";
 import { HELD_MS, READS_LIMIT } from "../../../src/table/live/own_seat_reader";
@@ -13,7 +14,7 @@ const platform = vi.hoisted(() => ({
   calls: [] as Call[],
   listener: null as unknown,
   session: { session_id: "french-ana", state: "SESSION_STATE_ACTIVE", started_at: "2026-01-05T20:00:00Z" },
-  summary: { duration: "61.5s" },
+  summary: { duration_ms: "61500" },
 }));
 
 interface Call {
@@ -54,6 +55,7 @@ beforeEach(async () => {
   vi.stubGlobal("navigator", { userAgent: "test" });
   vi.useFakeTimers();
   platform.calls = [];
+  platform.session = { ...platform.session, state: "SESSION_STATE_ACTIVE" };
   stakes = [];
   rounds = [];
   table = new LiveTable("french", false);
@@ -243,4 +245,20 @@ test("a table that was left asks for nothing more", async () => {
 test("how long the player has played goes by the session clock, wherever the tables' clock is", () => {
   observeServerTime("2026-01-06T20:00:00Z");
   expect(sessionNow() - Date.parse("2026-01-05T20:00:00Z")).toBe(61_500);
+});
+
+const notSeated = new Refusal("NOT_SEATED", { table_id: "french" }, "", "Enter the table first.");
+
+test("a session that ended while the connection was lost is shown with its summary", async () => {
+  platform.session = { ...platform.session, state: "SESSION_STATE_ENDED" };
+  (platform.listener as TableListener).refused(notSeated);
+  await settled();
+  expect(table.state.value).toBe("left");
+  expect(table.ended.value?.summary).toEqual(platform.summary);
+});
+
+test("a refused table is shown as refused while the session runs", async () => {
+  (platform.listener as TableListener).refused(notSeated);
+  await settled();
+  expect([table.state.value, table.refusal.value?.reason]).toEqual(["refused", "NOT_SEATED"]);
 });

@@ -61,20 +61,15 @@ describe("the clock of a table", () => {
   });
 
   it("says when the next round opens", () => {
-    const text = phaseText(table({ phase: "PHASE_RESULT_SHOWN", round }), context({ nextRoundAt: at(9) }));
-    expect(text).toMatchObject({ stage: "shown", detail: "Próxima jogada dentro de 4 s" });
+    const shown = table({ phase: "PHASE_RESULT_SHOWN", round, next_round_opens_at: at(9) });
+    expect(phaseText(shown, context())).toMatchObject({ stage: "shown", detail: "Próxima jogada dentro de 4 s" });
+    expect(phaseText(shown, context({ now: now(10) })).detail).toBe("A próxima jogada está a abrir");
   });
 
-  it("computes when the next round opens for a player who missed the settlement", () => {
-    const shown = (drawn_at: string) =>
-      table({
-        phase: "PHASE_RESULT_SHOWN",
-        configuration: { result_shown_ms: 8000 },
-        past_outcomes: [{ round_id: "t.1", drawn_at }],
-      });
-    expect(phaseText(shown(at(3)), context()).detail).toBe("Próxima jogada dentro de 6 s");
-    // An older draw says nothing of the round that is shown, which is void.
-    expect(phaseText(shown(at(-20)), context())).toMatchObject({ stage: "shown", detail: "" });
+  it("promises no next round where the platform names none", () => {
+    const past_outcomes = [{ round_id: "t.1", drawn_at: at(3) }];
+    const shown = table({ phase: "PHASE_RESULT_SHOWN", configuration: { result_shown_ms: 8000 }, past_outcomes });
+    expect(phaseText(shown, context())).toMatchObject({ stage: "shown", detail: "" });
   });
 
   it("gives the platform's reason for a void round", () => {
