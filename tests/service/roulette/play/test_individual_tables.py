@@ -120,9 +120,11 @@ async def test_g3_a_spin_in_an_old_round_gets_its_first_answer(
     assert repeated == first
     # A stranger learns nothing of it, nor of a round that there never was.
     stranger = replace(await driver.seat_new_player(await driver.new_table()), table_id=seated_player.table_id)
-    for player, round_id in ((stranger, first.round_id), (seated_player, f"{seated_player.table_id}.999")):
-        refused = await refusal(driver.spin(player, round_id))
-        assert (refused.reason, refused.facts["round_id"]) == ("BETTING_CLOSED", round_id)
+    unseen = await refusal(driver.spin(stranger, first.round_id))
+    assert (unseen.reason, unseen.facts) == ("TABLE_UNKNOWN", {"table_id": seated_player.table_id})
+    never = f"{seated_player.table_id}.999"
+    refused = await refusal(driver.spin(seated_player, never))
+    assert (refused.reason, refused.facts["round_id"]) == ("BETTING_CLOSED", never)
 
 
 @pytest.mark.rule("804/2015:14", "807/2015:16")
