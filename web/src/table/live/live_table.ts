@@ -41,6 +41,8 @@ export class LiveTable {
   /** The last notice of inactivity; after a reconnect the session's state replaces it. */
   readonly notice = signal<SessionNotice | null>(null);
   readonly ended = signal<SessionEnded | null>(null);
+  /** Events arrive; false once the platform refuses them. */
+  readonly followed = signal(true);
 
   readonly mode: ReadonlySignal<Mode> = computed(() => this.snapshot.value?.configuration?.mode ?? "MODE_REAL");
   readonly individual = computed(() => this.snapshot.value?.configuration?.play === "PLAY_INDIVIDUAL");
@@ -121,6 +123,7 @@ export class LiveTable {
       this.state.value = "playing";
       this.takeSnapshot(entered.table, entered.own_seat ?? null);
       this.unwatch();
+      this.followed.value = true;
       this.unwatch = watch(entered.table.table_id, {
         snapshot: (table, own) => this.takeSnapshot(table, own),
         event: (event) => this.takeEvent(event),
@@ -159,6 +162,7 @@ export class LiveTable {
 
   /** A session that ended while the connection was lost is shown with its summary; no refusal is needed then. */
   private async takeWatchRefusal(refusal: Refusal): Promise<void> {
+    this.followed.value = false;
     await this.readSession();
     if (this.state.value === "playing") this.refuse(refusal);
   }

@@ -11,12 +11,12 @@ import { tableWords } from "./words";
 // The last result is seen before the summary covers it (903-B/2015:6.2.3).
 const RESULT_SEEN_MS = 5_000;
 
-/** The session is over, and its last result has been shown. */
+/** The session is over, and its last result has been shown, or is not to be expected any more. */
 export function useSessionOver(table: LiveTable): boolean {
   const left = table.state.value === "left";
   const withRound = useRef(false);
   if (table.session.value?.state === "SESSION_STATE_ENDING") withRound.current = true;
-  const seen = left && !resultPending.value;
+  const seen = left && (!resultPending.value || !table.followed.value);
   const [over, setOver] = useState(false);
   useEffect(() => {
     setOver(false);
