@@ -113,7 +113,6 @@ def test_j27_a_busted_hand_stays_lost_when_the_bank_busts_too() -> None:
     assert TABLE.payouts(round_) == {"2": 0, "5": 2000}
 
 
-@pytest.mark.rule("805/2015:29", "805/2015:30")
 def test_l8_the_default_of_an_absent_player_draws_up_to_11_and_then_stands() -> None:
     round_ = dealt("4s 5d", "Th 8c", "2c Kd")
     decided = []
