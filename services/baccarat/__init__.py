@@ -1,1 +1,0 @@
-"""Baccarat: *ponto e banca* and its Macau variant, by regulation 812/2015."""

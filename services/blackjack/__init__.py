@@ -1,1 +1,0 @@
-"""Blackjack/21, by regulation 805/2015."""

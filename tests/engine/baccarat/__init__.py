@@ -1,1 +1,0 @@
-"""Tests of baccarat's rules, without any I/O."""

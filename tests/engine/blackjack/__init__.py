@@ -1,1 +1,0 @@
-"""Tests of blackjack's rules, without any I/O."""
