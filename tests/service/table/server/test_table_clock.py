@@ -19,6 +19,7 @@ from services.kit import background
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.subjects import TABLE_CLOCKS_BUCKET
 from services.kit.settings import WrongSettings, load
+from services.kit.table.configuration.platform_switch import STATE_UNKNOWN
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server.settings import TableClockKind
 from services.kit.table.server.table_clock import AHEAD_LIMIT, TableClock
@@ -225,8 +226,9 @@ async def _enter(clients: list[RouletteClient]) -> tuple[RouletteClient, str]:
                 try:
                     return client, (await client.enter("ana", "table")).table.table_id
                 except grpc.aio.AioRpcError as refused:
-                    # The replicas take a new table within a second.
-                    if refusal_facts(refused)[0] not in {"TABLE_UNKNOWN", "TABLE_ELSEWHERE"}:
+                    # The replicas take a new table within a second, and have just asked the wallet for its switch.
+                    reason, facts = refusal_facts(refused)
+                    if reason not in {"TABLE_UNKNOWN", "TABLE_ELSEWHERE"} and facts.get("why") != STATE_UNKNOWN:
                         raise
             await asyncio.sleep(0.02)
 
