@@ -21,6 +21,7 @@ import aiohttp
 import psutil
 import pytest
 
+from gateway.http.connection_limiter import REFUSED_CONNECTIONS_LIMIT, REFUSED_CONNECTIONS_PER_ADDRESS_LIMIT
 from stack.issuer import DevelopmentIssuer
 from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.live.test_event_stream import EventStreamReader
@@ -168,13 +169,18 @@ class HandshakeClient(asyncio.Protocol):
 @pytest.mark.guarantee("G11")
 @pytest.mark.guarantee("G9")
 @pytest.mark.parametrize(
-    ("addresses", "admitted", "status", "limit"),
+    ("addresses", "admitted", "status", "limit", "answered"),
     [
-        pytest.param(["127.0.0.2"], ADDRESS_LIMIT, 429, ADDRESS_LIMIT, id="from one address"),
-        # The honest player has one of the slots.
         pytest.param(
-            [f"127.0.2.{number}" for number in range(1, 41)], TOTAL_LIMIT - 1, 503, TOTAL_LIMIT, id="from many"
+            ["127.0.0.2"],
+            ADDRESS_LIMIT,
+            429,
+            ADDRESS_LIMIT,
+            REFUSED_CONNECTIONS_PER_ADDRESS_LIMIT,
+            id="from one address",
         ),
+        # The honest player has one of the slots.
+        pytest.param(MANY_ADDRESSES, TOTAL_LIMIT - 1, 503, TOTAL_LIMIT, REFUSED_CONNECTIONS_LIMIT, id="from many"),
     ],
 )
 async def test_a_burst_of_ten_thousand_connections_leaves_the_gateway_serving_and_small(
@@ -185,6 +191,7 @@ async def test_a_burst_of_ten_thousand_connections_leaves_the_gateway_serving_an
     admitted: int,
     status: int,
     limit: int,
+    answered: int,
 ) -> None:
     gateway, burst = _process(platform), min(BURST, file_limit - OTHER_FILES)
     async with honest_play(player, platform) as honest:
@@ -201,8 +208,12 @@ async def test_a_burst_of_ten_thousand_connections_leaves_the_gateway_serving_an
             assert answer.status == 200
         crowd.disconnect()
     print(f"{dict(crowd.answers)}: {grown / 2**20:.0f} MB more, {during} rounds meanwhile")
-    assert crowd.answers == {101: admitted, status: burst - admitted}
-    for refusal in crowd.refused:
+    assert crowd.answers[101] == admitted
+    # Nobody else is admitted. So many have their request read and always see the answer; of those beyond the system may
+    # reset the connection before a client has read it, because their request is thrown away unread.
+    assert set(crowd.answers) <= {101, status, 0}
+    assert crowd.answers[status] >= answered
+    for refusal in filter(None, crowd.refused):
         head, _, body = refusal.partition(b"\r\n\r\n")
         assert b"\r\nRetry-After: 5\r\n" in head + b"\r\n"
         assert b"Content-Type: application/problem+json" in head
