@@ -1,0 +1,337 @@
+"""The rules of baccarat, in the order of the regulation: values (7-8), bets (9-15), dealing (16-20), prizes (22-26).
+
+Pure: no I/O, no clock, no randomness but the tape it is given. Comments cite the rules of 812/2015. *Ponto* is the side
+that English tables call the player; here a player is always a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from services.baccarat import refusals
+from services.kit.cards.card import Card, Rank
+from services.kit.cards.shoe import shuffled_shoe
+from services.kit.randomness.tape import Tape
+from services.kit.table.refusals import invalid
+
+
+class Chance(StrEnum):
+    """What a player can bet on."""
+
+    PONTO = "ponto"  # 9.a
+    BANCA = "banca"  # 9.b
+    TIE = "tie"  # 9.c, empate
+    PONTO_PAIR = "ponto-pair"  # 10, par do ponto
+    BANCA_PAIR = "banca-pair"  # 10, par da banca
+
+
+# The bets of one player: cents by chance. Never changed once made.
+Bets = Mapping[Chance, int]
+
+PAIRS = frozenset({Chance.PONTO_PAIR, Chance.BANCA_PAIR})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The highest maximum and the prize that the regulation sets for a chance."""
+
+    # The paragraph of rules 15 and 25.
+    paragraph: str
+    # As a multiple of the minimum (15).
+    ceiling: int
+    # As a multiple of the bet (25); the player gets the bet itself back as well (24).
+    prize: int
+
+
+TERMS: Mapping[Chance, Terms] = {
+    Chance.PONTO: Terms("a", ceiling=70, prize=1),
+    Chance.BANCA: Terms("a", ceiling=70, prize=1),
+    Chance.TIE: Terms("b", ceiling=15, prize=8),
+    Chance.PONTO_PAIR: Terms("c", ceiling=8, prize=11),
+    Chance.BANCA_PAIR: Terms("c", ceiling=8, prize=11),
+}
+
+
+class Commission(Enum):
+    """What the operator deducts from the prize of a bet on banca (26); one of the two, and never none (C5)."""
+
+    FIVE_PERCENT = "26.a"
+    HALF = "26.b"
+
+
+# Banca stakes in these steps have a commission of whole cents (C6).
+BANCA_STEP_CENTS: Mapping[Commission, int] = {Commission.FIVE_PERCENT: 20, Commission.HALF: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class SpecificRules:
+    """The operator's choices for a table (*regras específicas*), within the regulation."""
+
+    # Six or eight (6.b).
+    packs: int
+    # One minimum for all chances, so that its multiples are the same for each (14, C8).
+    minimum_cents: int
+    # The maximum of a chance as a multiple of the minimum, if it is lower than the ceiling (15).
+    times_minimum: Mapping[Chance, int]
+    # Whether bets on pairs are offered (10).
+    pairs: bool
+    commission: Commission
+    # The scores of banca whose prizes are halved (26.b, C3).
+    half_scores: frozenset[int] = frozenset()
+    # Macau (39): no maximum for a player (40); the whole table is limited by the prize cap (41), 0 for no cap.
+    macau: bool = False
+    prize_cap_cents: int = 0
+
+
+# -- cards (7, 8) -----------------------------------------------------------------------------------------------------
+
+
+def value(card: Card) -> int:
+    """Returns what a card counts: an ace 1 (7.a), ten and figures 0 (7.b), others their number (7.c)."""
+    return 0 if card.rank >= Rank.TEN else int(card.rank)
+
+
+def score(cards: Iterable[Card]) -> int:
+    """Returns the score (*pontuação*): of a sum beyond 10 or 20 only the excess counts (8), and 10 itself is 0 (C1)."""
+    return sum(map(value, cards)) % 10
+
+
+def is_pair(cards: Sequence[Card]) -> bool:
+    """Whether the first two cards have the same rank (2.e): suits do not matter (11), nor what they count (12)."""
+    return cards[0].rank == cards[1].rank
+
+
+# -- dealing (16-20) --------------------------------------------------------------------------------------------------
+
+# A side that has one of these with two cards ends the dealing for both (19).
+NATURALS = frozenset({8, 9})
+# Ponto draws up to this score, and stands on 6 and 7 (20.T.P).
+PONTO_DRAWS_UP_TO = 5
+# By banca's score with two cards: what ponto's third card may count for banca to draw (20.T.B0 to 20.T.B7).
+_ANY = frozenset(range(10))
+BANCA_DRAWS_ON: Mapping[int, frozenset[int]] = {
+    0: _ANY,
+    1: _ANY,
+    2: _ANY,
+    3: _ANY - {8},
+    4: frozenset({2, 3, 4, 5, 6, 7}),
+    5: frozenset({4, 5, 6, 7}),
+    6: frozenset({6, 7}),
+    7: frozenset(),
+}
+# Where ponto stood, banca draws up to this score (last column of the table, C14).
+BANCA_DRAWS_ALONE_UP_TO = 5
+# The most cards that a round takes; they are fixed before the first is dealt (C17).
+CARDS_LIMIT = 6
+
+
+class Winner(Enum):
+    """Which side a round is decided for (22, 23)."""
+
+    PONTO = "ponto"
+    BANCA = "banca"
+    TIE = "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The cards of both sides: two each, and the additional ones behind them."""
+
+    ponto: tuple[Card, ...]
+    banca: tuple[Card, ...]
+
+    @property
+    def ponto_score(self) -> int:
+        return score(self.ponto)
+
+    @property
+    def banca_score(self) -> int:
+        return score(self.banca)
+
+    @property
+    def winner(self) -> Winner:
+        """The side with the higher score (22), or a tie (23)."""
+        ponto, banca = self.ponto_score, self.banca_score
+        if ponto == banca:
+            return Winner.TIE
+        return Winner.PONTO if ponto > banca else Winner.BANCA
+
+
+def deal(cards: Sequence[Card]) -> Outcome:
+    """Deals a round from the first cards of a shoe, of which it takes four to six."""
+    # One at a time, alternately, ponto first (16, 17).
+    ponto, banca = (cards[0], cards[2]), (cards[1], cards[3])
+    if score(ponto) in NATURALS or score(banca) in NATURALS:
+        return Outcome(ponto, banca)
+    # Ponto decides first, and each side receives at most one more (20).
+    if score(ponto) > PONTO_DRAWS_UP_TO:
+        if score(banca) > BANCA_DRAWS_ALONE_UP_TO:
+            return Outcome(ponto, banca)
+        return Outcome(ponto, (*banca, cards[4]))
+    third = cards[4]
+    if value(third) in BANCA_DRAWS_ON[score(banca)]:
+        return Outcome((*ponto, third), (*banca, cards[5]))
+    return Outcome((*ponto, third), banca)
+
+
+class Table:
+    """The game under one table's rules. Bets are those of one player, on one place (C9)."""
+
+    def __init__(self, rules: SpecificRules) -> None:
+        self.specific_rules = rules
+        self.minimum_cents = rules.minimum_cents
+        self.offered_chances = tuple(chance for chance in Chance if rules.pairs or chance not in PAIRS)
+
+    # -- bets (9-15) --------------------------------------------------------------------------------------------------
+
+    def maximum_cents(self, chance: Chance) -> int | None:
+        """Returns the most that a player may bet on a chance (15); None in the Macau variant (39, 40)."""
+        if self.specific_rules.macau:
+            return None
+        return self.minimum_cents * self.specific_rules.times_minimum.get(chance, TERMS[chance].ceiling)
+
+    def step_cents(self, chance: Chance) -> int:
+        """Returns what bets on a chance are multiples of, so that nothing is ever rounded (C6)."""
+        return BANCA_STEP_CENTS[self.specific_rules.commission] if chance is Chance.BANCA else 1
+
+    def add(self, on_felt: Bets | None, added: Bets) -> Bets:
+        """Returns the bets with others added, all of them or none.
+
+        Each added bet is a bet by itself, since the others may be cancelled or refused; the maximum and the difference
+        of rule 13 count everything on the felt.
+        """
+        felt = dict(on_felt) if on_felt else {}
+        for chance, cents in added.items():
+            self._verify_bet(chance, cents)
+            felt[chance] = total = felt.get(chance, 0) + cents
+            maximum = self.maximum_cents(chance)
+            if maximum is not None and total > maximum:
+                raise refusals.above_maximum(chance, total, maximum, f"812/2015:15.{TERMS[chance].paragraph}")
+        self._verify_difference(felt)
+        return felt
+
+    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
+        """Returns the bets that remain; what remains on a chance is a bet by itself, and keeps the difference (C7)."""
+        felt = dict(on_felt)
+        for chance, cents in removed.items():
+            if cents <= 0:
+                raise invalid("amount_cents", "has to be above 0")
+            left = felt.get(chance, 0) - cents
+            if left < 0:
+                raise refusals.not_on_felt(chance, cents)
+            if left == 0:
+                del felt[chance]
+                continue
+            self._verify_bet(chance, left)
+            felt[chance] = left
+        self._verify_difference(felt)
+        return felt or None
+
+    def together(self, bets: Iterable[Bets]) -> Bets | None:
+        """Returns bets that were accepted, as one; never refuses."""
+        felt: dict[Chance, int] = {}
+        for each in bets:
+            for chance, cents in each.items():
+                felt[chance] = felt.get(chance, 0) + cents
+        return felt or None
+
+    def total_cents(self, bets: Bets) -> int:
+        """Returns the sum of the bets."""
+        return sum(bets.values())
+
+    def _verify_bet(self, chance: Chance, cents: int) -> None:
+        if chance not in self.offered_chances:
+            raise refusals.pairs_not_offered(chance)
+        if cents < self.minimum_cents:
+            raise refusals.below_minimum(chance, cents, self.minimum_cents)
+        step = self.step_cents(chance)
+        if cents % step:
+            rule = f"812/2015:{self.specific_rules.commission.value}"
+            raise refusals.off_step(chance, cents, step, rule)
+
+    def _verify_difference(self, felt: Bets) -> None:
+        """Refuses bets on both sides that differ by less than the minimum (13); equal ones differ by nothing (C7)."""
+        ponto, banca = felt.get(Chance.PONTO, 0), felt.get(Chance.BANCA, 0)
+        if ponto and banca and abs(ponto - banca) < self.minimum_cents:
+            raise refusals.too_close(ponto, banca, self.minimum_cents)
+
+    # -- Macau's limits over the whole table (41-43) ------------------------------------------------------------------
+
+    def totals(self, bets: Bets) -> Mapping[str, int]:
+        """Returns what bets add to the sums that the prize cap limits; nothing where there is none."""
+        if not self.specific_rules.prize_cap_cents:
+            return {}
+        return {
+            "balance": bets.get(Chance.PONTO, 0) - bets.get(Chance.BANCA, 0),
+            "tie": bets.get(Chance.TIE, 0),
+            "pairs": sum(bets.get(chance, 0) for chance in PAIRS),
+        }
+
+    def verify_totals(self, lowest: Mapping[str, int], highest: Mapping[str, int]) -> None:
+        """Refuses what could break a limit of rule 43, whichever of the bets under way are accepted in the end.
+
+        The bounds are those between which each sum of all players can come to lie (C20). Prizes themselves are never
+        cut (C21).
+        """
+        cap = self.specific_rules.prize_cap_cents
+        if not cap:
+            return
+        if highest["balance"] > cap or -lowest["balance"] > cap:
+            raise refusals.above_table_limit("ponto and banca, one less the other,", cap, "812/2015:43.a")
+        if 10 * highest["tie"] > cap:
+            raise refusals.above_table_limit("the tie", cap // 10, "812/2015:43.b")
+        # Of both pairs together (C23).
+        if 100 * highest["pairs"] > 8 * cap:
+            raise refusals.above_table_limit("the pairs", 8 * cap // 100, "812/2015:43.c")
+
+    # -- the cards (6.b, 16) ------------------------------------------------------------------------------------------
+
+    def draw(self, tape: Tape) -> Outcome:
+        """Shuffles the whole shoe and deals a round from it (C25)."""
+        return deal(shuffled_shoe(self.specific_rules.packs, tape))
+
+    # -- prizes (22-26) -----------------------------------------------------------------------------------------------
+
+    def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
+        """Returns what all bets pay, the bet itself included where it wins (24) or neither wins nor loses (23)."""
+        return sum(self.bet_payout_cents(outcome, chance, cents) for chance, cents in bets.items())
+
+    def bet_payout_cents(self, outcome: Outcome, chance: Chance, cents: int) -> int:
+        """Returns what one bet pays."""
+        if self.wins(outcome, chance):
+            return cents + cents * TERMS[chance].prize - self.commission_cents(outcome, chance, cents)
+        if outcome.winner is Winner.TIE and chance in {Chance.PONTO, Chance.BANCA}:
+            return cents
+        return 0
+
+    @staticmethod
+    def wins(outcome: Outcome, chance: Chance) -> bool:
+        """Whether a bet on this chance wins (11, 22, 23)."""
+        match chance:
+            case Chance.PONTO_PAIR:
+                return is_pair(outcome.ponto)
+            case Chance.BANCA_PAIR:
+                return is_pair(outcome.banca)
+            case _:
+                return outcome.winner.value == chance.value
+
+    def commission_cents(self, outcome: Outcome, chance: Chance, cents: int) -> int:
+        """Returns what is deducted from the prize of a winning bet (26): of bets on banca alone (C2)."""
+        if chance is not Chance.BANCA:
+            return 0
+        prize = cents * TERMS[chance].prize
+        if self.specific_rules.commission is Commission.FIVE_PERCENT:
+            # No bet is off the step; if one were, the player would lose no part of a cent (C6).
+            return prize * 5 // 100
+        return prize // 2 if outcome.banca_score in self.specific_rules.half_scores else 0
+
+
+def chance_named(name: str) -> Chance:
+    """Returns the chance of a name; refused if there is none."""
+    try:
+        return Chance(name)
+    except ValueError:
+        known = ", ".join(f"`{chance}`" for chance in Chance)
+        raise refusals.bet_illegal(name, f"bets are named {known}") from None

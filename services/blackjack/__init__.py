@@ -1,0 +1,1 @@
+"""Blackjack/21, by regulation 805/2015."""

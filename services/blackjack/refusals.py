@@ -1,0 +1,87 @@
+"""The refusals of a blackjack table, with the facts and the rule that each cites."""
+
+from collections.abc import Iterable
+
+from services.kit.table.refusals import TableRefused
+
+
+def place_unknown(place: int, places: int) -> TableRefused:
+    rule = "805/2015:4.a"
+    sentence = f"The table has the places 1 to {places}, and {place} is none of them ({rule})."
+    return TableRefused("PLACE_UNKNOWN", sentence, place=place, places=places, rule=rule)
+
+
+def below_minimum(place: int, amount_cents: int, minimum_cents: int) -> TableRefused:
+    rule = "805/2015:9"
+    return TableRefused(
+        "BELOW_MINIMUM",
+        f"{amount_cents} cents on place {place} would be below the minimum of {minimum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        minimum_cents=minimum_cents,
+        rule=rule,
+    )
+
+
+def above_maximum(place: int, amount_cents: int, maximum_cents: int) -> TableRefused:
+    rule = "805/2015:9"
+    return TableRefused(
+        "ABOVE_MAXIMUM",
+        f"{amount_cents} cents on place {place} would be above the maximum of {maximum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        maximum_cents=maximum_cents,
+        rule=rule,
+    )
+
+
+def off_step(amount_cents: int, step_cents: int) -> TableRefused:
+    rule = "805/2015:25.a"
+    return TableRefused(
+        "OFF_STEP",
+        f"{amount_cents} cents is no multiple of {step_cents}, so that a half of it could not be paid ({rule}).",
+        amount_cents=amount_cents,
+        step_cents=step_cents,
+        rule=rule,
+    )
+
+
+def not_on_felt(place: int, amount_cents: int) -> TableRefused:
+    sentence = f"There are no {amount_cents} cents on place {place} to be taken back."
+    return TableRefused("NOT_ON_FELT", sentence, place=place, amount_cents=amount_cents)
+
+
+def too_many_places(places: int, limit: int) -> TableRefused:
+    rule = "805/2015:7"
+    sentence = f"At this table a player may bet on {limit} places at most, and not on {places} ({rule})."
+    return TableRefused("TOO_MANY_PLACES", sentence, places=places, limit=limit, rule=rule)
+
+
+def decision_illegal(decision: str, legal: Iterable[str], rule: str, why: str) -> TableRefused:
+    choices = ", ".join(legal)
+    return TableRefused(
+        "DECISION_ILLEGAL",
+        f"`{decision}` is not possible now: {why} ({rule}). Possible: {choices}.",
+        decision=decision,
+        legal=choices,
+        rule=rule,
+    )
+
+
+def not_your_turn(place: int, acting: Iterable[int]) -> TableRefused:
+    places = ", ".join(map(str, acting))
+    sentence = f"Place {place} has nothing to decide now: it is the turn of {places or 'nobody'}."
+    return TableRefused("NOT_YOUR_TURN", sentence, place=place, acting=places)
+
+
+def insurance_refused(amount_cents: int, limit_cents: int, step_cents: int) -> TableRefused:
+    rule = "805/2015:15.f"
+    return TableRefused(
+        "INSURANCE_REFUSED",
+        f"An insurance is from {step_cents} to {limit_cents} cents, half of the bet, in steps of {step_cents}, and not"
+        f" {amount_cents} ({rule}).",
+        amount_cents=amount_cents,
+        limit_cents=limit_cents,
+        step_cents=step_cents,
+        rule=rule,
+    )

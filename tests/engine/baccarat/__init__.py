@@ -1,0 +1,1 @@
+"""Tests of baccarat's rules, without any I/O."""

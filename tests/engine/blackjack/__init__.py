@@ -1,0 +1,1 @@
+"""Tests of blackjack's rules, without any I/O."""
