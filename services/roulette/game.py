@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.table.game import PlayerLimits
+from services.kit.table.game import NoDecisions, PlayerLimits
 from services.kit.table.refusals import invalid
 from services.roulette import refusals, specific_rules
 from services.roulette.engine import STAKE, TERMS, Bets, OfferedPlace, Outcome, Table
@@ -40,7 +40,7 @@ class RouletteGame:
         return rules_text.render(configuration, specific_rules.unpack(configuration), language)
 
 
-class RouletteRules(Table, PlayerLimits):
+class RouletteRules(Table, PlayerLimits, NoDecisions[Bets, Outcome]):
     """Implements `services.kit.table.game.Rules`: the engine's table with its messages."""
 
     # -- requests ----------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
@@ -49,6 +50,116 @@ class Betting(Protocol[Bets]):
         """
 
 
+class StakeOnTable(NamedTuple, Generic[Bets]):
+    """A stake as a deal sees it."""
+
+    stake_id: str
+    seat: int
+    bets: Bets
+
+
+class Wanted(NamedTuple, Generic[Bets]):
+    """The stake that a decision needs before it takes effect."""
+
+    bets: Bets
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The decision that is made for a seat when its time is up."""
+
+    seat: int
+    move: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who may decide now."""
+
+    seats: tuple[int, ...]
+    at_once: bool
+    """Whether several are asked side by side, all in the same time; otherwise each decision has a time of its own."""
+    defaults: tuple[Default, ...]
+    """One for each question that is open, in the order in which they are taken."""
+
+
+class DealtRound(Protocol[Bets, Outcome]):
+    """A round whose cards are dealt: equal entropy, stakes and moves give equal rounds. Never changed once made."""
+
+    @property
+    def turn(self) -> Turn | None:
+        """Who may decide now; None when the round is decided."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Everything that the round has shown, and what it paid; only when it is decided."""
+
+    @property
+    def cards_shown(self) -> int:
+        """How many cards lie on the table, those face down included: each takes its time to be dealt."""
+
+    def judge(self, seat: int, move: bytes) -> Wanted[Bets] | None:
+        """Returns what a decision has to stake; refuses one that is not possible now. Nothing changes."""
+
+    def after(self, seat: int, move: bytes, stake_id: str) -> DealtRound[Bets, Outcome]:
+        """Returns the round after a decision that was judged, whose stake the wallet has accepted. Never refuses."""
+
+    def due_cents(self) -> Mapping[str, int]:
+        """Returns what stakes pay, by stake id, that are decided for good before the round ends."""
+
+    def view(self) -> Message:
+        """Builds what everybody may see."""
+
+    def own_view(self, seat: int, free_cents: int) -> Message | None:
+        """Builds what one seat alone may see and decide, with this much money; None if that is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedAtOnce(Generic[Bets, Outcome]):
+    """A `DealtRound` of a game without decisions: dealing decides it, and the outcome shows everything."""
+
+    outcome: Outcome
+    cards_shown: int = 0
+
+    @property
+    def turn(self) -> Turn | None:
+        return None
+
+    def judge(self, seat: int, move: bytes) -> Wanted[Bets] | None:
+        raise AssertionError(f"seat {seat} decides {move!r} in a game without decisions")
+
+    def after(self, seat: int, move: bytes, stake_id: str) -> DecidedAtOnce[Bets, Outcome]:
+        raise AssertionError(f"seat {seat} decides {move!r} in a game without decisions, with stake {stake_id!r}")
+
+    def due_cents(self) -> Mapping[str, int]:
+        return {}
+
+    def view(self) -> Message:
+        raise AssertionError("a game without decisions shows its outcome, and nothing before")
+
+    def own_view(self, seat: int, free_cents: int) -> Message | None:  # noqa: ARG002 - of the protocol
+        return None
+
+
+class NoDecisions(Generic[Bets, Outcome]):
+    """The part of `Rules` for games whose outcome is drawn at once, which nobody decides about."""
+
+    move_type: type[Message] | None = None
+    hides_cards = False
+
+    def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
+        """Every place is for everybody."""
+        return ()
+
+    def draw(self, tape: Tape) -> Outcome:
+        """Draws the outcome that this entropy gives."""
+        raise NotImplementedError
+
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:  # noqa: ARG002
+        return DecidedAtOnce(self.draw(tape))
+
+
 class PlayerLimits:
     """The part of `Betting` for games that limit each player's bets, and not the table's as a whole."""
 
@@ -77,8 +188,19 @@ class Rules(Betting[Bets], Protocol[Bets, Outcome]):
     def largest_payout_limit_cents(self) -> int:
         """The most that one stake can get back within the table's limits."""
 
-    def draw(self, tape: Tape) -> Outcome:
-        """Draws the outcome that this entropy gives."""
+    @property
+    def move_type(self) -> type[Message] | None:
+        """The message of a decision; None if the game has none."""
+
+    @property
+    def hides_cards(self) -> bool:
+        """Whether the entropy of a round hides cards after the deal: it is sealed in the journal (G6, G7)."""
+
+    def places(self, bets: Bets) -> Iterable[int]:
+        """Returns the places that bets take: nobody else may sit or bet there."""
+
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:
+        """Deals the round that this entropy gives, for the stakes that count when betting has closed."""
 
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
         """Returns all that comes back for bets, the stake of a winning bet included."""

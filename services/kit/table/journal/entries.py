@@ -1,7 +1,7 @@
 """The entries of the round journal, and the protocol by which the runtime writes and reads them.
 
-A round has three entries: when it opens; when its outcome is drawn, with every stake that the outcome decides; and
-when it has ended. They are enough to recompute why the round paid what it paid (G10). Every write carries the epoch of
+A round has these entries: when it opens; when it is drawn or dealt, with every stake that counts; each decision with the
+stake that it made; each payment before the end; and when it has ended. They are enough to recompute why the round paid what it paid (G10). Every write carries the epoch of
 the writer's lease and fails with `StaleOwner` once a later owner has taken the table (G8).
 """
 
@@ -32,6 +32,18 @@ class DrawTrigger(IntEnum):
     """By the platform: the player's session ended with a bet on the felt."""
     TABLE_HANDED_OVER = 4
     """By the platform: the table had to move, and the player did not launch the ball in time."""
+
+
+class ActedBy(IntEnum):
+    """On whose word a decision was made (GLI-19 4.16)."""
+
+    PLAYER = 1
+    CLOCK = 2
+    AWAY = 3
+    """The platform's, because the player had left."""
+    INSTRUCTION = 4
+    """The player's, by an instruction given before."""
+    PLATFORM = 5
 
 
 class JournalStake(NamedTuple):
@@ -79,8 +91,8 @@ class Drawn:
     closed_at: datetime
     drawn_at: datetime
     entropy: bytes
-    outcome: bytes
-    """The serialized message that `Rules.outcome_message` made."""
+    outcome: bytes | None
+    """The serialized message that `Rules.outcome_message` made; None if decisions follow: then the ending has it."""
     stakes: Sequence[JournalStake]
     session_ids: Sequence[str]
     """The sessions at the table when betting began: the wallet counts missed rounds by them."""
@@ -91,6 +103,36 @@ class Drawn:
     def is_lost(self) -> bool:
         """Whether the draw itself is lost: the journal was restored from a backup, and this is what the ledger says."""
         return not self.entropy
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A decision: one write with the stake that it made, so that neither stands without the other."""
+
+    round_id: str
+    position: int
+    """Counts the decisions of the round from 1."""
+    seat: int
+    move: bytes
+    """The serialized message of the game's `move_type`."""
+    acted_by: ActedBy
+    moved_at: datetime
+    request_id: str = ""
+    """Of the player's command; empty if there was none."""
+    command_digest: bytes = b""
+    stake: JournalStake | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """The wallet has paid stakes of an open round, which are decided for good."""
+
+    round_id: str
+    position: int
+    """How many decisions had been made."""
+    payouts: Sequence[tuple[str, int]]
+    """Pairs of stake id and the cents that came back."""
+    paid_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +164,8 @@ class Ended:
     """Of a round that was never drawn."""
     closed_at: datetime | None = None
     """Of a round that was never drawn: when its owner closed the bets, if it did."""
+    outcome: bytes | None = None
+    """Of a round in which players decided."""
 
 
 class DrawnOutcome(NamedTuple):
@@ -139,6 +183,10 @@ class UnfinishedRound:
 
     opened: Opened
     drawn: Drawn | None
+    """With the stakes that counted when betting closed; those of decisions are with their moves."""
+    moves: Sequence[Moved] = ()
+    """In their order."""
+    paid: Sequence[Paid] = ()
 
 
 class Journal(Protocol):
@@ -154,9 +202,13 @@ class Journal(Protocol):
         """
 
     async def write_opened(self, epoch: int, entry: Opened) -> None:
-        """Writes that a round takes bets. For all three kinds, an entry that is there already changes nothing."""
+        """Writes that a round takes bets. For all kinds, an entry that is there already changes nothing."""
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None: ...
+
+    async def write_moved(self, epoch: int, entry: Moved) -> None: ...
+
+    async def write_paid(self, epoch: int, entry: Paid) -> None: ...
 
     async def write_ended(self, epoch: int, entry: Ended) -> None: ...
 
