@@ -433,6 +433,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
             last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
             past_outcomes=await self._read_past_outcomes(past),
+            resumed=recovery.take_resumed(table_id),
         )
         self._sessions_while_opening[table_id] = []
         try:

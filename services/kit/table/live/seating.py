@@ -41,6 +41,15 @@ class Seating:
         """Whether a session takes no more bets and waits for the end of the round."""
         return any(seat.session_id in self._ending for seat in self._seats.values())
 
+    def is_ending(self, player_id: str) -> bool:
+        """Whether a player's session takes no more bets and waits for the end of the round."""
+        seat = self._seats.get(player_id)
+        return seat is not None and seat.session_id in self._ending
+
+    def holder_of(self, number: int) -> str | None:
+        """Returns the player who sits on a seat; None if it is free."""
+        return next((seat.player_id for seat in self._seats.values() if seat.number == number), None)
+
     def seat_session(self, session: session_pb2.Session) -> None:
         """Seats the player of a session that is running or ending."""
         if session.session_id in self._ended:
