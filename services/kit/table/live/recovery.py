@@ -240,9 +240,13 @@ class RoundRecovery(Generic[Bets, Outcome]):
         _log.info("a dealt round of a former owner goes on", extra={"round_id": drawn.round_id})
         return resumed
 
-    def take_resumed(self, table_id: str) -> ResumedRound[Bets, Outcome] | None:
-        """Returns the dealt round that waits for decisions at a table, for the table that plays it on."""
-        return self._resumed.pop(table_id, None)
+    def resumed(self, table_id: str) -> ResumedRound[Bets, Outcome] | None:
+        """Returns the dealt round that waits for decisions at a table; None if there is none."""
+        return self._resumed.get(table_id)
+
+    def forget_resumed(self, table_id: str) -> None:
+        """Notes that a dealt round is played on by its table."""
+        self._resumed.pop(table_id, None)
 
     async def _pay(
         self,

@@ -197,6 +197,20 @@ class LiveTable(Generic[Bets, Outcome]):
         """Returns the sessions of the players who sit here."""
         return frozenset(self._seating.session_ids())
 
+    def want_seat(self, player_id: str, number: int) -> None:
+        """Notes which seat a player asks for who is about to sit down; refused if somebody else sits there."""
+        if not number or self.individual:
+            return
+        if number > self._configured.configuration.seats:
+            raise refusals.invalid("seat", f"has to be from 1 to {self._configured.configuration.seats}, or 0 for any.")
+        if self._seating.holder_of(number) not in {None, player_id}:
+            raise refusals.seat_taken(self.table_id, number)
+        self._seating.want_seat(player_id, number)
+
+    def forget_wanted_seat(self, player_id: str) -> None:
+        """Forgets the seat that a player has asked for."""
+        self._seating.forget_wanted(player_id)
+
     def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
         """Makes up for missed reports of sessions that ended, began or are about to end, whoever else has bets down.
 
