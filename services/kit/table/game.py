@@ -113,6 +113,9 @@ class DealtRound(Protocol[Bets, Outcome]):
     def after(self, seat: int, move: bytes, stake_id: str) -> DealtRound[Bets, Outcome]:
         """Returns the round after a decision that was judged, whose stake the wallet has accepted. Never refuses."""
 
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:
+        """Returns the decision that stakes these bets now; None if none does."""
+
     def due_cents(self) -> Mapping[str, int]:
         """Returns what stakes pay, by stake id, that are decided for good before the round ends."""
 
@@ -139,6 +142,9 @@ class DecidedAtOnce(Generic[Bets, Outcome]):
 
     def after(self, seat: int, move: bytes, stake_id: str) -> DecidedAtOnce[Bets, Outcome]:
         raise AssertionError(f"seat {seat} decides {move!r} in a game without decisions, with stake {stake_id!r}")
+
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:  # noqa: ARG002 - of the protocol
+        return None
 
     def due_cents(self) -> Mapping[str, int]:
         return {}
