@@ -32,6 +32,9 @@ from services.kit.wire_format import timestamp
 
 _Answer = TypeVar("_Answer")
 
+# Commands of one player that a placement may wait behind (G11): with each, closing the round waits for the wallet once.
+COMMANDS_AHEAD_LIMIT = 20
+
 
 class PublishEvents(Protocol):
     """Publishes events to everybody who watches the table."""
@@ -170,18 +173,30 @@ class Round(Generic[Bets, Outcome]):
         return refusals.betting_closed(round_id or self.round_id, self.round_id, closed_at)
 
     def _place_in_turn(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
-        """Places bets at once, or behind a cancellation of the same player: so each answer says what lay there (G3)."""
-        cancelling = self._cancelling.get(seat.player_id)
-        if cancelling is None or cancelling.done():
+        """Places bets at once, or behind commands of the same player that decide about them."""
+        ahead = self._commands_ahead(seat.player_id)
+        if not ahead:
             return self._submit(seat, command, bets)
+        if len(ahead) >= COMMANDS_AHEAD_LIMIT:
+            raise refusals.overloaded(COMMANDS_AHEAD_LIMIT)
 
         async def place_behind() -> PlacedBets[Bets]:
-            await asyncio.wait([cancelling])
+            await asyncio.wait(ahead)
             return await background.shared_result(self._submit(seat, command, bets))
 
         task = asyncio.create_task(place_behind())
         self._track(task)
         return task
+
+    def _commands_ahead(self, player_id: str) -> Sequence[asyncio.Future[object]]:
+        """Returns the commands of a player that have to be answered before the player's next placement is judged."""
+        if self.rules.bets_lean_on_each_other:
+            return self.commands.under_way(player_id)
+        # So each answer says what lay there (G3).
+        cancelling = self._cancelling.get(player_id)
+        if cancelling is None or cancelling.done():
+            return ()
+        return [cast("asyncio.Future[object]", cancelling)]
 
     def _submit(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
         # Judged first: what no table allows may be more than a message holds.
