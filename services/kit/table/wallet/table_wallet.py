@@ -111,9 +111,6 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.settle_round(request))
 
-    async def pay_stakes(self, round_id: str, payouts: Mapping[str, int], *, request_id: str) -> None:
-        raise NotImplementedError
-
     async def void_round(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
             request_id=voiding_request_id(round_id), round=self.round_ref(round_id), reason=reason
