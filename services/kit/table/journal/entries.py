@@ -1,8 +1,9 @@
 """The entries of the round journal, and the protocol by which the runtime writes and reads them.
 
-A round has these entries: when it opens; when it is drawn or dealt, with every stake that counts; each decision with the
-stake that it made; each payment before the end; and when it has ended. They are enough to recompute why the round paid what it paid (G10). Every write carries the epoch of
-the writer's lease and fails with `StaleOwner` once a later owner has taken the table (G8).
+A round has these entries: when it opens; when it is drawn or dealt, with every stake that counts; each decision with
+the stake that it made; each payment before the end; and when it has ended. They are enough to recompute why the round
+paid what it paid (G10). Every write carries the epoch of the writer's lease and fails with `StaleOwner` once a later
+owner has taken the table (G8).
 """
 
 from __future__ import annotations

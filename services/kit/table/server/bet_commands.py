@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
@@ -54,6 +54,16 @@ class PlayedRound(Generic[Bets, Outcome]):
     """The player's."""
     payout_cents: int
     balance: wallet_types.Balance | None
+
+
+class StartedDeal(NamedTuple):
+    """A deal that a player has started."""
+
+    round_id: str
+    staked_cents: int
+    """The player's stakes so far."""
+    void_reason: str
+    """Empty if the cards are dealt."""
 
 
 class BetCommands(Generic[Bets, Outcome]):
@@ -190,6 +200,26 @@ class BetCommands(Generic[Bets, Outcome]):
                 raise
             return played
         return _finished_round(table, finished, caller.subject)
+
+    async def deal(self, table_id: str, round_id: str, caller: Caller) -> StartedDeal:
+        """Starts the deal at an individual table, or says again that it was started."""
+        validation.table_id(table_id)
+        validation.round_id(round_id)
+        try:
+            table = await self._registry.table(table_id, caller)
+            staked_cents, void_reason = await table.trigger_deal(caller.subject, round_id)
+        except TableRefused as refused:
+            if refused.reason not in {"TABLE_UNKNOWN", "NOT_SEATED", "BETTING_CLOSED"}:
+                raise
+            record = await self._read_round(round_id)
+            if record is None or record.opened.table_id != table_id:
+                raise
+            mine = [stake for stake in record.stakes if stake.player_id == caller.subject]
+            if not mine:
+                raise
+            void_reason = "" if record.ended is None else record.ended.void_reason
+            return StartedDeal(round_id, sum(stake.amount_cents for stake in mine), void_reason)
+        return StartedDeal(round_id, staked_cents, void_reason)
 
     async def _recorded_round(self, table_id: str, round_id: str, player_id: str) -> PlayedRound[Bets, Outcome] | None:
         """Reads a round from the journal; None if the player had no stake in it."""

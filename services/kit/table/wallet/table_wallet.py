@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
@@ -99,6 +99,9 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.settle_round(request))
 
+    async def pay_stakes(self, round_id: str, payouts: Mapping[str, int], *, request_id: str) -> None:
+        raise NotImplementedError
+
     async def void_round(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
             request_id=voiding_request_id(round_id), round=self.round_ref(round_id), reason=reason
@@ -119,6 +122,11 @@ class TableWallet:
         request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=TRANSACTIONS_PAGE_SIZE)
         return [transaction async for page in pages(get_page, request) for transaction in page.transactions]
 
+    async def free_cents(self, player_id: str, mode: types_pb2.Mode.ValueType) -> int:
+        """Reads how much money of a player is not staked."""
+        request = wallet_pb2.FindAccountRequest(player_id=player_id, mode=mode)
+        return (await retry_for_a_while(lambda: self.wallet.find_account(request))).balance.free_cents
+
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
         await retry_for_a_while(lambda: self.wallet.announce_round(request))
@@ -134,6 +142,11 @@ class TableWallet:
 def settling_request_id(round_id: str) -> str:
     """Returns the request id of a round's settlement: every owner has the same."""
     return f"{round_id}:settle"
+
+
+def paying_request_id(round_id: str, position: int) -> str:
+    """Returns the request id of an early payment after so many decisions: every owner pays the same then."""
+    return f"{round_id}:pay:{position}"
 
 
 def voiding_request_id(round_id: str) -> str:
