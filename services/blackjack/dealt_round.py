@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from feltro.blackjack.v1 import blackjack_pb2
 from services.blackjack import messages, refusals
-from services.blackjack.engine import Decision, Option, Round, Table
+from services.blackjack.engine import Decision, Move, Option, Round, Table
 from services.blackjack.messages import Bets, Outcome
 from services.kit.cards.card import Card
+from services.kit.refusal import Refused
 from services.kit.table.game import Default, StakeOnTable, Turn, Wanted
 
 
@@ -55,6 +56,22 @@ class DealtBlackjack:
         added = {name: cents for name, cents in after.stakes.items() if name not in self.round.stakes}
         stakes = {**self.stakes, stake_id: added} if added else self.stakes
         return dataclasses.replace(self, round=after, stakes=stakes)
+
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:
+        """Returns the decision of a seat that stakes just these bets now; None if none does."""
+        turn = self.table.turn(self.round)
+        for place in () if turn is None else turn.places:
+            for option in self.table.options(self.round, place) if self.seats[place] == seat else ():
+                insured = option.decision is Decision.INSURE
+                move = Move(place, option.decision, sum(bets.values()) if insured else 0)
+                try:
+                    wanted = self.table.judge(self.round, move)
+                except Refused:
+                    # An insurance of another amount than may be staked.
+                    continue
+                if wanted is not None and {wanted.stake: wanted.cents} == dict(bets):
+                    return messages.move_message(move).SerializeToString()
+        return None
 
     # -- pay ----------------------------------------------------------------------------------------------------------
 
