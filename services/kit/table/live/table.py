@@ -41,7 +41,7 @@ from services.kit.table.seat import Seat
 from services.kit.table.turns.hand import Hand
 from services.kit.table.turns.own_views import OwnViews
 from services.kit.table.turns.resuming import ResumedRound
-from services.kit.table.turns.turn_clock import Pace
+from services.kit.table.turns.turn_clock import FIRST_TURN, Pace
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.wire_format import timestamp
 
@@ -518,6 +518,8 @@ class LiveTable(Generic[Bets, Outcome]):
             moves=() if resumed is None else resumed.moves,
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
+            turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
+            cards_to_deal=dealt.cards_shown if resumed is None else 0,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),
@@ -552,7 +554,7 @@ class LiveTable(Generic[Bets, Outcome]):
         decided = dataclasses.replace(
             drawn, outcome=round_.rules.outcome_message(outcome).SerializeToString(), stakes=tuple(hand.stakes)
         )
-        await self._pay(round_, decided, outcome, hand.shown_at or self._clock.now(), hand)
+        await self._pay(round_, decided, outcome, hand.shown_at, hand)
 
     def _take_up(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Makes a former owner's dealt round the round under way."""
