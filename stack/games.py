@@ -36,4 +36,7 @@ class StackGame:
         return f"FELTRO_{self.name.upper()}_{setting}"
 
 
-GAMES = (StackGame("roulette", 8740),)
+GAMES = (
+    StackGame("roulette", 8740),
+    StackGame("baccarat", 8750),
+)
