@@ -95,7 +95,7 @@ def _publishes_first(patch: pytest.MonkeyPatch) -> None:
     journal_drawn = LiveTable._journal_drawn
 
     async def early(self: LiveTable[Any, Any], round_: Round[Any, Any], drawn: Drawn) -> None:
-        outcome = round_.rules.read_outcome(drawn.outcome)
+        outcome = round_.rules.read_outcome(drawn.outcome or b"")
         self._publish(
             messages.outcome_drawn(round_.round_id, round_.rules.outcome_message(outcome), drawn.draw_trigger)
         )
