@@ -18,6 +18,8 @@ from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
+from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay.play import play_again
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
@@ -164,13 +166,23 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     if drawn is None or ended is None:
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
-    lost = drawn.is_lost and round_id in world.rounds_lost
-    outcome = rules.read_outcome(drawn.outcome) if lost else rules.draw(Tape(drawn.entropy))
-    if rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
+    recorded = entries.outcome
+    bets = {stake.stake_id: rules.read_bets(stake.bets) for stake in entries.stakes}
+    if drawn.is_lost and round_id in world.rounds_lost and recorded is not None:
+        outcome = rules.read_outcome(recorded)
+    else:
+        record = RoundRecord(entries.opened, drawn, ended, entries.moves, entries.paid)
+        played = play_again(record, drawn, rules, bets, Tape(drawn.entropy))
+        yield from (f"G10: {round_id}: {difference}" for difference in played.differences)
+        if played.outcome is None:
+            yield f"G10: entropy and decisions of {round_id} do not decide it"
+            return
+        outcome = played.outcome
+    if rules.outcome_message(outcome).SerializeToString() != recorded:
         yield f"G10: the entropy of {round_id} gives another outcome"
-    if world.wallet.rounds[round_id].outcome != drawn.outcome:
+    if world.wallet.rounds[round_id].outcome != recorded:
         yield f"G6: {round_id} was settled by another outcome than the journalled one"
-    due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in drawn.stakes}
+    due = {stake_id: rules.payout_cents(outcome, each) for stake_id, each in bets.items()}
     if due != dict(ended.payouts):
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
     closes_at = world.durability.closes_at.get(round_id)
