@@ -175,7 +175,7 @@ class GameProcess(Generic[Bets, Outcome]):
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         history = RoundHistory(reading)
-        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay)
+        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
