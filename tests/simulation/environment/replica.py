@@ -55,6 +55,7 @@ class Replica:
             randomness=Randomness(world.entropy),
             clock=world.loop,
             publisher_of=events.publisher_of,
+            own_views=world.own_views,
             individual_ids=INDIVIDUAL_IDS,
         )
         self.registry: TableRegistry[Bets, Outcome] = TableRegistry(

@@ -429,7 +429,9 @@ class OwnedTables(Generic[Bets, Outcome]):
             table_id,
             self.placement_id,
             self._epoch,
-            TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
+            TableDependencies(
+                self._host, wallet, journal, runtime.randomness, runtime.clock, publisher, runtime.own_views
+            ),
             # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
             last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
             past_outcomes=await self._read_past_outcomes(past),

@@ -39,8 +39,9 @@ from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.turns.hand import Hand
+from services.kit.table.turns.own_views import OwnViews
 from services.kit.table.turns.resuming import ResumedRound
-from services.kit.table.turns.turn_clock import Pace
+from services.kit.table.turns.turn_clock import FIRST_TURN, Pace
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.wire_format import timestamp
 
@@ -85,6 +86,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._randomness = dependencies.randomness
         self._clock = dependencies.clock
         self._publisher = dependencies.publisher
+        self._own_view_publisher = dependencies.own_views
         self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
@@ -107,6 +109,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._commands: tuple[str, PlayerCommands] | None = None
         # The cards and turns of the round under way, while players decide.
         self._hand: Hand[Bets, Outcome] | None = None
+        self._own_views: OwnViews[Bets, Outcome] | None = None
         self._resumed = resumed
         if resumed is not None:
             self._take_up(resumed)
@@ -332,11 +335,7 @@ class LiveTable(Generic[Bets, Outcome]):
 
     async def own_view(self, player_id: str) -> Message | None:
         """Returns what a player alone may see and decide in the round under way."""
-        hand = self._hand
-        if hand is None or hand.own_view(player_id, 0) is None:
-            return None
-        free_cents = await self._wallet.free_cents(player_id, self._configured.configuration.mode)
-        return None if self._hand is not hand else hand.own_view(player_id, free_cents)
+        return None if self._own_views is None else await self._own_views.of_player(player_id)
 
     async def wait_if_opening(self, round_id: str) -> None:
         """Waits a moment if this round is just about to open.
@@ -519,6 +518,8 @@ class LiveTable(Generic[Bets, Outcome]):
             moves=() if resumed is None else resumed.moves,
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
+            turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
+            cards_to_deal=dealt.cards_shown if resumed is None else 0,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),
@@ -541,14 +542,19 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.tell_dealt()
         if self._resumed is None:
             self._publish(hand.dealt_event(drawn.draw_trigger))
-        self._tell_own_views()
-        if not await hand.play():
-            return
+        own_views = self._own_views = OwnViews(self.table_id, hand, self._free_cents, self._own_view_publisher)
+        own_views.tell()
+        try:
+            if not await hand.play():
+                return
+        finally:
+            self._own_views = None
+            await own_views.close()
         outcome = hand.dealt.outcome
         decided = dataclasses.replace(
             drawn, outcome=round_.rules.outcome_message(outcome).SerializeToString(), stakes=tuple(hand.stakes)
         )
-        await self._pay(round_, decided, outcome, hand.shown_at or self._clock.now(), hand)
+        await self._pay(round_, decided, outcome, hand.shown_at, hand)
 
     def _take_up(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Makes a former owner's dealt round the round under way."""
@@ -578,7 +584,11 @@ class LiveTable(Generic[Bets, Outcome]):
         return self._seating.seat_of(player_id) is None or self._seating.is_ending(player_id)
 
     def _tell_own_views(self) -> None:
-        """Tells every player what they alone may see and decide now; whoever misses it asks."""
+        if self._own_views is not None:
+            self._own_views.tell()
+
+    async def _free_cents(self, player_id: str) -> int:
+        return await self._wallet.free_cents(player_id, self._configured.configuration.mode)
 
     async def _open_round(self) -> Round[Bets, Outcome]:
         configured, now = self._configured, self._clock.now()

@@ -31,6 +31,7 @@ from services.kit.table.paging import page_by_key, page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.server import validation
+from services.kit.table.server.decisions import Decisions
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.client import Wallet, get_whole_round
 from services.kit.table.wallet.registration import TableRegistrar
@@ -65,6 +66,9 @@ class TableService(Generic[Bets, Outcome]):
         self._switches = switches
         self._history = history
         self._open_rounds = OpenRounds(game.name, wallet, history)
+        self._decisions = Decisions(
+            registry.table, registry.configured_rules, history.round_for_replay, wallet.get_first_answer
+        )
         self._wallet = wallet
         self._registrar = registrar
         self._clock = clock
@@ -130,6 +134,9 @@ class TableService(Generic[Bets, Outcome]):
                 started.previous_session_ended_at if started.HasField("previous_session_ended_at") else None
             ),
         )
+
+    async def act(self, request: table_pb2.ActRequest, caller: Caller) -> table_pb2.ActResponse:
+        return await self._decisions.act(request, caller)
 
     # -- looking rounds up -----------------------------------------------------------------------------------------
 

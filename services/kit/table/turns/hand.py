@@ -77,6 +77,8 @@ class Hand(Generic[Bets, Outcome]):
         moves: Iterable[Moved],
         paid: Mapping[str, int],
         given_back: frozenset[str],
+        turn_number: int,
+        cards_to_deal: int,
         pace: Pace,
         table: TableForTurns,
         wallet: TableWallet,
@@ -87,7 +89,10 @@ class Hand(Generic[Bets, Outcome]):
         on_stake: Callable[[JournalStake], None],
         on_changed: Callable[[], None],
     ) -> None:
-        """`moves` are those that `dealt` has seen; `on_changed` is called when anybody's own view may have changed."""
+        """`moves` are those that `dealt` has seen; `cards_to_deal` are not shown yet.
+
+        Calls `on_changed` when anybody's own view may have changed.
+        """
         self.round_id = round_id
         self.dealt = dealt
         self.stakes = list(stakes)
@@ -105,8 +110,7 @@ class Hand(Generic[Bets, Outcome]):
         self._on_stake = on_stake
         self._on_changed = on_changed
         self._asked: deque[_Asked] = deque()
-        self._turn_clock = TurnClock(pace)
-        self._turn_clock.go_on(dealt.turn, self.position + 1, dealt.cards_shown, clock.now())
+        self._turn_clock = TurnClock(pace, dealt.turn, turn_number, cards_to_deal, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
@@ -116,7 +120,7 @@ class Hand(Generic[Bets, Outcome]):
         return len(self._moves)
 
     @property
-    def shown_at(self) -> datetime | None:
+    def shown_at(self) -> datetime:
         """When the cards that were dealt last lie on the table."""
         return self._turn_clock.shown_at
 
@@ -208,10 +212,7 @@ class Hand(Generic[Bets, Outcome]):
     def abandon(self, refusal: Refused) -> None:
         """Fails every decision that waits: it was not made."""
         while self._asked:
-            asked = self._asked.popleft()
-            if not asked.answer.done():
-                asked.answer.set_exception(refusal)
-                asked.answer.exception()
+            _fail(self._asked.popleft().answer, refusal)
 
     async def _decide(self, asked: _Asked) -> None:
         """Carries out what a player has asked for, or refuses it."""
@@ -222,14 +223,16 @@ class Hand(Generic[Bets, Outcome]):
         except Refused as refused:
             # The same command may be sent again, and be possible then.
             self._commands.forget(asked.player_id, asked.command)
-            asked.answer.set_exception(refused)
-            asked.answer.exception()
+            _fail(asked.answer, refused)
             return
         except BaseException:
-            asked.answer.set_exception(refusals.unavailable("The decision came to nothing"))
-            asked.answer.exception()
+            _fail(asked.answer, refusals.unavailable("It is not known whether the decision counts"))
             raise
-        moved = await self._apply(asked.seat, asked.move, ActedBy.PLAYER, asked.command, stake)
+        try:
+            moved = await self._apply(asked.seat, asked.move, ActedBy.PLAYER, asked.command, stake)
+        except BaseException:
+            _fail(asked.answer, refusals.unavailable("It is not known whether the decision counts"))
+            raise
         asked.answer.set_result(moved)
 
     def _verify_still(self, asked: _Asked) -> None:
@@ -326,7 +329,7 @@ class Hand(Generic[Bets, Outcome]):
                 )
             )
         cards_dealt = self.dealt.cards_shown - before.cards_shown
-        self._turn_clock.go_on(self.dealt.turn, self.position + 1, cards_dealt, self._clock.now())
+        self._turn_clock.go_on(self.dealt.turn, self.position, cards_dealt, self._clock.now())
         told.append(self._moved_event(moved))
         self._publish(*told)
         await self._pay_due()
@@ -367,3 +370,10 @@ class Hand(Generic[Bets, Outcome]):
                 sums[0] += stake.amount_cents
                 sums[1] += due[stake.stake_id]
         self._publish(messages.stakes_paid(self.round_id, by_seat))
+
+
+def _fail(answer: asyncio.Future[Moved], error: Exception) -> None:
+    """Gives a caller an error, and nobody a warning if the caller has left."""
+    if not answer.done():
+        answer.set_exception(error)
+        answer.exception()

@@ -19,6 +19,7 @@ from services.kit.refusal import Refused
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, DealtRound, Outcome, Rules, StakeOnTable
 from services.kit.table.journal.entries import ActedBy, Drawn, Journal, JournalStake, Moved, Opened, UnfinishedRound
+from services.kit.table.turns.turn_clock import FIRST_TURN, next_turn_number
 from services.kit.table.wallet.table_wallet import TableWallet
 
 
@@ -34,6 +35,8 @@ class ResumedRound(Generic[Bets, Outcome]):
     """All of them, those of decisions included."""
     moves: Sequence[Moved]
     paid: Mapping[str, int]
+    turn_number: int
+    """As players know the turn under way."""
     given_back: frozenset[str] = frozenset()
     """Stakes that were taken back, or that no decision came of: a command that made one makes no other."""
 
@@ -43,13 +46,11 @@ def deal_again(
 ) -> ResumedRound[Bets, Outcome]:
     """Returns the round that entropy, stakes and decisions of the journal give (G10)."""
     dealt = dealt_from(rules.rules, drawn)
-    stakes = list(drawn.stakes)
-    for moved in unfinished.moves:
-        dealt = dealt.after(moved.seat, moved.move, "" if moved.stake is None else moved.stake.stake_id)
-        if moved.stake is not None:
-            stakes.append(moved.stake)
     paid = {stake_id: cents for entry in unfinished.paid for stake_id, cents in entry.payouts}
-    return ResumedRound(unfinished.opened, drawn, rules, dealt, stakes, unfinished.moves, paid)
+    resumed = ResumedRound(unfinished.opened, drawn, rules, dealt, drawn.stakes, (), paid, FIRST_TURN)
+    for moved in unfinished.moves:
+        resumed = _after(resumed, moved)
+    return resumed
 
 
 def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Outcome]:
@@ -77,7 +78,7 @@ async def reconcile(
             given_back.add(stake.stake_id)
             continue
         await journal.write_moved(epoch, moved)
-        resumed = _with(resumed, moved)
+        resumed = _after(resumed, moved)
     return dataclasses.replace(resumed, given_back=frozenset(given_back))
 
 
@@ -110,13 +111,16 @@ def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, c
     return Moved(resumed.opened.round_id, position, own.seat, move, ActedBy.PLAYER, clock.now(), stake=journal_stake)
 
 
-def _with(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
-    stake = moved.stake
+def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
+    """Returns the round after one more decision."""
+    before, stake = resumed.dealt, moved.stake
+    after = before.after(moved.seat, moved.move, "" if stake is None else stake.stake_id)
     return dataclasses.replace(
         resumed,
-        dealt=resumed.dealt.after(moved.seat, moved.move, "" if stake is None else stake.stake_id),
+        dealt=after,
         stakes=[*resumed.stakes, *(() if stake is None else (stake,))],
         moves=[*resumed.moves, moved],
+        turn_number=next_turn_number(resumed.turn_number, before.turn, after.turn, moved.position),
     )
 
 

@@ -9,6 +9,9 @@ from feltro.table.v1 import types_pb2
 from services.kit.table.game import Turn
 from services.kit.wire_format import timestamp
 
+# How the turn after the deal is named.
+FIRST_TURN = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -22,28 +25,39 @@ class Pace:
     """Of an individual hand, which stays open for its player: when the published defaults are taken."""
 
 
+def next_turn_number(number: int, before: Turn | None, after: Turn | None, position: int) -> int:
+    """Returns how the turn is named after so many decisions; a question to several seats keeps its name."""
+    if after is None:
+        return 0
+    same_question = before is not None and before.at_once and after.at_once
+    return number if same_question else position + 1
+
+
 class TurnClock:
     """Names the turn under way and says until when it may be decided."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, turn: Turn | None, number: int, cards_to_deal: int, now: datetime) -> None:
         self._pace = pace
-        self._turn: Turn | None = None
-        self.number = 0
-        self.decide_by: datetime | None = None
-        # When the cards that were dealt last lie on the table.
-        self.shown_at: datetime | None = None
-
-    def go_on(self, turn: Turn | None, next_position: int, cards_dealt: int, now: datetime) -> None:
-        """Notes the turn after a deal or a decision, which has brought so many cards."""
-        begun = now if self.shown_at is None else max(now, self.shown_at)
-        self.shown_at = begun + self._pace.dealing * cards_dealt if cards_dealt else begun
-        is_same_question = self._turn is not None and self._turn.at_once and turn is not None and turn.at_once
         self._turn = turn
-        if turn is None:
-            self.number, self.decide_by = 0, None
-        elif not is_same_question:
-            self.number = next_position
-            self.decide_by = self._pace.deadline if self._pace.decision is None else self.shown_at + self._pace.decision
+        self.number = number
+        # When the cards that were dealt last lie on the table.
+        self.shown_at = now + pace.dealing * cards_to_deal
+        self.decide_by = self._due()
+
+    def go_on(self, turn: Turn | None, position: int, cards_dealt: int, now: datetime) -> None:
+        """Notes the turn after so many decisions, the last of which has brought so many cards."""
+        self.shown_at = max(now, self.shown_at) + self._pace.dealing * cards_dealt
+        number = next_turn_number(self.number, self._turn, turn, position)
+        is_new = number != self.number
+        self._turn, self.number = turn, number
+        if is_new:
+            self.decide_by = self._due()
+
+    def _due(self) -> datetime | None:
+        """Returns until when a turn may be decided that begins when the cards lie."""
+        if self._turn is None:
+            return None
+        return self._pace.deadline if self._pace.decision is None else self.shown_at + self._pace.decision
 
     def stand_still_for(self, duration: timedelta) -> None:
         """Gives back the time for which a player could not decide because money was asked for."""

@@ -84,23 +84,32 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.cancel_stakes(request))
 
+    async def pay_stakes(
+        self, round_id: str, payouts: Mapping[str, int], request_id: str
+    ) -> wallet_pb2.PayStakesResponse:
+        """Pays stakes that are decided while their round goes on; they are not named again when it is settled."""
+        request = wallet_pb2.PayStakesRequest(
+            request_id=request_id, round=self.round_ref(round_id), payouts=_payout_messages(payouts)
+        )
+        return await retry_until_answered(lambda: self.wallet.pay_stakes(request))
+
     async def settle_round(
-        self, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
+        self, round_id: str, payouts: Mapping[str, int], outcome: bytes, session_ids: Sequence[str]
     ) -> wallet_pb2.SettleRoundResponse:
-        """Pays a round. Every owner sends the same request, for all of it is in the journal (G4)."""
+        """Pays the open stakes of a round and ends it.
+
+        Every owner sends the same request, for all of it is in the journal (G4).
+        """
         request = wallet_pb2.SettleRoundRequest(
             request_id=settling_request_id(round_id),
             round=self.round_ref(round_id),
-            payouts=[wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts.items()],
+            payouts=_payout_messages(payouts),
             outcome=outcome,
             report=wallet_pb2.RoundReport(
                 sessions=[wallet_pb2.SessionInRound(session_id=session_id) for session_id in session_ids]
             ),
         )
         return await retry_until_answered(lambda: self.wallet.settle_round(request))
-
-    async def pay_stakes(self, round_id: str, payouts: Mapping[str, int], *, request_id: str) -> None:
-        raise NotImplementedError
 
     async def void_round(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
@@ -139,6 +148,10 @@ class TableWallet:
         return await retry_for_a_while(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
 
 
+def _payout_messages(payouts: Mapping[str, int]) -> list[wallet_pb2.StakePayout]:
+    return [wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=cents) for stake_id, cents in payouts.items()]
+
+
 def settling_request_id(round_id: str) -> str:
     """Returns the request id of a round's settlement: every owner has the same."""
     return f"{round_id}:settle"
@@ -160,7 +173,7 @@ async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
 
 
 async def retry_until_answered(call: Callable[[], Awaitable[_Answer]], give_up_at: float = math.inf) -> _Answer:
-    """Calls until there is an answer: for settling, voiding and stakes, which must not stay undecided.
+    """Calls until there is an answer: for paying, settling, voiding and stakes, which must not stay undecided.
 
     Only a fault that lasts ends that: `WalletFailed`. An owner that has lost its table meanwhile learns so from the
     answer (G8).
