@@ -38,6 +38,6 @@ class StackGame:
 
 GAMES = (
     StackGame("roulette", 8740),
-    StackGame("blackjack", 8750),
-    StackGame("baccarat", 8760),
+    StackGame("baccarat", 8750),
+    StackGame("blackjack", 8760),
 )

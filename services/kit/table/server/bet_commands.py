@@ -260,7 +260,7 @@ class BetCommands(Generic[Bets, Outcome]):
             round_id_of(table_id, opened.number + 1),
             None,
             rules,
-            None if record.drawn is None else rules.read_outcome(record.drawn.outcome),
+            None if record.outcome is None else rules.read_outcome(record.outcome),
             ended.void_reason,
             mine,
             sum(payouts[stake.stake_id] for stake in mine),
