@@ -13,9 +13,11 @@ import grpc
 import nats
 from google.protobuf import any_pb2
 from nats.aio.client import Client as Nats
+from nats.aio.msg import Msg
 
 from feltro.baccarat.v1 import baccarat_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.baccarat.engine import Chance, Table, deal
@@ -140,6 +142,17 @@ class BaccaratDriver:
     async def watch(self, table_id: str) -> TableWatcher:
         """A watcher of a table, from its first event on."""
         return await TableWatcher.start(self.bus, table_id, "baccarat")
+
+    async def private_facts(self, player: SeatedPlayer) -> asyncio.Queue[wallet_events.PlayerFact]:
+        """The facts for this player alone, from the first on."""
+        facts: asyncio.Queue[wallet_events.PlayerFact] = asyncio.Queue()
+
+        async def receive(message: Msg) -> None:
+            facts.put_nowait(wallet_events.PlayerFact.FromString(message.data))
+
+        subject = f"feltro.player.{player.player_id}.wallet"
+        await self.bus.jetstream(timeout=TIMEOUT_S).subscribe(subject, cb=receive, ordered_consumer=True)
+        return facts
 
     # -- playing ------------------------------------------------------------------------------------------------------
 
