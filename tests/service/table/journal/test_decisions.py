@@ -18,7 +18,7 @@ from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import ActedBy, Ended, UnfinishedRound
 from services.kit.table.journal.history import PlayerRound, RoundHistory, RoundRecord
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from tests.service.table.conftest import ENTROPY_KEYS
 from tests.service.table.entries import dealt, drawn, moved, opened, paid, settled, stakes, void, write_round
 from tests.service.table.journal.test_postgres import assert_refused, writer_held_up
@@ -168,7 +168,7 @@ async def test_g10_the_history_of_a_round_has_its_decisions_and_its_outcome_once
     record = await history.round_for_replay(ROUND)
     assert record is not None
     assert record.unsealed(ENTROPY_KEYS) == RoundRecord(
-        opened("t1", 1), dealt(ROUND), entry, moves, [paid(ROUND, 2, _0=50)]
+        opened("t1", 1), dealt(ROUND), ending, moves, [paid(ROUND, 2, _0=50)]
     )
     assert record.stakes == [*dealt(ROUND).stakes, moves[0].stake]
 
