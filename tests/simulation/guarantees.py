@@ -18,6 +18,8 @@ from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
+from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay.play import play_again
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
@@ -107,8 +109,9 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
     assert entries.ended is not None
     state = _STAKES[entries.ended.ending]
     placed = world.wallet.stakes_of(round_id)
-    counted = {s.stake.stake_id: s for s in placed if s.stake.state is state}
-    if any(s.stake.state not in {state, StakeState.CANCELLED} for s in placed):
+    # A stake that was paid before the round ended stays paid, however the round ends.
+    counted = {s.stake.stake_id: s for s in placed if s.stake.state in {state, StakeState.PAID}}
+    if any(s.stake.state not in {state, StakeState.PAID, StakeState.CANCELLED} for s in placed):
         yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: (s.amount_cents, s.bets) for i, s in journalled.items()} != {
@@ -117,7 +120,7 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
     yield from _cancelled_stakes_agree(world, round_id, entries)
     payouts = dict(entries.ended.payouts)
-    paid = {i: s.stake.payout_cents if state is StakeState.SETTLED else _left(s) for i, s in counted.items()}
+    paid = {i: _left(s) if s.stake.state is StakeState.RETURNED else s.stake.payout_cents for i, s in counted.items()}
     if payouts != paid:
         yield f"G10: {round_id} has paid {paid}, and the journal says {payouts}"
     for result in entries.ended.player_results:
@@ -163,13 +166,23 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     if drawn is None or ended is None:
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
-    lost = drawn.is_lost and round_id in world.rounds_lost
-    outcome = rules.read_outcome(drawn.outcome) if lost else rules.draw(Tape(drawn.entropy))
-    if rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
+    recorded = entries.outcome
+    bets = {stake.stake_id: rules.read_bets(stake.bets) for stake in entries.stakes}
+    if drawn.is_lost and round_id in world.rounds_lost and recorded is not None:
+        outcome = rules.read_outcome(recorded)
+    else:
+        record = RoundRecord(entries.opened, drawn, ended, entries.moves, entries.paid)
+        played = play_again(record, drawn, rules, bets, Tape(drawn.entropy))
+        yield from (f"G10: {round_id}: {difference}" for difference in played.differences)
+        if played.outcome is None:
+            yield f"G10: entropy and decisions of {round_id} do not decide it"
+            return
+        outcome = played.outcome
+    if rules.outcome_message(outcome).SerializeToString() != recorded:
         yield f"G10: the entropy of {round_id} gives another outcome"
-    if world.wallet.rounds[round_id].outcome != drawn.outcome:
+    if world.wallet.rounds[round_id].outcome != recorded:
         yield f"G6: {round_id} was settled by another outcome than the journalled one"
-    due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in drawn.stakes}
+    due = {stake_id: rules.payout_cents(outcome, each) for stake_id, each in bets.items()}
     if due != dict(ended.payouts):
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
     closes_at = world.durability.closes_at.get(round_id)
