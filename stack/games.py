@@ -36,4 +36,4 @@ class StackGame:
         return f"FELTRO_{self.name.upper()}_{setting}"
 
 
-GAMES = (StackGame("roulette", 8740),)
+GAMES = (StackGame("roulette", 8740), StackGame("blackjack", 8750))

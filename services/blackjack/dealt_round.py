@@ -11,8 +11,8 @@ from services.blackjack import messages, refusals
 from services.blackjack.engine import Decision, Move, Option, Round, Table
 from services.blackjack.messages import Bets, Outcome
 from services.kit.cards.card import Card
-from services.kit.refusal import Refused
 from services.kit.table.game import Default, StakeOnTable, Turn, Wanted
+from services.kit.table.refusals import TableRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,18 @@ class DealtBlackjack:
         return dataclasses.replace(self, round=after, stakes=stakes)
 
     def move_staking(self, seat: int, bets: Bets) -> bytes | None:
-        """Returns the decision of a seat that stakes just these bets now; None if none does."""
-        turn = self.table.turn(self.round)
-        for place in () if turn is None else turn.places:
-            for option in self.table.options(self.round, place) if self.seats[place] == seat else ():
-                insured = option.decision is Decision.INSURE
-                move = Move(place, option.decision, sum(bets.values()) if insured else 0)
-                try:
-                    wanted = self.table.judge(self.round, move)
-                except Refused:
-                    # An insurance of another amount than may be staked.
-                    continue
-                if wanted is not None and {wanted.stake: wanted.cents} == dict(bets):
-                    return messages.move_message(move).SerializeToString()
+        """Returns the decision of a seat that stakes these bets now; None if none does."""
+        cents = sum(bets.values())
+        for place, option in self._options(seat, cents):
+            insurance_cents = cents if option.decision is Decision.INSURE else 0
+            move = messages.move_message(Move(place, option.decision, insurance_cents)).SerializeToString()
+            try:
+                wanted = self.judge(seat, move)
+            except TableRefused:
+                # An insurance that is not in the table's steps.
+                continue
+            if wanted is not None and wanted.bets == bets:
+                return move
         return None
 
     # -- pay ----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ class BlackjackGame:
 
     name = "blackjack"
     plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
+    has_cards = True
+    has_decisions = True
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> BlackjackRules:
         if configuration.game != self.name:

@@ -70,7 +70,10 @@ def try_everything(dealt: DealtBlackjack) -> None:
         if cost is not None:
             wanted = dealt.judge(seat, move)
             assert (0 if wanted is None else wanted.cents) == cost
-            assert wanted is None or sum(wanted.bets.values()) == wanted.cents
+            if wanted is not None:
+                assert sum(wanted.bets.values()) == wanted.cents
+                # A stake that only the ledger knows tells which decision it was for.
+                assert dealt.move_staking(seat, wanted.bets) == move
             continue
         refused = refusal_of(lambda seat=seat, move=move: dealt.judge(seat, move))  # type: ignore[misc]
         if dealt.seats.get(place) == seat and place in asked:

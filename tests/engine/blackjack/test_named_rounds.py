@@ -224,6 +224,20 @@ def test_an_insurance_is_decided_by_seat_and_money() -> None:
     assert dealt.own_view(2, 1000) is None
 
 
+@pytest.mark.guarantee("G3")
+def test_g3_only_a_stake_that_a_decision_would_make_now_tells_which_one_it_was() -> None:
+    dealt = deal_cards(RULES, [stake("a", 1, p1=1000)], "8s Ah 8d 5c")
+
+    assert dealt.move_staking(1, {"1.insurance": 300}) == encoded(1, "insure", 300)
+    foreign: list[Bets] = [{"1.insurance": 502}, {"1.insurance": 301}, {"1.2": 1000}, {"1.1.double": 1000}, {"1": 1000}]
+    assert [dealt.move_staking(1, bets) for bets in foreign] == [None] * len(foreign)
+    assert dealt.move_staking(2, {"1.insurance": 300}) is None
+    played = decide(dealt, 1, encoded(1, "decline"))
+    assert played.move_staking(1, {"1.2": 1000}) == encoded(1, "split")
+    assert played.move_staking(1, {"1.2": 800}) is None
+    assert played.move_staking(1, {"1.3": 1000}) is None
+
+
 def test_a_configuration_of_another_game_is_refused() -> None:
     other = configuration()
     other.game = "roulette"
