@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import pytest
 
@@ -51,7 +51,7 @@ class Scenario:
         self.world = World(0)
         self.configuration = configuration(**options)
 
-    def run(self, script: Callable[[Scenario], Awaitable[_T]]) -> _T:
+    def run(self, script: Callable[[Self], Awaitable[_T]]) -> _T:
         """Runs a script to its end, and checks that it has violated no guarantee."""
         result = self.world.run(lambda: script(self))
         violations = guarantees.violations(self.world)

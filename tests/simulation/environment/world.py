@@ -18,6 +18,7 @@ from services.wallet.model.state import Mode
 from tests.simulation.environment.catalogue import InMemoryCatalogue
 from tests.simulation.environment.durability import DurabilityChecker
 from tests.simulation.environment.event_stream import StoredEvents
+from tests.simulation.environment.games import ROULETTE, SimulatedGame
 from tests.simulation.environment.journal import InMemoryJournal, JournalBackup
 from tests.simulation.environment.network import Network, deliver_reliably
 from tests.simulation.environment.own_views import ToldOwnViews
@@ -48,6 +49,9 @@ class Command:
     round_id: str
     request_id: str
     amount_cents: int = 0
+    turn: int = 0
+    """Of a decision."""
+    move: bytes = b""
     answers: list[object] = field(default_factory=list)
     arrived_at: list[float] = field(default_factory=list)
 
@@ -59,20 +63,23 @@ class Command:
 class World:
     """The world of one run, in which everything follows from the seed and the script."""
 
-    def __init__(self, seed: int | str = 0) -> None:
+    def __init__(self, seed: int | str = 0, game: SimulatedGame = ROULETTE) -> None:
         self.seed = seed
+        self.game = game
         self.loop = VirtualTimeLoop()
         self.trace: list[str] = []
         self.network = Network(self.loop, self.add_to_trace)
-        self.wallet = InMemoryWallet(self.loop, self._session_changed)
+        self.wallet = InMemoryWallet(game.name, self.loop, self._session_changed)
         self.journal = InMemoryJournal()
-        self.events = StoredEvents(self.add_to_trace)
+        self.events = StoredEvents(game.name, self.add_to_trace)
         self.own_views = ToldOwnViews()
-        self.catalogue = InMemoryCatalogue(self._catalogue_changed)
-        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal)
+        self.catalogue = InMemoryCatalogue(game.game, self._catalogue_changed)
+        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue)
         self.randomness_fails = False
         self.next_pockets: list[int] = []
         """The pockets of the next draws, where a test wants certain ones."""
+        self.draws = 0
+        """How often the entropy of a round was drawn."""
         self.commands: list[Command] = []
         self.replicas: list[Replica] = []
         """Every process that was ever started."""
@@ -113,6 +120,8 @@ class World:
             self.randomness_failed_once = True
             raise OSError("no entropy")
         drawn = self._entropy.randbytes(count)
+        if count == FIRST_BYTES:
+            self.draws += 1
         if count == FIRST_BYTES and self.next_pockets:
             return bytes([self.next_pockets.pop(0)]) + drawn[1:]
         return drawn
