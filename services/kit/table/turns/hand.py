@@ -258,11 +258,8 @@ class Hand(Generic[Bets, Outcome]):
             command_digest=asked.command.digest,
             largest_payout_cents=self._rules.largest_payout_cents(wanted.bets),
         )
-        asked_at = self._clock.now()
-        try:
+        with self._turn_clock.standing_still(self._clock.now):
             (answer,) = await self._wallet.place_stakes(self.round_id, [order])
-        finally:
-            self._turn_clock.stand_still_for(self._clock.now() - asked_at)
         if not answer.HasField("placed"):
             raise refused_from(answer.refused)
         return JournalStake(
@@ -359,7 +356,8 @@ class Hand(Generic[Bets, Outcome]):
         if not due:
             return
         request_id = paying_request_id(self.round_id, self.position)
-        await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
+        with self._turn_clock.standing_still(self._clock.now):
+            await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
         entry = Paid(self.round_id, self.position, tuple(due.items()), self._clock.now())
         await self._journal.write_paid(self._epoch, entry)
         self.paid |= due
