@@ -100,6 +100,16 @@ class DecidingPlayer(Player):
         assert option is not None, f"{decision} is not among {turn.options}"
         return self.prepare_act(turn.round_id, turn.turn, decision, option.place, insurance_cents)
 
+    async def finish_hand(self) -> None:
+        """Takes decisions that cost nothing until none is left."""
+        self.timeout_s = 8.0
+        table = await self.get_table()
+        if self.is_individual and table is not None and table.table.phase == types_pb2.PHASE_BETTING:
+            await self.deal(table.table.round.round_id)
+        while (turn := await self.own_turn()) is not None:
+            option = next(each for each in turn.options if each.decision in {STAND, DECLINE, DRAW})
+            await self.prepare_act(turn.round_id, turn.turn, option.decision, option.place)[1]()
+
     async def decide(self, decision: Decision, insurance_cents: int = 0) -> object:
         """Waits for the player's turn, and decides."""
         return await (await self.prepare_decision(decision, insurance_cents))[1]()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.roulette.game import RouletteRules
@@ -34,8 +35,9 @@ class Player:
         self._messages = world.game.messages
         self._requests = 0
         rules = world.catalogue.rules_in_force(placement_id)
-        individual = rules.configuration.play == 1
-        self.table_id = INDIVIDUAL_IDS.table_id(placement_id, player_id) if individual else placement_id
+        self.is_individual = rules.configuration.play == PLAY_INDIVIDUAL
+        own_id = INDIVIDUAL_IDS.table_id(placement_id, player_id)
+        self.table_id = own_id if self.is_individual else placement_id
         self.timeout_s = 8.0
 
     async def get_table(self) -> table_pb2.GetTableResponse | None:
