@@ -36,4 +36,8 @@ class StackGame:
         return f"FELTRO_{self.name.upper()}_{setting}"
 
 
-GAMES = (StackGame("roulette", 8740), StackGame("blackjack", 8750))
+GAMES = (
+    StackGame("roulette", 8740),
+    StackGame("baccarat", 8750),
+    StackGame("blackjack", 8760),
+)

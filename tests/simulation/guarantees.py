@@ -28,11 +28,7 @@ from tests.simulation.environment.wallet import StoredStake
 from tests.simulation.environment.world import Command, World
 
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
-# A stake may be paid before its round ends.
-_STAKES = {
-    Ending.SETTLED: frozenset({StakeState.SETTLED, StakeState.PAID}),
-    Ending.VOID: frozenset({StakeState.RETURNED}),
-}
+_STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
 # After these a player does not know whether the bet counts, and sends it again.
 UNCERTAIN_REASONS = frozenset({"UNAVAILABLE", "TABLE_ELSEWHERE", "OVERLOADED"})
 
@@ -110,10 +106,11 @@ def _journal(world: World) -> Iterator[str]:
 
 def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
     assert entries.ended is not None
-    states = _STAKES[entries.ended.ending]
+    state = _STAKES[entries.ended.ending]
     placed = world.wallet.stakes_of(round_id)
-    counted = {s.stake.stake_id: s for s in placed if s.stake.state in states}
-    if any(s.stake.state not in {*states, StakeState.CANCELLED} for s in placed):
+    # A stake that was paid before the round ended stays paid, however the round ends.
+    counted = {s.stake.stake_id: s for s in placed if s.stake.state in {state, StakeState.PAID}}
+    if any(s.stake.state not in {state, StakeState.PAID, StakeState.CANCELLED} for s in placed):
         yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: (s.amount_cents, s.bets) for i, s in journalled.items()} != {
@@ -122,7 +119,7 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
     yield from _cancelled_stakes_agree(world, round_id, entries)
     payouts = dict(entries.ended.payouts)
-    paid = {i: s.stake.payout_cents if entries.ended.ending is Ending.SETTLED else _left(s) for i, s in counted.items()}
+    paid = {i: _left(s) if s.stake.state is StakeState.RETURNED else s.stake.payout_cents for i, s in counted.items()}
     if payouts != paid:
         yield f"G10: {round_id} has paid {paid}, and the journal says {payouts}"
     for result in entries.ended.player_results:

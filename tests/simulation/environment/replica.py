@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from feltro.wallet.v1 import session_pb2
 from services.kit.clock import Clock
+from services.kit.paging import Page, PageRequest
 from services.kit.randomness.source import Randomness
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Game
+from services.kit.table.journal.history import RecordedRound
+from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
@@ -58,7 +61,9 @@ class Replica:
             individual_ids=INDIVIDUAL_IDS,
         )
         self.registry: TableRegistry[Any, Any] = TableRegistry(dependencies, world.catalogue.placement_ids, _no_address)
-        self.service: Any = world.game.service(BetCommands(self.registry, journal, wallet, journal.read_round))
+        self.service: Any = world.game.service(
+            BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
+        )
         self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
         self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
 
@@ -94,8 +99,14 @@ def _table_service(
 ) -> TableService[Any, Any]:
     """Builds the service of tables, of which only the methods for players at a table are used here."""
     none = cast("Any", None)
-    return TableService(game, registry, none, none, none, cast("Any", journal), wallet, none, cast("Any", clock), none)
+    history, table_clock = cast("Any", journal), cast("Any", clock)
+    return TableService(game, registry, none, none, none, history, wallet, none, table_clock, none, NO_KEYS)
 
 
 def _no_address(placement_id: str) -> None:
     """Names no address: simulated players find the owner by themselves."""
+
+
+async def _no_rounds(table_id: str, page: PageRequest) -> Page[RecordedRound]:
+    """Lists no past rounds: nobody here asks for them."""
+    return Page([], "")

@@ -63,6 +63,8 @@ class StoredStake:
     detail: bytes
     placed_at: datetime
     cancellations: list[tuple[StakeCancellation, datetime]] = field(default_factory=list)
+    # When it was paid, if that was before its round ended.
+    paid_at: datetime | None = None
 
     def detail_after(self, transfer_no: float) -> bytes:
         """Returns the bets that were in play after a transfer."""
@@ -74,6 +76,9 @@ class StoredStake:
 
     def cents_after(self, transfer_no: float) -> int:
         """Returns how much was in play after a transfer."""
+        paid_no = self.stake.paid_transfer_no
+        if paid_no is not None and paid_no <= transfer_no:
+            return 0
         taken = (each.amount_cents for each, _ in self.cancellations if each.transfer_no <= transfer_no)
         return self.stake.placed_cents - sum(taken)
 
@@ -189,6 +194,9 @@ class InMemoryWallet:
         by_no = {stored.stake.no: stored for stored in self.stakes.values()} if book.cancellations else {}
         for cancellation in book.cancellations:
             by_no[cancellation.stake_no].cancellations.append((cancellation, now))
+        for stake in book.changed_stakes.values():
+            if stake.state is StakeState.PAID:
+                self.stakes[stake.stake_id].paid_at = now
         for ending in book.endings:
             stored = self.rounds[ending.round.round_id]
             stored.ended_at, stored.void_reason, stored.outcome = now, ending.void_reason or "", ending.outcome or b""
@@ -215,9 +223,13 @@ class InMemoryWallet:
             book.notices,
         ):
             cast("list[Any]", appended).clear()
-        # As in the database, where the store reads no other stakes.
-        read = {StakeState.OPEN, StakeState.PAID}
-        book.stakes = {stake_id: stake for stake_id, stake in book.stakes.items() if stake.state in read}
+        # As in the database, where the store reads the open and the paid stakes of open rounds only.
+        open_nos = {stored.round.no for stored in self.rounds.values() if stored.round.state is RoundState.OPEN}
+        book.stakes = {
+            stake_id: stake
+            for stake_id, stake in book.stakes.items()
+            if stake.state in {StakeState.OPEN, StakeState.PAID} and stake.round_no in open_nos
+        }
         for session in changed:
             self._on_session_change(session_message(session))
 
@@ -330,6 +342,7 @@ class InMemoryWallet:
             state=types_pb2.StakeState.ValueType(stake.state),
             detail=detail,
             placed_at=timestamp(known.placed_at),
+            paid_at=timestamp(known.paid_at),
             cancellations=[
                 types_pb2.Cancellation(
                     transfer_id=cancellation.transfer_no,
@@ -355,6 +368,8 @@ class InMemoryWallet:
             response.placed.CopyFrom(wallet_pb2.PlaceStakeResponse.FromString(stored).placed)
             response.amount_cents, response.detail = placed.stake.placed_cents, placed.detail
             self._add_in_play(response, placed.stake, placed.stake.no)
+        elif ":pay:" in request.request_id:
+            response.paid.ParseFromString(stored)
         elif request.request_id.endswith(":settle"):
             response.settled.ParseFromString(stored)
         elif request.request_id.endswith(":void"):

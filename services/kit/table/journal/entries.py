@@ -224,7 +224,7 @@ class Journal(Protocol):
     async def write_ended(self, epoch: int, entry: Ended) -> None: ...
 
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
-        """Returns the rounds without an end, oldest first."""
+        """Returns the rounds without an end, oldest first; a draw whose key is missing or wrong is still sealed."""
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         """Returns the outcomes of a table's last settled rounds, newest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,7 @@ from services.kit.table.journal.entries import (
     PlayerResult,
 )
 from services.kit.table.journal.rows import read_drawn, read_opened
+from services.kit.table.journal.sealing import EntropyKeys
 from services.kit.table.journal.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
 
 _SELECT_ROUND = """
@@ -192,6 +193,24 @@ class RoundRecord:
         decided = [move.stake for move in self.moves if move.stake is not None]
         returned = () if self.ended is None else self.ended.returned_stakes
         return [*dealt, *decided, *returned] if decided or returned else dealt
+
+    @property
+    def hides_cards(self) -> bool:
+        """Whether the entropy decides cards that nobody may see yet (G7)."""
+        drawn = self.drawn
+        return self.ended is None and drawn is not None and (drawn.hides_cards or drawn.outcome is None)
+
+    @property
+    def payouts(self) -> dict[str, int]:
+        """The cents that came back, by stake id: before the end, those that were paid early."""
+        early = {stake_id: cents for paid in self.paid for stake_id, cents in paid.payouts}
+        return early | ({} if self.ended is None else dict(self.ended.payouts))
+
+    def unsealed(self, keys: EntropyKeys) -> RoundRecord:
+        """Returns the record with entropy that can be read, once the round has ended; raises `CannotUnseal`."""
+        if self.drawn is None or self.ended is None:
+            return self
+        return replace(self, drawn=keys.unseal(self.drawn))
 
     @property
     def outcome(self) -> bytes | None:

@@ -16,6 +16,7 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit import background
 from services.kit.access.identity import Caller
+from services.kit.paging import Page, PageRequest
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, cancelled_bets, placed_bets
@@ -24,7 +25,7 @@ from services.kit.table.banked.round import FinishedRound
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
-from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.history import RecordedRound, RoundRecord
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable, round_id_of
 from services.kit.table.refusals import TableRefused
@@ -67,7 +68,7 @@ class StartedDeal(NamedTuple):
 
 
 class BetCommands(Generic[Bets, Outcome]):
-    """Places, repeats and cancels bets, and launches draws, for the tables of one process."""
+    """Places, repeats and cancels bets, launches draws, and reads past outcomes, for the tables of one process."""
 
     def __init__(
         self,
@@ -75,16 +76,36 @@ class BetCommands(Generic[Bets, Outcome]):
         journal: Journal,
         wallet: Wallet,
         read_round: Callable[[str], Awaitable[RoundRecord | None]],
+        list_rounds: Callable[[str, PageRequest], Awaitable[Page[RecordedRound]]],
     ) -> None:
-        """`read_round` reads everything that the journal has of a round."""
+        """Takes what reads the journal: everything about a round, and a table's rounds, newest first."""
         self._registry = registry
         self._journal = journal
         self._wallet = wallet
         self._read_round = read_round
+        self._list_rounds = list_rounds
 
     def rules_in_force(self, table_id: str, caller: Caller) -> VersionedRules[Bets, Outcome]:
         """Returns the specific rules by which a table plays."""
         return self._registry.rules_in_force(validation.table_id(table_id), caller)
+
+    async def last_outcomes(self, table_id: str, caller: Caller, count: int) -> list[tuple[str, Outcome]]:
+        """Returns the last rounds of a table that were paid, oldest first: their ids and outcomes.
+
+        Any process answers, whichever runs the table. Of a round that still shows its cards nothing is told.
+        """
+        self._registry.verify_visible(validation.table_id(table_id), caller)
+        page = await self._list_rounds(table_id, PageRequest(count))
+        return [
+            (round_.round_id, (await self._rules_of(round_)).read_outcome(round_.outcome))
+            for round_ in reversed(page.items)
+            if round_.ending is Ending.SETTLED and round_.outcome is not None
+        ]
+
+    async def _rules_of(self, round_: RecordedRound) -> Rules[Bets, Outcome]:
+        """Returns the rules that a round was opened under: no others can read its outcome."""
+        version = await self._registry.rules_of_version(round_.placement_id, round_.configuration_version)
+        return version.rules
 
     # -- bets --------------------------------------------------------------------------------------------------------
 
@@ -239,7 +260,7 @@ class BetCommands(Generic[Bets, Outcome]):
             round_id_of(table_id, opened.number + 1),
             None,
             rules,
-            None if record.drawn is None else rules.read_outcome(record.drawn.outcome),
+            None if record.outcome is None else rules.read_outcome(record.outcome),
             ended.void_reason,
             mine,
             sum(payouts[stake.stake_id] for stake in mine),

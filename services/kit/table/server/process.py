@@ -141,7 +141,7 @@ class GameProcess(Generic[Bets, Outcome]):
             self._clock, bus, game.name, settings.table_clock, type(settings).variable_name("table_clock")
         )
         await clock.load(supervisor.stopping)
-        journal = PostgresJournal(writing, reading)
+        journal = PostgresJournal(writing, reading, settings.entropy_keys())
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         token = settings.token_source(game.name)
         wallet = GrpcWallet(channel, token.metadata)
@@ -175,7 +175,7 @@ class GameProcess(Generic[Bets, Outcome]):
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         history = RoundHistory(reading)
-        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay)
+        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
@@ -191,6 +191,7 @@ class GameProcess(Generic[Bets, Outcome]):
                     registrar,
                     clock,
                     seated,
+                    settings.entropy_keys(),
                 ),
                 *self._definition.services(bet_commands),
             ],
