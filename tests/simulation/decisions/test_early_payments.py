@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from services.kit.table.journal.entries import ActedBy, Ending
-from services.wallet.model.state import StakeState
 from tests.simulation.decisions.players import DOUBLE, GIVE_UP, STAND
 from tests.simulation.decisions.scenario import BLACKJACK_AND_ELEVEN, BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
@@ -31,7 +30,7 @@ def test_a_blackjack_is_paid_while_others_decide() -> None:
         await rui.wait_for_turn()
         await scenario.wait_until(lambda: scenario.published("stakes_paid"), within_s=1.0)
         assert scenario.free_cents("ana") == WITH_BLACKJACK
-        assert StakeState.PAID in {state for _, state in scenario.stakes(round_id)}
+        assert sorted(state.name for _, state in scenario.stakes(round_id)) == ["OPEN", "PAID"]
         acted(await rui.decide(DOUBLE))
         await scenario.wait_for_end(round_id)
         assert scenario.free_cents("ana") == WITH_BLACKJACK
