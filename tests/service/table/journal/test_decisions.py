@@ -286,6 +286,24 @@ async def test_a_dealt_round_that_cannot_be_read_can_be_void(
     assert await journal.past_outcomes("t1", 5) == []
 
 
+@pytest.mark.guarantee("G4")
+@pytest.mark.guarantee("G10")
+async def test_the_end_of_a_dealt_round_brings_stakes_that_a_restored_journal_has_lost(
+    journal: PostgresJournal, engine: AsyncEngine
+) -> None:
+    """The ledger has settled the round; the backup is older than a decision."""
+    epoch = await journal.take_ownership("t1")
+    await deal(journal)
+    (lost,) = stakes("t1.1-lost", ["ana"])
+    payouts = [("t1.1-0", 0), ("t1.1-1", 0), (lost.stake_id, 200)]
+    ending = replace(ended(), payouts=payouts, returned_stakes=[lost])
+    for _ in range(2):
+        await journal.write_ended(epoch, ending)
+    record = await RoundHistory(engine).round_for_replay(ROUND)
+    assert record is not None
+    assert (record.stakes, record.ended) == ([*dealt(ROUND).stakes, lost], ending)
+
+
 @pytest.mark.guarantee("G6")
 async def test_g6_a_contradicting_decision_harms_no_neighbour(
     journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
