@@ -49,7 +49,6 @@ from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
-GAME = Caller("roulette", frozenset({"game"}), 0.0, game="roulette")
 # Small, so that readers have to follow pages.
 PAGE_SIZE = 3
 
@@ -107,8 +106,8 @@ class StoredMovement:
 class InMemoryWallet:
     """Stores all that the wallet knows, and carries out each command at once and as a whole."""
 
-    def __init__(self, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
-        """`on_session_change` gets every session that starts, moves on or ends."""
+    def __init__(self, game: str, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
+        """`game` calls it; `on_session_change` gets every session that starts, moves on or ends."""
         # Tables of any limits are played here.
         payout_limits = PayoutLimits(10**15, 10**15)
         self.book = Book(clock.now(), clock.now(), payout_limits=payout_limits)
@@ -118,6 +117,7 @@ class InMemoryWallet:
         self.requests: dict[str, tuple[bytes, StoredAnswer]] = {}
         self.tables: dict[str, Table] = {}
         self.accounts: dict[str, Account] = {}
+        self._game = Caller(game, frozenset({"game"}), 0.0, game=game)
         self._clock = clock
         self._on_session_change = on_session_change
         self._numbers = itertools.count(1)
@@ -134,15 +134,15 @@ class InMemoryWallet:
         return answer if isinstance(answer, bytes) else answer.SerializeToString()
 
     def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:
-        service = self._service
+        service, game = self._service, self._game
         return {
             "OpenTable": (wallet_pb2.OpenTableRequest.FromString, self._open_table),
-            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, GAME))),
-            "CancelStakes": (wallet_pb2.CancelStakesRequest.FromString, lambda r: _run(service.cancel_stakes(r, GAME))),
-            "PayStakes": (wallet_pb2.PayStakesRequest.FromString, lambda r: _run(service.pay_stakes(r, GAME))),
+            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, game))),
+            "CancelStakes": (wallet_pb2.CancelStakesRequest.FromString, lambda r: _run(service.cancel_stakes(r, game))),
             "GetFirstAnswer": (wallet_pb2.GetFirstAnswerRequest.FromString, self._get_first_answer),
-            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, GAME))),
-            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, GAME))),
+            "PayStakes": (wallet_pb2.PayStakesRequest.FromString, lambda r: _run(service.pay_stakes(r, game))),
+            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, game))),
+            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, game))),
             "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
             "GetRound": (wallet_pb2.GetRoundRequest.FromString, self._get_round),
             "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
@@ -266,7 +266,9 @@ class InMemoryWallet:
     def _refill(self, request: wallet_pb2.RefillDemoAccountRequest) -> bytes:
         account = self.open_account(request.player_id, Mode.DEMO)
         digest = hashlib.blake2b(request.SerializeToString(deterministic=True), digest_size=16).digest()
-        refill = commands.RefillDemo(request.request_id, digest, GAME.subject, account.account_id, request.amount_cents)
+        refill = commands.RefillDemo(
+            request.request_id, digest, self._game.subject, account.account_id, request.amount_cents
+        )
         (answer,) = _run(self.submit(account.account_id, [refill]))
         return answer.unwrap()
 
