@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import grpc
 import nats
+import psutil
 from google.protobuf import any_pb2
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
@@ -37,6 +39,8 @@ ALONE = "baccarat_alone"
 CENTS = 10_000_000
 # What takes longer hangs.
 TIMEOUT_S = 60.0
+
+T = TypeVar("T")
 
 _numbers = itertools.count(1)
 
@@ -153,6 +157,34 @@ class BaccaratDriver:
         subject = f"feltro.player.{player.player_id}.wallet"
         await self.bus.jetstream(timeout=TIMEOUT_S).subscribe(subject, cb=receive, ordered_consumer=True)
         return facts
+
+    async def sent_at_once(self, player: SeatedPlayer, *calls: Awaitable[T]) -> list[T | BaseException]:
+        """Sends calls in this order while the wallet answers nobody, and returns their answers.
+
+        So all of them have arrived at the table before the wallet has accepted or refused any.
+        """
+        tasks = []
+        with self._wallet_suspended():
+            for call in calls:
+                tasks.append(asyncio.ensure_future(call))
+                # The connection is the same: by then the table has begun with what was sent before.
+                for _ in range(3):
+                    await self.get_table(player)
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    @contextmanager
+    def _wallet_suspended(self) -> Iterator[None]:
+        """Suspends the wallet: it receives calls and does nothing."""
+        child = self.platform.wallet.child
+        assert child is not None
+        suspended = psutil.Process(child.pid).children()
+        for process in suspended:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in suspended:
+                process.resume()
 
     # -- playing ------------------------------------------------------------------------------------------------------
 

@@ -199,6 +199,47 @@ async def test_q7_the_difference_binds_in_macau_too(driver: BaccaratDriver) -> N
     assert await answer_of(driver.bet(ana, round_id, {"ponto": 50_000, "banca": 49_940})) == "BETS_TOO_CLOSE"
 
 
+@pytest.mark.rule("812/2015:43.a")
+@pytest.mark.guarantee("G2", "G12")
+async def test_nobody_leans_on_a_bet_that_the_wallet_may_refuse(driver: BaccaratDriver) -> None:
+    """A counterweight is none before it counts, and a bet under way counts against the other side."""
+    table_id = (ana := (await macau_table(driver, 1))[0]).table_id
+    poor = await driver.seat_new_player(table_id, 5_000)
+    round_id = await driver.wait_for_open_round(ana)
+    await driver.bet(ana, round_id, {"ponto": 100_000})
+
+    answers = await driver.sent_at_once(
+        ana,
+        answer_of(driver.bet(poor, round_id, {"banca": 60_000})),
+        answer_of(driver.bet(ana, round_id, {"ponto": 50_000})),
+    )
+    assert answers == ["INSUFFICIENT_FUNDS", "ABOVE_TABLE_LIMIT"]
+    verify_within_cap(await on_felt_of_all(driver, ana))
+
+    rui = await driver.seat_new_player(table_id)
+    await driver.bet(rui, round_id, {"banca": 60_000})
+    # What is being taken back may go: nobody may lean on it any more.
+    answers = await driver.sent_at_once(
+        ana,
+        answer_of(driver.cancel_bets(rui, round_id, {"banca": 60_000})),
+        answer_of(driver.bet(ana, round_id, {"ponto": 100})),
+    )
+    assert answers == ["", "ABOVE_TABLE_LIMIT"]
+    # Nor may two be taken back that only one of may go.
+    await driver.cancel_bets(ana, round_id)
+    await driver.bet(rui, round_id, {"banca": 60_000})
+    other = await driver.seat_new_player(table_id)
+    await driver.bet(other, round_id, {"banca": 60_000, "ponto": 20_000})
+    await driver.bet(ana, round_id, {"ponto": 150_000})
+    answers = await driver.sent_at_once(
+        ana,
+        answer_of(driver.cancel_bets(rui, round_id, {"banca": 50_000})),
+        answer_of(driver.cancel_bets(other, round_id, {"banca": 30_000})),
+    )
+    assert answers == ["", "ABOVE_TABLE_LIMIT"]
+    verify_within_cap(await on_felt_of_all(driver, ana))
+
+
 @pytest.mark.rule("812/2015:43", "812/2015:43.a", "812/2015:43.b", "812/2015:43.c")
 @pytest.mark.guarantee("G2", "G12")
 async def test_the_caps_hold_at_every_moment_under_refusals_and_removals(driver: BaccaratDriver) -> None:

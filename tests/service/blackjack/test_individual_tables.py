@@ -31,7 +31,11 @@ MULTIPLES = {0, 1, 2, 3, 4, 5, 2.5, 0.5}
 async def test_g5_a_hand_is_dealt_decided_and_paid_and_told_in_that_order(driver: BlackjackDriver) -> None:
     player = await driver.seat_new_player(ALONE)
     watcher = await driver.watch(player.table_id)
-    playing = await driver.deal_until(player, lambda playing: playing.costs("STAND"), {"1": 1000})
+
+    def may_stand_as_dealt(playing: Playing) -> object:
+        return playing.costs("STAND") and len(playing.view.hands[0].cards) == 2
+
+    playing = await driver.deal_until(player, may_stand_as_dealt, {"1": 1000})
     # Without a clock: there is only the deadline of the open hand.
     deadline = (await driver.get_table(player)).table.round.turn.decide_by
     opened = next(watcher.events_of("round_opened", playing.round_id)).at

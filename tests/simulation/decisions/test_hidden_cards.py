@@ -12,7 +12,7 @@ from tests.simulation.decisions.players import DECLINE, DOUBLE, DRAW, INSURE, SP
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.world import World
 
-# What lies face up is the same. The hole card, with which the bank has a blackjack in one world, and the rest differ.
+# What lies face up is the same. The hole card, a blackjack of the bank in one world, and what follows differ.
 SEEN = "8s 9s Ah 8d 2d"
 HOLE_CARDS = ("Kc", "7c", "As", "Ah")
 NEXT_CARDS = ("5h 2c 9c Td", "6h Kd 3s 2s", "Ks Kh Qd Qs")

@@ -150,7 +150,7 @@ def test_decisions_reach_nobody_before_they_are_durable() -> None:
         round_id = await ana.bet_and_deal(1_000)
         _, send = await ana.prepare_decision(STAND)
         scenario.set_deliveries(write_moved=Delivery(request_delay_s=3.0))
-        sending = asyncio.create_task(send())
+        sending = asyncio.ensure_future(send())
         await asyncio.sleep(1.0)
         scenario.world.start_owner(TABLE_ID)
         scenario.restore_network()

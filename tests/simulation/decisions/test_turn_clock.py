@@ -100,7 +100,7 @@ def test_the_clock_stands_for_all_while_money_of_one_is_asked_for() -> None:
         until = await decide_by(ana)
         await wait_until(scenario, until - timedelta(seconds=1))
         scenario.set_deliveries(PlaceStakes=Delivery(request_delay_s=4.0))
-        insuring = asyncio.create_task(insure())
+        insuring = asyncio.ensure_future(insure())
         await wait_until(scenario, until + timedelta(seconds=1))
         acted(await decline())
         acted(await insuring)

@@ -170,7 +170,7 @@ class Ended:
     """Pairs of stake id and the cents that came back."""
     player_results: Sequence[PlayerResult]
     returned_stakes: Sequence[JournalStake] = ()
-    """Of a void round: its stakes as far as they are known which no other entry holds."""
+    """Stakes that no other entry holds: of a void round, and of a dealt one whose decisions a restored journal lost."""
     cancelled_stakes: Sequence[CancelledStake] = ()
     """Of a round that was never drawn."""
     closed_at: datetime | None = None

@@ -18,7 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.batching import BatchLimits, first_batch
 from services.kit.paging import Page, PageRequest
-from services.kit.table.journal import cancelled_stakes
 from services.kit.table.journal.decisions import read_moves, read_paid
 from services.kit.table.journal.entries import (
     CancelledStake,
@@ -32,9 +31,10 @@ from services.kit.table.journal.entries import (
     Paid,
     PlayerResult,
 )
-from services.kit.table.journal.rows import read_drawn, read_opened
+from services.kit.table.journal.rows import cancelled_stakes
+from services.kit.table.journal.rows.entry_rows import read_drawn, read_opened
+from services.kit.table.journal.rows.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
 from services.kit.table.journal.sealing import EntropyKeys
-from services.kit.table.journal.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
 
 _SELECT_ROUND = """
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,

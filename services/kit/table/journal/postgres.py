@@ -32,8 +32,8 @@ from services.kit.table.journal.entries import (
     Paid,
     UnfinishedRound,
 )
-from services.kit.table.journal.row_batch import RecordedState, RowBatch
-from services.kit.table.journal.rows import (
+from services.kit.table.journal.rows.batch import RecordedState, RowBatch
+from services.kit.table.journal.rows.entry_rows import (
     Entry,
     EntryRefusal,
     JournalContradiction,
@@ -45,8 +45,8 @@ from services.kit.table.journal.rows import (
     recorded_state,
     row_count,
 )
+from services.kit.table.journal.rows.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
-from services.kit.table.journal.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
 from services.kit.table.refusals import TableRefused
 
 # For the engine that writes. Statements are planned once and find every row by an index, however large the tables

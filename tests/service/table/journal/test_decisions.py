@@ -18,7 +18,7 @@ from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import ActedBy, Ended, UnfinishedRound
 from services.kit.table.journal.history import PlayerRound, RoundHistory, RoundRecord
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from tests.service.table.conftest import ENTROPY_KEYS
 from tests.service.table.entries import dealt, drawn, moved, opened, paid, settled, stakes, void, write_round
 from tests.service.table.journal.test_postgres import assert_refused, writer_held_up
@@ -168,7 +168,7 @@ async def test_g10_the_history_of_a_round_has_its_decisions_and_its_outcome_once
     record = await history.round_for_replay(ROUND)
     assert record is not None
     assert record.unsealed(ENTROPY_KEYS) == RoundRecord(
-        opened("t1", 1), dealt(ROUND), entry, moves, [paid(ROUND, 2, _0=50)]
+        opened("t1", 1), dealt(ROUND), ending, moves, [paid(ROUND, 2, _0=50)]
     )
     assert record.stakes == [*dealt(ROUND).stakes, moves[0].stake]
 
@@ -284,6 +284,24 @@ async def test_a_dealt_round_that_cannot_be_read_can_be_void(
         (0, "t1.1-0"), (1, "t1.1-1"), (2, "t1.1-raise"), (3, "t1.1-unknown-0"),
     ]  # fmt: skip
     assert await journal.past_outcomes("t1", 5) == []
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.guarantee("G10")
+async def test_the_end_of_a_dealt_round_brings_stakes_that_a_restored_journal_has_lost(
+    journal: PostgresJournal, engine: AsyncEngine
+) -> None:
+    """The ledger has settled the round; the backup is older than a decision."""
+    epoch = await journal.take_ownership("t1")
+    await deal(journal)
+    (lost,) = stakes("t1.1-lost", ["ana"])
+    payouts = [("t1.1-0", 0), ("t1.1-1", 0), (lost.stake_id, 200)]
+    ending = replace(ended(), payouts=payouts, returned_stakes=[lost])
+    for _ in range(2):
+        await journal.write_ended(epoch, ending)
+    record = await RoundHistory(engine).round_for_replay(ROUND)
+    assert record is not None
+    assert (record.stakes, record.ended) == ([*dealt(ROUND).stakes, lost], ending)
 
 
 @pytest.mark.guarantee("G6")
