@@ -705,6 +705,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
+            hides_cards=round_.rules.hides_cards,
         )
         return drawn, dealt
 
