@@ -36,7 +36,7 @@ export function PlayingCard({ name, dealt, from, collected, to, silent = false, 
   );
   const alternative = silent ? { "aria-hidden": true } : { role: "img" as const, "aria-label": cardText(name) };
   return (
-    <span ref={root} class={`card ${card ? "card-up" : "card-down"} ${more}`} data-card={name} {...alternative}>
+    <span ref={root} class={`playing-card ${card ? "card-up" : "card-down"} ${more}`} data-card={name} {...alternative}>
       <span class="card-turning">
         {card && <CardFace card={card} />}
         <CardBack />
