@@ -4,7 +4,7 @@ import { ResultLines } from "../../../results/result_lines";
 import { verdict } from "../../../results/verdict";
 import type { Cents } from "../../../words/money";
 import { colourClass, drawnNumber, numberQualities } from "../words/outcomes";
-import "./outcome_plaque.css";
+import "../../../results/outcome_plaque.css";
 
 interface Props {
   /** A `feltro.roulette.v1.Outcome`; null while there is none to show. */
