@@ -4,11 +4,11 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Span } from "../../../cards/card_motion";
 import { PlayingCard } from "../../../cards/playing_card";
+import { cardDealtSound } from "../deal/card_sounds";
+import { scoreOf } from "../deal/scores";
 import type { Felt } from "../felt/felt";
 import { handText, type Side, sideName, winnerSide } from "../words/outcomes";
 import { baccaratWords } from "../words/table_words";
-import { cardDealtSound } from "./card_sounds";
-import { scoreOf } from "./scores";
 import { Shoe } from "./shoe";
 import "./hands.css";
 
