@@ -10,9 +10,11 @@ interface Props {
   /** The prizes of the winning bets, where they are known. */
   prize?: Cents;
   mode: Mode;
+  /** What the game adds to the details. */
+  more?: string;
 }
 
-export function ResultLines({ staked, payout, prize, mode }: Props) {
+export function ResultLines({ staked, payout, prize, mode, more }: Props) {
   const words = resultWords();
   const result = verdict(staked, payout);
   const amountText = (value: Cents) => amount(value, mode);
@@ -25,7 +27,7 @@ export function ResultLines({ staked, payout, prize, mode }: Props) {
       <span class="outcome-headline" data-testid="outcome-result">
         {resultText(staked, payout, mode)}
       </span>
-      <span class="outcome-detail">{result === "lost" ? words.nothing : back}</span>
+      <span class="outcome-detail">{result === "lost" ? words.nothing : more ? `${back}; ${more}` : back}</span>
     </span>
   );
 }

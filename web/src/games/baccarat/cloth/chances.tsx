@@ -9,7 +9,7 @@ import { chanceName } from "../words/chances";
 import { baccaratWords } from "../words/table_words";
 import { ChanceChips } from "./chance_chips";
 import { type OthersOnChance, otherBets } from "./other_bets";
-import { commissionText, limitsOf, prizeSign, prizeText } from "./prize_words";
+import { commissionText, limitsOf, limitsSign, prizeSign, prizeText } from "./prize_words";
 import "./chances.css";
 
 export function Chances({ felt }: { felt: Felt }) {
@@ -67,7 +67,7 @@ function ChanceSpace({ felt, chance, others }: Props) {
       <span class="chance-name">{chanceName(place)}</span>
       <span class="chance-prize figures">{prizeSign(chance)}</span>
       {commission && <span class="chance-commission">{commission}</span>}
-      <span class="chance-limits figures">{limitsOf(chance, mode)}</span>
+      <span class="chance-limits figures">{limitsSign(chance, mode)}</span>
       {others && (
         <span class="chance-others figures">{baccaratWords().others(others.players, amount(others.cents, mode))}</span>
       )}

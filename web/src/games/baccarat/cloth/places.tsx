@@ -28,7 +28,7 @@ export function Places({ felt }: { felt: Felt }) {
   return (
     <svg
       class="places"
-      viewBox={`-4 -4 ${count * WIDTH + 8} ${HEIGHT + SAG + 8}`}
+      viewBox={`-10 -6 ${count * WIDTH + 20} ${HEIGHT + SAG + 12}`}
       role="img"
       aria-label={own ? `${words.places}: ${count}. ${words.ownPlace(own)}` : `${words.places}: ${count}`}
       data-testid="places"

@@ -1,6 +1,6 @@
 // What a chance pays, and its limits, in words.
 import type { Mode } from "../../../api/messages";
-import { amount, cents, rangeStart } from "../../../words/money";
+import { amount, cents, rangeStart, shortAmount } from "../../../words/money";
 import type { ChanceOnTable, SpecificRules } from "../layout/messages";
 import { baccaratWords } from "../words/table_words";
 
@@ -18,9 +18,17 @@ export function commissionText(place: string, rules: SpecificRules | undefined):
   return "";
 }
 
-/** `paga 1 para 1, menos 5 % de comissão`. */
+/** `paga 1 para 1, comissão de 5 %`. */
 export function prizeText(chance: ChanceOnTable, rules: SpecificRules | undefined): string {
   return [baccaratWords().pays(String(chance.prize)), commissionText(chance.place, rules)].filter(Boolean).join(", ");
+}
+
+/** For tight places: `1–70 €`; without a maximum `desde 1 €`. Credits need no unit. */
+export function limitsSign(chance: ChanceOnTable, mode: Mode): string {
+  const words = baccaratWords();
+  const [least, most] = [chance.minimum_cents, chance.maximum_cents].map((each) => shortAmount(cents(each)));
+  const range = cents(chance.maximum_cents) ? `${least}–${most}` : words.noMaximum(least ?? "");
+  return mode === "MODE_DEMO" ? range : words.euros(range);
 }
 
 /** `1,00 a 70,00 €`; without a maximum `desde 1,00 €`. */

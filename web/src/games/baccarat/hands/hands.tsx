@@ -47,7 +47,12 @@ function Hand({ felt, side, shoe }: HandProps) {
       data-testid={`hand-${side}`}
       data-score={open.length ? scoreOf(open) : undefined}
     >
-      <h2 class="hand-name">{sideName(side)}</h2>
+      <div class="hand-head">
+        <h2 class="hand-name">{sideName(side)}</h2>
+        <strong class="hand-score figures" aria-hidden="true">
+          {open.length ? scoreOf(open) : ""}
+        </strong>
+      </div>
       <div class="hand-cards" aria-hidden="true">
         {dealt.map((card, index) => (
           <DealtCard
@@ -59,9 +64,6 @@ function Hand({ felt, side, shoe }: HandProps) {
           />
         ))}
       </div>
-      <strong class="hand-score figures" aria-hidden="true">
-        {open.length ? scoreOf(open) : ""}
-      </strong>
     </div>
   );
 }

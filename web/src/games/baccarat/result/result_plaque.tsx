@@ -2,7 +2,7 @@
 import type { Mode } from "../../../api/messages";
 import { ResultLines } from "../../../results/result_lines";
 import { verdict } from "../../../results/verdict";
-import { amount } from "../../../words/money";
+import { amount, type Cents } from "../../../words/money";
 import type { RoundResult } from "../deal/results";
 import type { Felt } from "../felt/felt";
 import { describeOutcome, winnerSide } from "../words/outcomes";
@@ -33,28 +33,20 @@ export function ResultPlaque({ felt, result, mode }: Props) {
             </span>
           </strong>
           <span class="outcome-qualities">{describeOutcome(shown.outcome)}</span>
-          <span class="outcome-lines">
-            <ResultLines
-              staked={shown.staked_cents}
-              payout={shown.payout_cents}
-              prize={felt.prizeOf(shown)}
-              mode={mode}
-            />
-            <CommissionLine felt={felt} result={shown} mode={mode} />
-          </span>
+          <ResultLines
+            staked={shown.staked_cents}
+            payout={shown.payout_cents}
+            prize={felt.prizeOf(shown)}
+            mode={mode}
+            more={commissionText(felt.commissionOf(shown), mode)}
+          />
         </div>
       )}
     </div>
   );
 }
 
-/** What was deducted from the prize (812/2015:26). */
-function CommissionLine({ felt, result, mode }: { felt: Felt; result: RoundResult; mode: Mode }) {
-  const commission = felt.commissionOf(result);
-  if (!commission) return null;
-  return (
-    <span class="outcome-detail figures" data-testid="commission" data-cents={commission}>
-      {baccaratWords().commissionPaid(amount(commission, mode))}
-    </span>
-  );
+/** What was deducted from the prize (812/2015:26); empty if nothing was. */
+function commissionText(commission: Cents, mode: Mode): string {
+  return commission ? baccaratWords().commissionPaid(amount(commission, mode)) : "";
 }

@@ -15,7 +15,6 @@ import { Places } from "../cloth/places";
 import { Felt } from "../felt/felt";
 import { Hands } from "../hands/hands";
 import type { Layout, Roads } from "../layout/messages";
-import { Beads } from "../result/beads";
 import { LastRound, usePastRoundSheet } from "../result/last_round";
 import { ResultPlaque } from "../result/result_plaque";
 import { RoadsPanel } from "../roads/roads";
@@ -85,8 +84,10 @@ function LaidTable({ table, layout }: { table: LiveTable; layout: Layout }) {
           unfolding={stage === "quiet" || stage === "dealing" ? words.unfolding : ""}
         />
       </section>
+      <section class="baccarat-result">
+        <ResultArea felt={felt} onOpen={pastRound.open} />
+      </section>
       <section class="baccarat-past">
-        <Beads past={felt.sequence.visiblePast.value} />
         <button
           type="button"
           class="button baccarat-small baccarat-open-roads"
@@ -97,14 +98,16 @@ function LaidTable({ table, layout }: { table: LiveTable; layout: Layout }) {
         </button>
       </section>
       <section class="baccarat-roads">
-        <RoadsPanel roads={roads} beads={16} columns={16} />
+        <RoadsPanel roads={roads} beads={12} columns={16} />
       </section>
       <section class="baccarat-felt">
         <Hands felt={felt} />
-        <ResultArea felt={felt} onOpen={pastRound.open} />
-        <div class="baccarat-places">
-          <Places felt={felt} />
-        </div>
+        {/* Where there is one place, it is the one below. */}
+        {(layout.rules?.places ?? 1) > 1 && (
+          <div class="baccarat-places">
+            <Places felt={felt} />
+          </div>
+        )}
         <Chances felt={felt} />
         <Terms felt={felt} />
       </section>
@@ -139,7 +142,7 @@ function ResultArea({ felt, onOpen }: { felt: Felt; onOpen: (round_id: string) =
   const voided = felt.sequence.voided.value;
   const result = called ? felt.sequence.result.value : null;
   return (
-    <div class="baccarat-result">
+    <>
       {voided ? (
         <p class="baccarat-void" data-testid="void">
           {inLanguage(voided)}
@@ -148,7 +151,7 @@ function ResultArea({ felt, onOpen }: { felt: Felt; onOpen: (round_id: string) =
         <ResultPlaque felt={felt} result={result} mode={felt.table.mode.value} />
       )}
       {!voided && !result?.settled && <LastRound felt={felt} onOpen={onOpen} />}
-    </div>
+    </>
   );
 }
 
