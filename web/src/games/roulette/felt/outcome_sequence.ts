@@ -4,9 +4,9 @@
 // the middle sees the rest; the result stays readable while the next round takes bets.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Any, LocalizedText, PastOutcome, TableEvent, TableSnapshot } from "../../../api/messages";
+import { NO_BETS, type PlacedBets } from "../../../bets/bets";
 import { type Cents, cents } from "../../../words/money";
 import { voidText } from "../../../words/reasons";
-import { NO_BETS, type PlacedBets } from "../bets/bets";
 import type { Layout } from "../layout/messages";
 import type { Spin } from "../wheel/wheel_motion";
 import { EMPTIED_ROUND } from "../words/frame_texts";

@@ -1,7 +1,7 @@
 // The result of a round.
 import type { Any } from "../../../api/messages";
+import type { PlacedBets } from "../../../bets/bets";
 import type { Cents } from "../../../words/money";
-import type { PlacedBets } from "../bets/bets";
 
 /** The result of a round for the player. */
 export interface OwnResult {

@@ -1,8 +1,8 @@
 // Reads the result of a round for the player from the platform's record.
 import type { PlayerRound } from "../../../api/messages";
 import { call, identity } from "../../../api/platform";
+import { betsFromMessage, sumBets } from "../../../bets/bets";
 import { cents } from "../../../words/money";
-import { betsFromMessage, sumBets } from "../bets/bets";
 import type { OwnResult } from "./results";
 
 // The newest round, and one that may have been opened since.

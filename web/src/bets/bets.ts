@@ -1,18 +1,17 @@
 // Bets by place, and their conversion from and to the platform's messages.
-import type { Any } from "../../../api/messages";
-import { type Cents, cents } from "../../../words/money";
-import type { CallBet } from "../layout/messages";
+import type { Any } from "../api/messages";
+import { type Cents, cents } from "../words/money";
 
 /** Amounts by place, in cents; a place without a bet is absent. */
 export type PlacedBets = ReadonlyMap<string, Cents>;
 
 export const NO_BETS: PlacedBets = new Map();
 
-interface BetsMessage {
+export interface BetsMessage {
   bets?: readonly { place: string; amount_cents: string }[];
 }
 
-/** The bets of a `roulette.v1.Bets`, on its own or within an Any. */
+/** The bets of a game's `Bets`, on its own or within an Any. */
 export function betsFromMessage(message: BetsMessage | Any | undefined): PlacedBets {
   const bets = (message as BetsMessage | undefined)?.bets ?? [];
   return sumBets(bets.map(({ place, amount_cents }) => [place, cents(amount_cents)]));
@@ -61,9 +60,4 @@ export function totalOf(bets: PlacedBets): Cents {
 /** As the platform's methods take them. */
 export function betsMessage(bets: PlacedBets): { place: string; amount_cents: string }[] {
   return [...bets].map(([place, value]) => ({ place, amount_cents: String(value) }));
-}
-
-/** The bets that a call bet places, for an amount per unit. */
-export function callBetComponents(bet: CallBet, unit: Cents): PlacedBets {
-  return sumBets(bet.components.map(({ place, amount_cents }) => [place, cents(amount_cents) * unit]));
 }

@@ -1,7 +1,7 @@
 // Sounds the last seconds of betting, by the platform's time.
 import { computed, effect } from "@preact/signals";
-import { serverNow } from "../../../api/server_clock";
-import type { LiveTable } from "../../../table/live/live_table";
+import { serverNow } from "../api/server_clock";
+import type { LiveTable } from "../table/live/live_table";
 import { lastSecondSound } from "./call_sounds";
 
 const LAST_S = 5;

@@ -1,30 +1,63 @@
 // The player's chips, stakes and actions.
+import type { ReadonlySignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { balances } from "../../../api/platform";
-import { Icon, type IconName, Pictogram } from "../../../design/icon";
-import { resultPending } from "../../../table/live/result_pending";
-import { amount } from "../../../words/money";
-import type { Blocked } from "../bets/bet_slip";
-import { totalOf } from "../bets/bets";
+import { balances } from "../api/platform";
+import type { BetSlip, Blocked } from "../bets/bet_slip";
+import { type PlacedBets, totalOf } from "../bets/bets";
 import { ChipFace } from "../chips/chip_face";
-import type { Felt } from "../felt/felt";
-import { WHEEL_ICON } from "../words/icons";
-import { rouletteWords } from "../words/table_words";
+import type { Chip } from "../chips/chips";
+import { Icon, type IconName, Pictogram } from "../design/icon";
+import type { LiveTable } from "../table/live/live_table";
+import { resultPending } from "../table/live/result_pending";
+import { amount } from "../words/money";
+import { trayWords } from "./words";
 import "./tray.css";
 import "./pending_amount.css";
 
-export function Tray({ felt }: { felt: Felt }) {
+/** What the tray needs of a game's felt. */
+export interface BettingFelt {
+  readonly table: LiveTable;
+  readonly slip: BetSlip;
+  readonly chips: readonly Chip[];
+  readonly chosenChip: ReadonlySignal<Chip>;
+  /** The player's chips that count. */
+  readonly countedBets: ReadonlySignal<PlacedBets>;
+  readonly bettable: ReadonlySignal<boolean>;
+  choose(chip: Chip): void;
+  repeat(): void;
+  double(): void;
+  /** Starts the round at an individual table. */
+  start(): void;
+  showNotice(text: string): void;
+}
+
+/** How an individual table's round is started, in the game's words and with its pictogram. */
+export interface StartAction {
+  /** For tests. */
+  name: string;
+  key: string;
+  icon: string;
+  label: string;
+  hint: string;
+}
+
+interface Props {
+  felt: BettingFelt;
+  start: StartAction;
+}
+
+export function Tray({ felt, start }: Props) {
   return (
     <div class="tray" data-testid="tray">
       <Totals felt={felt} />
       <Chips felt={felt} />
-      <Actions felt={felt} />
+      <Actions felt={felt} start={start} />
     </div>
   );
 }
 
-function Totals({ felt }: { felt: Felt }) {
-  const words = rouletteWords();
+function Totals({ felt }: { felt: BettingFelt }) {
+  const words = trayWords();
   const mode = felt.table.mode.value;
   const staked = totalOf(felt.countedBets.value);
   const waiting = totalOf(felt.slip.pending.value);
@@ -49,8 +82,8 @@ function Totals({ felt }: { felt: Felt }) {
   );
 }
 
-function Chips({ felt }: { felt: Felt }) {
-  const words = rouletteWords();
+function Chips({ felt }: { felt: BettingFelt }) {
+  const words = trayWords();
   const mode = felt.table.mode.value;
   const balance = balances.value[mode];
   // While a result is being shown, the affordable chips stay as they were: they must not reveal it.
@@ -84,11 +117,10 @@ function Chips({ felt }: { felt: Felt }) {
   );
 }
 
-function Actions({ felt }: { felt: Felt }) {
-  const words = rouletteWords();
+function Actions({ felt, start }: Props) {
+  const words = trayWords();
   const { slip } = felt;
   const closed: Blocked = felt.bettable.value ? null : "closed";
-  const rolling = felt.sequence.stage.value === "rolling";
   const nothing: Blocked = slip.allBets.value.size === 0 ? "nothing" : null;
   return (
     <div class="tray-actions">
@@ -108,14 +140,16 @@ function Actions({ felt }: { felt: Felt }) {
         hint={words.clearHint}
         act={() => slip.clear()}
       />
-      <Action
-        felt={felt}
-        name="repeat"
-        bar={closed ?? slip.repeatBlocked.value}
-        label={words.repeat}
-        hint={words.repeatHint}
-        act={() => felt.repeat()}
-      />
+      {slip.repeats && (
+        <Action
+          felt={felt}
+          name="repeat"
+          bar={closed ?? slip.repeatBlocked.value}
+          label={words.repeat}
+          hint={words.repeatHint}
+          act={() => felt.repeat()}
+        />
+      )}
       <Action
         felt={felt}
         name="double"
@@ -127,11 +161,12 @@ function Actions({ felt }: { felt: Felt }) {
       {felt.table.individual.value && (
         <Action
           felt={felt}
-          name="spin"
+          name={start.name}
+          icon={start.icon}
           bar={closed ?? nothing}
-          label={rolling ? words.rolling : words.spin}
-          hint={words.spinHint}
-          act={() => felt.spin()}
+          label={start.label}
+          hint={start.hint}
+          act={() => felt.start()}
         />
       )}
     </div>
@@ -139,39 +174,42 @@ function Actions({ felt }: { felt: Felt }) {
 }
 
 interface ActionProps {
-  felt: Felt;
-  name: "undo" | "clear" | "repeat" | "double" | "spin";
+  felt: BettingFelt;
+  name: string;
+  /** The pictogram of the main action. */
+  icon?: string;
   bar: Blocked;
   label: string;
   hint: string;
   act: () => void;
 }
 
-const ICONS: Readonly<Record<"undo" | "clear" | "repeat", IconName>> = {
+const ICONS: Readonly<Record<string, IconName>> = {
   undo: "undo",
   clear: "clear",
   repeat: "repeat",
 };
 
-function Sign({ name }: Pick<ActionProps, "name">) {
-  if (name === "double") return <b aria-hidden="true">×2</b>;
-  return name === "spin" ? <Pictogram path={WHEEL_ICON} /> : <Icon name={ICONS[name]} />;
+function Sign({ name, icon }: Pick<ActionProps, "name" | "icon">) {
+  if (icon !== undefined) return <Pictogram path={icon} />;
+  const known = ICONS[name];
+  return known ? <Icon name={known} /> : <b aria-hidden="true">×2</b>;
 }
 
 /** A button that says why, when it cannot act. */
-function Action({ felt, name, bar, label, hint, act }: ActionProps) {
-  const why = bar && rouletteWords().blocked[bar];
+function Action({ felt, name, icon, bar, label, hint, act }: ActionProps) {
+  const why = bar && trayWords().blocked[bar];
   return (
     <button
       type="button"
-      class={name === "spin" ? "button first tray-spin" : "button tray-action"}
+      class={icon === undefined ? "button tray-action" : "button first tray-start"}
       aria-disabled={bar !== null}
       title={why ?? hint}
       aria-description={why ?? undefined}
       data-testid={name}
       onClick={() => (why ? felt.showNotice(why) : act())}
     >
-      <Sign name={name} />
+      <Sign name={name} {...(icon === undefined ? {} : { icon })} />
       <span>{label}</span>
     </button>
   );

@@ -1,5 +1,9 @@
 // A notice to a player who is betting, shown for as long as it takes to read.
 import { signal } from "@preact/signals";
+import type { Mode } from "../api/messages";
+import { operator } from "../api/platform";
+import type { Refusal } from "../api/refusal";
+import { type RefusalWords, refusalText } from "../words/refusals";
 
 export interface Notice {
   text: string;
@@ -22,6 +26,12 @@ export class BettingNotice {
   show(text: string, offersCashier: boolean): void {
     this.shown.value = { text, offersCashier };
     this.closeLater();
+  }
+
+  /** Tells the player that something was refused; `own` are the game's words, where they say more. */
+  refused(refusal: Refusal, mode: Mode, own: RefusalWords = {}): void {
+    const lacksMoney = refusal.reason === "INSUFFICIENT_FUNDS" && mode === "MODE_REAL";
+    this.show(refusalText(refusal, mode, own), lacksMoney && operator.value.cashier_url !== "");
   }
 
   /** Closes the notice: the player has read it, or goes on betting. */

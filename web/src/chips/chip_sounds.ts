@@ -1,6 +1,6 @@
 // The sounds of chips.
-import { playSound } from "../../../sound/sound";
-import { knock } from "../../../sound/synthesis";
+import { playSound } from "../sound/sound";
+import { knock } from "../sound/synthesis";
 
 export function chipPlacedSound(): void {
   playSound((speaker, at) => {

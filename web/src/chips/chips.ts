@@ -1,5 +1,5 @@
 // Which chips a table offers, and how an amount is stacked from them.
-import type { Cents } from "../../../words/money";
+import type { Cents } from "../words/money";
 
 // Multiples of the minimum, so that each chip is a legal bet. Every colour keeps its rank, so that players learn it.
 const MULTIPLES = [1, 2, 5, 10, 25, 100, 500] as const;

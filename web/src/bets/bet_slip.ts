@@ -4,16 +4,15 @@
 // says what is accepted: its answers, and the events of the player's seat, which include bets placed from another page of
 // the same player.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import type { Balance, MethodName, Params, Result } from "../../../api/messages";
-import { CallAbandoned, Refusal } from "../../../api/refusal";
-import { type Cents, cents } from "../../../words/money";
-import type { CallBet, Layout, Place } from "../layout/messages";
+import type { Balance } from "../api/messages";
+import { CallAbandoned, Refusal } from "../api/refusal";
+import type { Cents } from "../words/money";
 import { AcceptedStakes, type StakeOnFelt, wholeStake } from "./accepted_stakes";
 import {
   addBets,
+  type BetsMessage,
   betsFromMessage,
   betsMessage,
-  callBetComponents,
   equalBets,
   NO_BETS,
   type PlacedBets,
@@ -22,9 +21,46 @@ import {
   totalOf,
 } from "./bets";
 
+/** One command of the player's in a round. */
+export interface RoundCommand {
+  round_id: string;
+  request_id: string;
+}
+
+export interface BetsCommand extends RoundCommand {
+  bets: { place: string; amount_cents: string }[];
+}
+
+/** A stake that counts, and what the player has on the felt with it. */
+export interface PlacementAnswer {
+  stake?: { stake_id: string; balance?: Balance; bets?: BetsMessage };
+  on_felt?: BetsMessage;
+}
+
+/** What is left after bets were taken back. */
+export interface TakeBackAnswer {
+  on_felt?: BetsMessage;
+  balance?: Balance;
+  cancelled_stake_ids: readonly string[];
+  reduced_stakes: readonly { stake_id: string; bets?: BetsMessage }[];
+}
+
+/** A game's own methods, which the slip calls, and its limits. */
+export interface BettingRules {
+  place(command: BetsCommand): Promise<PlacementAnswer>;
+  /** Absent where bets cannot be repeated by one command. */
+  repeat?(command: RoundCommand): Promise<PlacementAnswer>;
+  takeBack(command: BetsCommand): Promise<TakeBackAnswer>;
+  /** Starts the round at an individual table. */
+  start(round_id: string): Promise<{ balance?: Balance }>;
+  /** Why the game refuses these bets beside those on the felt, as far as the page knows. */
+  refusalFor(added: PlacedBets, onFelt: PlacedBets): Refusal | null;
+  /** A command places bets on one place only. */
+  onePlaceEach?: boolean;
+}
+
 /** What the slip needs of the page around it. */
 export interface BetSlipPorts {
-  call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>>;
   requestId(): string;
   updateBalance(balance: Balance): void;
   /** The free balance and the version of the account that says so; null while it is not known. */
@@ -62,21 +98,14 @@ export class BetSlip {
   /** The player has no earlier round here whose bets could be repeated. */
   private readonly nothingToRepeat = signal(false);
   private hasPlayed = false;
-  private readonly places: ReadonlyMap<string, Place>;
-  private readonly callBets: ReadonlyMap<string, CallBet>;
-  private readonly totalMaximum: Cents;
 
   private sentAtVersion = "";
   private commandChain: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly tableId: string,
-    layout: Layout,
+    private readonly rules: BettingRules,
     private readonly ports: BetSlipPorts,
   ) {
-    this.places = new Map(layout.places.map((place) => [place.place, place]));
-    this.callBets = new Map(layout.call_bets.map((bet) => [bet.place, bet]));
-    this.totalMaximum = cents(layout.total_maximum_cents);
     this.accepted = this.stakes.bets;
     this.pending = computed(() => {
       const inFlight = this.inFlightSeen.value ? [] : this.inFlight.value;
@@ -90,7 +119,7 @@ export class BetSlip {
     });
     this.repeatBlocked = computed(() => {
       if (!this.round.value) return "closed";
-      return this.nothingToRepeat.value ? "no_earlier_bets" : null;
+      return this.nothingToRepeat.value || !this.rules.repeat ? "no_earlier_bets" : null;
     });
     this.doubleBlocked = computed(() => {
       if (!this.round.value) return "closed";
@@ -99,6 +128,11 @@ export class BetSlip {
       if (!refusal) return null;
       return refusal.reason === "INSUFFICIENT_FUNDS" ? "funds" : "limit";
     });
+  }
+
+  /** Whether one command places the bets of the last round again. */
+  get repeats(): boolean {
+    return this.rules.repeat !== undefined;
   }
 
   // -- what the table says ---------------------------------------------------------------------------------------
@@ -157,23 +191,8 @@ export class BetSlip {
   refusalFor(added: PlacedBets): Refusal | null {
     const round_id = this.round.value;
     if (!round_id) return new Refusal("BETTING_CLOSED", {}, "", "No round takes bets.");
-    const now = this.allBets.value;
-    for (const [name, value] of added) {
-      const place = this.places.get(name);
-      if (!place) return new Refusal("BET_NOT_OFFERED", { place: name }, "", "Not offered.");
-      const { minimum_cents, maximum_cents, even_cents_only } = place;
-      const facts = { place: name, amount_cents: String(value), minimum_cents, maximum_cents };
-      if (value < cents(minimum_cents)) return new Refusal("BELOW_MINIMUM", facts, "", "Below the minimum.");
-      if (even_cents_only && value % 2) return new Refusal("ODD_CENTS", facts, "", "Odd cents.");
-      if ((now.get(name) ?? 0) + value > cents(maximum_cents)) {
-        return new Refusal("ABOVE_MAXIMUM", facts, "", "Above the maximum.");
-      }
-    }
-    const all = totalOf(now) + totalOf(added);
-    if (this.totalMaximum && all > this.totalMaximum) {
-      const facts = { amount_cents: String(all), maximum_cents: String(this.totalMaximum) };
-      return new Refusal("ABOVE_TOTAL", facts, "", "Above the total.");
-    }
+    const refusal = this.rules.refusalFor(added, this.allBets.value);
+    if (refusal) return refusal;
     const free = this.freeCents();
     const needed = totalOf(added);
     if (free !== null && needed > free) {
@@ -183,25 +202,33 @@ export class BetSlip {
     return null;
   }
 
-  /** Places a chip, or one for each unit of a call bet. */
   placeChip(place: string, value: Cents): boolean {
-    const callBet = this.callBets.get(place);
-    return this.enqueuePlacement(callBet ? callBetComponents(callBet, value) : sumBets([[place, value]]));
+    return this.place(sumBets([[place, value]]));
+  }
+
+  /** Places bets as one click, which an undo takes back as one. */
+  place(bets: PlacedBets): boolean {
+    const round_id = this.round.value;
+    const refusal = this.refusalFor(bets);
+    if (refusal || !round_id) {
+      if (refusal) this.ports.refused(refusal);
+      return false;
+    }
+    this.queued.value = [...this.queued.value, bets];
+    this.enqueue(round_id, (request_id) => this.sendQueued(round_id, request_id));
+    return true;
   }
 
   double(): boolean {
-    return this.enqueuePlacement(this.allBets.value);
+    return this.place(this.allBets.value);
   }
 
   repeat(): void {
     const round_id = this.round.value;
-    if (!round_id) return;
+    const repeat = this.rules.repeat;
+    if (!round_id || !repeat) return;
     this.enqueue(round_id, async (request_id) => {
-      const { stake, on_felt } = await this.ports.call("RouletteService.RepeatBets", {
-        table_id: this.tableId,
-        round_id,
-        request_id,
-      });
+      const { stake, on_felt } = await repeat({ round_id, request_id });
       if (stake?.balance) this.ports.updateBalance(stake.balance);
       this.nothingToRepeat.value = false;
       // The events have settled a round that is over.
@@ -240,51 +267,36 @@ export class BetSlip {
     this.takeBack(() => this.accepted.value);
   }
 
-  /** Launches the ball once all placements have been answered. */
-  async spin(): Promise<void> {
+  /** Starts the round once all placements have been answered. */
+  async start(): Promise<void> {
     const round_id = this.round.value;
     if (!round_id) return;
     await this.enqueue(round_id, async () => {
-      const spun = await this.ports.call("RouletteService.Spin", { table_id: this.tableId, round_id });
-      if (spun.balance) this.ports.updateBalance(spun.balance);
+      const started = await this.rules.start(round_id);
+      if (started.balance) this.ports.updateBalance(started.balance);
     });
   }
 
   // -- internals -------------------------------------------------------------------------------------------------
 
-  private enqueuePlacement(bets: PlacedBets): boolean {
-    const round_id = this.round.value;
-    const refusal = this.refusalFor(bets);
-    if (refusal || !round_id) {
-      if (refusal) this.ports.refused(refusal);
-      return false;
-    }
-    this.queued.value = [...this.queued.value, bets];
-    this.enqueue(round_id, (request_id) => this.sendQueued(round_id, request_id));
-    return true;
-  }
-
-  /** Sends all queued clicks in one command. */
+  /** Sends all queued clicks in one command, or those of one place where a command takes no more. */
   private async sendQueued(round_id: string, request_id: string): Promise<void> {
-    const steps = this.queued.value;
-    if (steps.length === 0) return;
+    const queued = this.queued.value;
+    if (queued.length === 0) return;
+    const steps = this.rules.onePlaceEach ? onOnePlace(queued) : queued;
     const bets = sumSteps(steps);
     batch(() => {
       this.inFlight.value = steps;
-      this.queued.value = [];
+      this.queued.value = this.rules.onePlaceEach ? withoutPlaces(queued, bets) : [];
     });
+    if (this.queued.value.length) this.enqueue(round_id, (next) => this.sendQueued(round_id, next));
     this.sentAtVersion = this.ports.freeBalance()?.version ?? "";
     const landed = () => {
       this.inFlight.value = [];
       this.inFlightSeen.value = false;
     };
     try {
-      const { stake, on_felt } = await this.ports.call("RouletteService.PlaceBets", {
-        table_id: this.tableId,
-        round_id,
-        request_id,
-        bets: betsMessage(bets),
-      });
+      const { stake, on_felt } = await this.rules.place({ round_id, request_id, bets: betsMessage(bets) });
       batch(() => {
         landed();
         if (stake?.balance) this.ports.updateBalance(stake.balance);
@@ -303,10 +315,8 @@ export class BetSlip {
     this.enqueue(round_id, async (request_id) => {
       const bets = chosen();
       if (!bets?.size) return;
-      const { on_felt, balance, cancelled_stake_ids, reduced_stakes } = await this.ports.call(
-        "RouletteService.CancelBets",
-        { table_id: this.tableId, round_id, request_id, bets: betsMessage(bets) },
-      );
+      const command = { round_id, request_id, bets: betsMessage(bets) };
+      const { on_felt, balance, cancelled_stake_ids, reduced_stakes } = await this.rules.takeBack(command);
       if (balance) this.ports.updateBalance(balance);
       // The events have settled a round that is over.
       if (this.round.value !== round_id) return;
@@ -370,4 +380,15 @@ function betsOn(step: PlacedBets | undefined, place: string): PlacedBets {
 
 function sumSteps(steps: readonly PlacedBets[]): PlacedBets {
   return sumBets(steps.flatMap((step) => [...step]));
+}
+
+/** Of each click the part on the place that was clicked first. */
+function onOnePlace(steps: readonly PlacedBets[]): readonly PlacedBets[] {
+  const place = steps[0]?.keys().next().value ?? "";
+  return steps.map((step) => betsOn(step, place)).filter((step) => step.size > 0);
+}
+
+/** What is left of the clicks without the places of these bets. */
+function withoutPlaces(steps: readonly PlacedBets[], bets: PlacedBets): readonly PlacedBets[] {
+  return steps.map((step) => sumBets([...step].filter(([place]) => !bets.has(place)))).filter((step) => step.size > 0);
 }

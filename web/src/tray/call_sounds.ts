@@ -1,6 +1,6 @@
 // The sounds that go with the croupier's calls.
-import { playSound } from "../../../sound/sound";
-import { chime, knock } from "../../../sound/synthesis";
+import { playSound } from "../sound/sound";
+import { chime, knock } from "../sound/synthesis";
 
 /** Short and modest, for a payout above the stake only. */
 export function prizeSound(): void {

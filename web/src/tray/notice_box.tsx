@@ -1,9 +1,9 @@
-// A notice over the board. A tap closes it, and never reaches the places that it hides.
+// A notice over the felt. A tap closes it, and never reaches the places that it hides.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { goToCashier } from "../../../api/platform";
-import { Icon } from "../../../design/icon";
-import type { BettingNotice, Notice } from "../felt/betting_notice";
-import { rouletteWords } from "../words/table_words";
+import { goToCashier } from "../api/platform";
+import { Icon } from "../design/icon";
+import type { BettingNotice, Notice } from "./betting_notice";
+import { trayWords } from "./words";
 import "./notice_box.css";
 
 export function NoticeBox({ notice }: { notice: BettingNotice }) {
@@ -47,7 +47,7 @@ function OpenNotice({ notice, shown }: { notice: BettingNotice; shown: Notice })
         pressed.current = true;
       }}
       onClickCapture={(event) => {
-        // The tap on the board that caused the notice does not close it. Keys click without a pointer.
+        // The tap on the felt that caused the notice does not close it. Keys click without a pointer.
         if (event.detail !== 0 && !pressed.current) event.stopPropagation();
         pressed.current = false;
       }}
@@ -65,10 +65,10 @@ function OpenNotice({ notice, shown }: { notice: BettingNotice; shown: Notice })
       {shown.offersCashier && (
         <button type="button" class="button notice-button" onClick={goToCashier} data-testid="message-cashier">
           <Icon name="money" />
-          {rouletteWords().cashier}
+          {trayWords().cashier}
         </button>
       )}
-      <button type="button" class="notice-close" aria-label={rouletteWords().closeNotice} data-testid="message-close">
+      <button type="button" class="notice-close" aria-label={trayWords().closeNotice} data-testid="message-close">
         <Icon name="close" />
       </button>
     </div>

@@ -2,10 +2,10 @@
 // speaks or types elsewhere bets by accident; single letters can be switched off.
 import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { letterKeys } from "../../../design/letter_keys";
-import type { Felt } from "../felt/felt";
+import { letterKeys } from "../design/letter_keys";
+import type { BettingFelt } from "./tray";
 
-export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
+export function useShortcuts(felt: BettingFelt, table: RefObject<HTMLElement>, startKey: string): void {
   useLayoutEffect(() => {
     const root = table.current;
     const pressed = (event: KeyboardEvent) => {
@@ -16,9 +16,9 @@ export function useShortcuts(felt: Felt, table: RefObject<HTMLElement>): void {
       if (key === "backspace" && !felt.slip.undoBlocked.value) felt.slip.undo();
       else if (key === "r" && !felt.slip.repeatBlocked.value) felt.repeat();
       else if (key === "d" && !felt.slip.doubleBlocked.value) felt.double();
-      else if (key === "l" && felt.table.individual.value && felt.slip.allBets.value.size) felt.spin();
+      else if (key === startKey && felt.table.individual.value && felt.slip.allBets.value.size) felt.start();
     };
     root?.addEventListener("keydown", pressed);
     return () => root?.removeEventListener("keydown", pressed);
-  }, [felt, table]);
+  }, [felt, table, startKey]);
 }

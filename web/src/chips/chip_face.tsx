@@ -1,5 +1,5 @@
 // A chip as it is drawn in the tray and on the board.
-import { type Cents, shortAmount } from "../../../words/money";
+import { type Cents, shortAmount } from "../words/money";
 import "./chip_face.css";
 
 interface Props {

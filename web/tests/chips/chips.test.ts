@@ -1,6 +1,6 @@
 // The chips of a table, and amounts stacked from chips.
 import { expect, test } from "vitest";
-import { chipSet, chipStack } from "../../../../src/games/roulette/chips/chips";
+import { chipSet, chipStack } from "../../src/chips/chips";
 
 test("chips are multiples of the minimum, up to the highest maximum of a place", () => {
   expect(chipSet(100, 54000).map(({ value }) => value)).toEqual([100, 200, 500, 1000, 2500, 10000, 50000]);

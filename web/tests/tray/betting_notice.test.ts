@@ -1,6 +1,7 @@
 // A notice stays as long as it takes to read, and no longer.
+import "../page";
 import { describe, expect, it } from "vitest";
-import { BettingNotice } from "../../../../src/games/roulette/felt/betting_notice";
+import { BettingNotice } from "../../src/tray/betting_notice";
 
 /** Timers that the test runs by hand. */
 function clock() {
