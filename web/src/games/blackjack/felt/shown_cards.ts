@@ -69,7 +69,9 @@ export class ShownCards {
       this.spans.clear();
       this.target = picture;
       this.shown.value = picture;
-      this.leaving.value = new Map(picture.hands.filter(isOver).map((hand) => [handKey(hand), { from_ms: 0, until_ms: 0 }]));
+      this.leaving.value = new Map(
+        picture.hands.filter(isOver).map((hand) => [handKey(hand), { from_ms: 0, until_ms: 0 }]),
+      );
       this.lies.value = true;
     });
   }
@@ -77,8 +79,11 @@ export class ShownCards {
   /** Collects everything; the table is empty a moment later. */
   collectAll(): void {
     const { hands } = this.shown.value;
-    if (hands.length === 0) return this.replace(NO_CARDS);
     this.stop();
+    if (hands.length === 0) {
+      this.replace(NO_CARDS);
+      return;
+    }
     const from_ms = this.clock.now();
     const span = { from_ms, until_ms: from_ms + COLLECTED_MS };
     const all = [...hands.map(handKey), BANK_KEY].map((key) => [key, this.leaving.value.get(key) ?? span] as const);

@@ -21,11 +21,17 @@ export interface TableGeometry {
   shoe: Point;
   /** The insurance area: its curve, left to right, and its thickness. */
   band: { from: Point; over: Point; to: Point; thickness: number };
+  /** The middle of the plaque with the result. */
+  plaque: Point;
+  /** Places are too small for cards that can be read: the player's own hands lie here, and as large as this. */
+  ownHands: { at: Point; card: number } | null;
 }
 
 // On a phone circles are a finger wide.
 const NARROW = 560;
 const LEAST_CIRCLE = 18;
+// Cards narrower than this are hard to read.
+const SMALL_CARD = 40;
 
 export function tableGeometry(width: number, height: number, places: number): TableGeometry {
   const narrow = width < NARROW;
@@ -42,10 +48,18 @@ export function tableGeometry(width: number, height: number, places: number): Ta
     to: { x: width * 0.84, y: top + height * 0.03 },
     thickness: clamp(height * 0.055, 17, 34),
   };
+  const lowest = Math.max(...arc.map(({ y }) => y));
+  const bandLow = curvePoint(band.from, band.over, band.to, 0.5).y + band.thickness / 2;
+  const free = lowest - circle - 8 - bandLow;
   return {
     width,
     height,
     places: arc,
+    plaque: { x: width / 2, y: curvePoint(band.from, band.over, band.to, 0.5).y },
+    ownHands:
+      card < SMALL_CARD
+        ? { at: { x: width / 2, y: bandLow + free / 2 }, card: clamp((free - 30) / 1.4, 34, 72) }
+        : null,
     circle,
     card,
     bankCard,
