@@ -20,6 +20,7 @@ from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import Framing, framed_lines, notice, notification
 from gateway.live.feeds import Transport, Watcher
 from gateway.live.hub import Hub
+from gateway.live.private_facts import PlayerConnections
 
 PATH = "/v1/tables/{table_id}/events"
 # An empty comment is sent so often, so that proxies do not take the connection for dead.
@@ -70,13 +71,19 @@ class EventStreams:
     """All event streams of this gateway."""
 
     def __init__(
-        self, hub: Hub, authenticator: Authenticator, rate_limiter: RateLimiter, connections: ConnectionCounter
+        self,
+        hub: Hub,
+        authenticator: Authenticator,
+        rate_limiter: RateLimiter,
+        connections: ConnectionCounter,
+        players: PlayerConnections,
     ) -> None:
-        """`connections` counts clients by their own addresses."""
+        """`connections` counts clients by their own addresses; `players` are those who have streams here."""
         self._hub = hub
         self._authenticator = authenticator
         self._rate_limiter = rate_limiter
         self._connections = connections
+        self._players = players
         self._open: dict[EventStream, None] = {}
         self._draining = False
 
@@ -121,6 +128,7 @@ class EventStreams:
         name = "resumed" if subscription.resumed else "snapshot"
         stream.send(notification(framing, name, json_codec.dumps(subscription.to_json()), subscription.start_seq))
         watcher = stream.watchers[table_id] = self._hub.add_watcher(subscription, stream)
+        self._players.add(stream)
         self._open[stream] = None
         _STREAMS.set(len(self._open))
         try:
@@ -128,6 +136,7 @@ class EventStreams:
         finally:
             close_log.log_close("stream", stream, address, stream.close_cause)
             self._hub.remove_watcher(watcher)
+            self._players.remove(stream)
             del self._open[stream]
             _STREAMS.set(len(self._open))
             if transport.get_write_buffer_size() > 0:

@@ -18,12 +18,40 @@ _PLAYER_AT = 2
 _SENT = Counter("feltro_edge_private_facts", "Private facts sent to players")
 
 
-class PrivateFacts:
-    """The players who are connected to this gateway."""
+class PlayerConnections:
+    """The connections of players to this gateway, of one kind: WebSockets or event streams."""
 
-    def __init__(self, bus: Nats) -> None:
-        self._listener = StreamListener(bus, FACTS_STREAM, _SUBJECT, self._on_message, self._on_gap)
+    def __init__(self) -> None:
         self._players: dict[str, dict[ClientConnection, None]] = {}
+
+    def add(self, connection: ClientConnection) -> None:
+        """Adds a connection, if a player has it."""
+        player_id = connection.principal.player_id
+        if player_id is not None:
+            self._players.setdefault(player_id, {})[connection] = None
+
+    def remove(self, connection: ClientConnection) -> None:
+        player_id = connection.principal.player_id
+        if player_id is not None:
+            connections = self._players.get(player_id, {})
+            connections.pop(connection, None)
+            if not connections:
+                self._players.pop(player_id, None)
+
+    def of_player(self, player_id: str) -> list[ClientConnection]:
+        """Returns the connections of one player."""
+        return list(self._players.get(player_id, ()))
+
+    def all(self) -> list[ClientConnection]:
+        return [connection for connections in self._players.values() for connection in connections]
+
+
+class PrivateFacts:
+    """The facts about players that the wallet publishes."""
+
+    def __init__(self, bus: Nats, players: PlayerConnections) -> None:
+        self._listener = StreamListener(bus, FACTS_STREAM, _SUBJECT, self._on_message, self._on_gap)
+        self._players = players
 
     @property
     def is_listening(self) -> bool:
@@ -33,21 +61,12 @@ class PrivateFacts:
         """Listens until cancelled."""
         await self._listener.run()
 
-    def add_connection(self, player_id: str, connection: ClientConnection) -> None:
-        self._players.setdefault(player_id, {})[connection] = None
-
-    def remove_connection(self, player_id: str, connection: ClientConnection) -> None:
-        connections = self._players.get(player_id, {})
-        connections.pop(connection, None)
-        if not connections:
-            self._players.pop(player_id, None)
-
     def _on_message(self, subject: str, payload: bytes) -> None:
-        connections = self._players.get(subject.split(".")[_PLAYER_AT])
+        connections = self._players.of_player(subject.split(".")[_PLAYER_AT])
         if connections:
             fact = events_pb2.PlayerFact.FromString(payload)
             frame = notification(Framing.WEBSOCKET, "player", json_codec.encode(fact))
-            for connection in list(connections):
+            for connection in connections:
                 _note_session(connection.watchers, fact)
                 connection.send(frame)
             _SENT.inc(len(connections))
@@ -55,9 +74,8 @@ class PrivateFacts:
     def _on_gap(self) -> None:
         message = "Private facts may have been missed: read the balance and the session again."
         frame = notice(Framing.WEBSOCKET, "facts_missed", message=message)
-        for connections in list(self._players.values()):
-            for connection in list(connections):
-                connection.send(frame)
+        for connection in self._players.all():
+            connection.send(frame)
 
 
 def _note_session(watchers: dict[str, Watcher], fact: events_pb2.PlayerFact) -> None:

@@ -26,7 +26,7 @@ from gateway.http.problems import internal_error, log_problem, method_unknown
 from gateway.live import json_rpc
 from gateway.live.feeds import ClientConnection, Watcher
 from gateway.live.hub import Hub, Subscription
-from gateway.live.private_facts import PrivateFacts
+from gateway.live.private_facts import PlayerConnections
 from services.kit import trace
 from services.kit.refusal import Refused
 
@@ -80,14 +80,14 @@ class RpcServer:
         authenticator: Authenticator,
         rate_limiter: RateLimiter,
         hub: Hub,
-        private_facts: PrivateFacts,
+        players: PlayerConnections,
     ) -> None:
         self._methods = contracts.by_rpc_name
         self._dispatcher = dispatcher
         self._authenticator = authenticator
         self._rate_limiter = rate_limiter
         self._hub = hub
-        self._private_facts = private_facts
+        self._players = players
         self._metrics = CallMetrics(CallTransport.WEBSOCKET)
         self._connection_methods: dict[str, _ConnectionMethod] = {
             "authenticate": self._authenticate,
@@ -168,14 +168,12 @@ class RpcServer:
                 answer.after_sent()
 
     def register(self, connection: RpcConnection) -> None:
-        """Registers a connection for the private facts of its player, if it has one."""
-        if connection.principal.player_id is not None:
-            self._private_facts.add_connection(connection.principal.player_id, connection)
+        """Registers a connection for what is private to its player, if it has one."""
+        self._players.add(connection)
 
     def unregister(self, connection: RpcConnection) -> None:
         """Ends everything that a connection is sent."""
-        if connection.principal.player_id is not None:
-            self._private_facts.remove_connection(connection.principal.player_id, connection)
+        self._players.remove(connection)
         for watcher in connection.watchers.values():
             self._hub.remove_watcher(watcher)
         connection.watchers.clear()

@@ -14,7 +14,8 @@ from gateway.contracts.methods import Contracts
 from gateway.http.connection_limiter import ConnectionCounter
 from gateway.live.event_stream import EventStreams
 from gateway.live.hub import Hub
-from gateway.live.private_facts import PrivateFacts
+from gateway.live.own_views import OwnViews
+from gateway.live.private_facts import PlayerConnections, PrivateFacts
 from gateway.live.rpc_server import RpcServer
 from gateway.live.websocket import WebSocketServer
 
@@ -35,15 +36,18 @@ class LiveServer:
     ) -> None:
         """`game_of` returns the game of a table: nobody else's events are shown there."""
         self.hub = Hub(bus, contracts, dispatcher, game_of)
-        self.private_facts = PrivateFacts(bus)
-        rpc_server = RpcServer(contracts, dispatcher, authenticator, rate_limiter, self.hub, self.private_facts)
+        players, streaming_players = PlayerConnections(), PlayerConnections()
+        self.private_facts = PrivateFacts(bus, players)
+        self.own_views = OwnViews(bus, game_of, players, streaming_players)
+        rpc_server = RpcServer(contracts, dispatcher, authenticator, rate_limiter, self.hub, players)
         self.websockets = WebSocketServer(rpc_server, authenticator, rate_limiter, connections)
-        self.event_streams = EventStreams(self.hub, authenticator, rate_limiter, connections)
+        self.event_streams = EventStreams(self.hub, authenticator, rate_limiter, connections, streaming_players)
         self._stop_grace_s = stop_grace_s
 
     def background_tasks(self) -> list[Coroutine[object, object, None]]:
         """Returns the tasks that have to run as long as the gateway does."""
-        return [*self.hub.background_tasks(), self.private_facts.run(), self.websockets.sweep()]
+        private = [self.private_facts.run(), self.own_views.run()]
+        return [*self.hub.background_tasks(), *private, self.websockets.sweep()]
 
     def install(self, application: web.Application) -> None:
         self.websockets.install(application)

@@ -17,6 +17,7 @@ from gateway.contracts.reasons import ReasonSets
 from gateway.http.documents import Document
 from gateway.http.problems import PROBLEMS_PATH
 from gateway.live import close_codes, connection_limits, event_stream, feeds, json_rpc, rpc_server, websocket
+from gateway.live.own_views import NOTIFICATION
 from gateway.reference.openapi import problem_schema
 from gateway.reference.schemas import COMPONENTS, Schema, Schemas
 
@@ -65,6 +66,13 @@ With `from_seq`, the number of the last event that was seen, the events since th
 they are still kept ({feeds.KEPT_EVENTS_LIMIT} events, {RESUME_WINDOW_S // 60} minutes); `resumed` and `message` say so.
 A client that cannot be sent everything, because it reads slowly or something broke, receives a `snapshot` and goes on
 from there. A table is shown to those for whom `TableService.GetTable` has an answer.
+
+**Turns.** In a game with decisions `round_dealt` and `move_made` hold what everybody may see, and the `turn`: which
+seats may decide, until when. What a player alone may see and decide comes to that player as `own_view` with the same
+`turn`; nothing keeps it. A client that has a turn of its player's seat and no `own_view` of it a moment later, or that
+has just connected, reads `own_seat.own_view` from `TableService.GetTable`. `TableService.Act` decides: it names the
+round, the turn and one of the decisions that the own view offers. A decision for another turn is refused with
+`TURN_OVER` and costs nothing.
 
 **Private facts** of a player come by themselves as `player` from the moment that a token was shown; read the balance
 after connecting.
@@ -194,6 +202,7 @@ class _Generator:
                 "A private fact of the player.",
                 self._schemas.response_schema(wallet_events_pb2.PlayerFact.DESCRIPTOR),
             ),
+            NOTIFICATION: ("What the player alone may see and decide at a table.", self._own_view()),
             "snapshot": ("Events were missed: this is how the table stands.", self._snapshot()),
             "notice": ("Something about the connection.", _notice()),
         }
@@ -203,6 +212,7 @@ class _Generator:
             "snapshot": ("How the table stands, first and whenever events were missed.", self._snapshot()),
             "resumed": ("What has happened since the `Last-Event-ID` follows.", self._subscription()),
             "table": ("Something has happened.", self._event()),
+            NOTIFICATION: ("What the player whose token opened the stream alone may see and decide.", self._own_view()),
             "notice": ("Something about the connection.", _notice()),
         }
 
@@ -221,6 +231,9 @@ class _Generator:
 
     def _event(self) -> Schema:
         return self._schemas.response_schema(events_pb2.TableEvent.DESCRIPTOR)
+
+    def _own_view(self) -> Schema:
+        return self._schemas.response_schema(events_pb2.OwnViewChanged.DESCRIPTOR)
 
     def _snapshot(self) -> Schema:
         table = self._schemas.response_schema(types_pb2.TableSnapshot.DESCRIPTOR)

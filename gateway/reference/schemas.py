@@ -124,7 +124,8 @@ class Schemas:
         """Returns a reference to the schema of an Any: one of the games' messages of its topic."""
         topic: AnyTopic = topic_of_field(field)
         topic_name = any_topic_pb2.AnyTopic.Name(topic).removeprefix("ANY_TOPIC_")
-        name = f"table.v1.Game{topic_name.capitalize()}" + (REQUEST_SUFFIX if in_request else "")
+        words = "".join(word.capitalize() for word in topic_name.split("_"))
+        name = f"table.v1.Game{words}" + (REQUEST_SUFFIX if in_request else "")
         if name not in self.components:
             one_of: list[Schema] = []
             mapping: dict[str, str] = {}

@@ -14,6 +14,7 @@ from services.baccarat import refusals
 from services.kit.cards.card import Card, Rank
 from services.kit.cards.shoe import shuffled_shoe
 from services.kit.randomness.tape import Tape
+from services.kit.table.game import Totals
 from services.kit.table.refusals import invalid
 
 
@@ -83,6 +84,8 @@ class SpecificRules:
     # Macau (39): no maximum for a player (40); the whole table is limited by the prize cap (41), 0 for no cap.
     macau: bool = False
     prize_cap_cents: int = 0
+    # What one player may bet in a round of Macau on all chances together, a limit of the platform; 0 for none.
+    player_maximum_cents: int = 0
 
 
 # -- cards (7, 8) -----------------------------------------------------------------------------------------------------
@@ -186,15 +189,28 @@ class Table:
 
     # -- bets (9-15) --------------------------------------------------------------------------------------------------
 
+    def smallest_bet_cents(self, chance: Chance) -> int:
+        """Returns the smallest amount that can be bet on a chance: the minimum (14), up to the next step."""
+        step = self.step_cents(chance)
+        return -(-self.minimum_cents // step) * step
+
     def maximum_cents(self, chance: Chance) -> int | None:
-        """Returns the most that a player may bet on a chance (15); None in the Macau variant (39, 40)."""
+        """Returns the most that a player may bet on a chance (15), in whole steps; None in Macau (39, 40)."""
         if self.specific_rules.macau:
             return None
-        return self.minimum_cents * self.specific_rules.times_minimum.get(chance, TERMS[chance].ceiling)
+        maximum = self.minimum_cents * self.specific_rules.times_minimum.get(chance, TERMS[chance].ceiling)
+        return maximum - maximum % self.step_cents(chance)
 
     def step_cents(self, chance: Chance) -> int:
         """Returns what bets on a chance are multiples of, so that nothing is ever rounded (C6)."""
         return BANCA_STEP_CENTS[self.specific_rules.commission] if chance is Chance.BANCA else 1
+
+    @property
+    def largest_stake_cents(self) -> int:
+        """The most that one player may have on the felt."""
+        if self.specific_rules.macau:
+            return self.specific_rules.player_maximum_cents
+        return sum(self.maximum_cents(chance) or 0 for chance in self.offered_chances)
 
     def add(self, on_felt: Bets | None, added: Bets) -> Bets:
         """Returns the bets with others added, all of them or none.
@@ -209,13 +225,14 @@ class Table:
             maximum = self.maximum_cents(chance)
             if maximum is not None and total > maximum:
                 raise refusals.above_maximum(chance, total, maximum, f"812/2015:15.{TERMS[chance].paragraph}")
+        self._verify_player_maximum(felt)
         self._verify_difference(felt)
         return felt
 
-    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
         """Returns the bets that remain; what remains on a chance is a bet by itself, and keeps the difference (C7)."""
         felt = dict(on_felt)
-        for chance, cents in removed.items():
+        for chance, cents in taken.items():
             if cents <= 0:
                 raise invalid("amount_cents", "has to be above 0")
             left = felt.get(chance, 0) - cents
@@ -237,6 +254,17 @@ class Table:
                 felt[chance] = felt.get(chance, 0) + cents
         return felt or None
 
+    def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
+        """Returns what of the bets is wanted, and the rest."""
+        held, rest = dict[Chance, int](), dict[Chance, int]()
+        for chance, cents in bets.items():
+            common = min(cents, wanted.get(chance, 0))
+            if common:
+                held[chance] = common
+            if cents > common:
+                rest[chance] = cents - common
+        return held or None, rest or None
+
     def total_cents(self, bets: Bets) -> int:
         """Returns the sum of the bets."""
         return sum(bets.values())
@@ -244,12 +272,18 @@ class Table:
     def _verify_bet(self, chance: Chance, cents: int) -> None:
         if chance not in self.offered_chances:
             raise refusals.pairs_not_offered(chance)
-        if cents < self.minimum_cents:
-            raise refusals.below_minimum(chance, cents, self.minimum_cents)
+        minimum = self.smallest_bet_cents(chance)
+        if cents < minimum:
+            raise refusals.below_minimum(chance, cents, minimum)
         step = self.step_cents(chance)
         if cents % step:
             rule = f"812/2015:{self.specific_rules.commission.value}"
             raise refusals.off_step(chance, cents, step, rule)
+
+    def _verify_player_maximum(self, felt: Bets) -> None:
+        maximum = self.specific_rules.player_maximum_cents
+        if maximum and (total := self.total_cents(felt)) > maximum:
+            raise refusals.above_total(total, maximum)
 
     def _verify_difference(self, felt: Bets) -> None:
         """Refuses bets on both sides that differ by less than the minimum (13); equal ones differ by nothing (C7)."""
@@ -259,32 +293,40 @@ class Table:
 
     # -- Macau's limits over the whole table (41-43) ------------------------------------------------------------------
 
-    def totals(self, bets: Bets) -> Mapping[str, int]:
-        """Returns what bets add to the sums that the prize cap limits; nothing where there is none."""
+    def totals(self, bets: Bets) -> Totals:
+        """Returns what bets add to the sums that the prize cap limits; nothing where there is none.
+
+        Ponto and banca of one stake are accepted or refused together, so only what one exceeds the other by counts.
+        """
         if not self.specific_rules.prize_cap_cents:
             return {}
+        difference = bets.get(Chance.PONTO, 0) - bets.get(Chance.BANCA, 0)
         return {
-            "balance": bets.get(Chance.PONTO, 0) - bets.get(Chance.BANCA, 0),
+            "ponto_ahead": max(difference, 0),
+            "banca_ahead": max(-difference, 0),
             "tie": bets.get(Chance.TIE, 0),
             "pairs": sum(bets.get(chance, 0) for chance in PAIRS),
         }
 
-    def verify_totals(self, lowest: Mapping[str, int], highest: Mapping[str, int]) -> None:
-        """Refuses what could break a limit of rule 43, whichever of the bets under way are accepted in the end.
+    def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
+        """Refuses a change that could break a limit of rule 43, whatever becomes of the bets under way (C20).
 
-        The bounds are those between which each sum of all players can come to lie (C20). Prizes themselves are never
-        cut (C21).
+        Only the sums that a change adds to can break theirs. Prizes themselves are never cut (C21).
         """
         cap = self.specific_rules.prize_cap_cents
         if not cap:
             return
-        if highest["balance"] > cap or -lowest["balance"] > cap:
-            raise refusals.above_table_limit("ponto and banca, one less the other,", cap, "812/2015:43.a")
-        if 10 * highest["tie"] > cap:
-            raise refusals.above_table_limit("the tie", cap // 10, "812/2015:43.b")
+        for ahead, behind in (("ponto_ahead", "banca_ahead"), ("banca_ahead", "ponto_ahead")):
+            grows_by = change.get(ahead, 0) - change.get(behind, 0)
+            # The most that this side can come to exceed the other by.
+            most = counted.get(ahead, 0) - counted.get(behind, 0) + coming.get(ahead, 0) + going.get(behind, 0)
+            if grows_by > 0 and most + grows_by > cap:
+                raise refusals.above_table_limit("one side, less those on the other,", cap, "812/2015:43.a")
         # Of both pairs together (C23).
-        if 100 * highest["pairs"] > 8 * cap:
-            raise refusals.above_table_limit("the pairs", 8 * cap // 100, "812/2015:43.c")
+        for name, percent, chances, paragraph in (("tie", 10, "the tie", "b"), ("pairs", 8, "the pairs", "c")):
+            most = counted.get(name, 0) + coming.get(name, 0) + change.get(name, 0)
+            if change.get(name, 0) > 0 and 100 * most > percent * cap:
+                raise refusals.above_table_limit(chances, percent * cap // 100, f"812/2015:43.{paragraph}")
 
     # -- the cards (6.b, 16) ------------------------------------------------------------------------------------------
 
@@ -305,6 +347,34 @@ class Table:
         if outcome.winner is Winner.TIE and chance in {Chance.PONTO, Chance.BANCA}:
             return cents
         return 0
+
+    def largest_payout_cents(self, bets: Bets) -> int:
+        """Returns the most that bets can pay together: both pairs fall in rounds of every kind."""
+        pairs = sum(cents * (1 + TERMS[chance].prize) for chance, cents in bets.items() if chance in PAIRS)
+        ponto, banca, tie = (bets.get(chance, 0) for chance in (Chance.PONTO, Chance.BANCA, Chance.TIE))
+        on_ponto = ponto * (1 + TERMS[Chance.PONTO].prize)
+        on_banca = banca * (1 + TERMS[Chance.BANCA].prize) - self._smallest_commission_cents(banca)
+        on_tie = tie * (1 + TERMS[Chance.TIE].prize) + ponto + banca
+        return pairs + max(on_ponto, on_banca, on_tie)
+
+    @property
+    def largest_payout_limit_cents(self) -> int:
+        """The most that one player's bets can pay within the table's limits."""
+        if not self.specific_rules.macau:
+            maxima = {chance: self.maximum_cents(chance) or 0 for chance in self.offered_chances}
+            return self.largest_payout_cents(maxima)
+        # The best-paid bets first, as far as the cap leaves room for them (43).
+        cap, left = self.specific_rules.prize_cap_cents, self.specific_rules.player_maximum_cents
+        pairs = min(left, 8 * cap // 100 if cap else left) if self.specific_rules.pairs else 0
+        tie = min(left - pairs, cap // 10 if cap else left)
+        return max(
+            self.largest_payout_cents({Chance.PONTO_PAIR: pairs, Chance.TIE: tie, Chance.PONTO: left - pairs - tie}),
+            self.largest_payout_cents({Chance.PONTO_PAIR: pairs, Chance.PONTO: left - pairs}),
+        )
+
+    def _smallest_commission_cents(self, banca_cents: int) -> int:
+        """Returns what is deducted at least from the prize of a winning bet on banca."""
+        return banca_cents * 5 // 100 if self.specific_rules.commission is Commission.FIVE_PERCENT else 0
 
     @staticmethod
     def wins(outcome: Outcome, chance: Chance) -> bool:

@@ -60,7 +60,19 @@ def too_close(ponto_cents: int, banca_cents: int, minimum_cents: int) -> TableRe
         f" {minimum_cents} ({rule}).",
         ponto_cents=ponto_cents,
         banca_cents=banca_cents,
-        minimum_cents=minimum_cents,
+        difference_cents=minimum_cents,
+        rule=rule,
+    )
+
+
+def above_total(amount_cents: int, maximum_cents: int) -> TableRefused:
+    rule = "812/2015:40"
+    return TableRefused(
+        "ABOVE_TOTAL",
+        f"{amount_cents} cents on all chances together would be above the {maximum_cents} that one player may bet in a"
+        f" round here. No chance has a maximum of its own ({rule}).",
+        amount_cents=amount_cents,
+        maximum_cents=maximum_cents,
         rule=rule,
     )
 

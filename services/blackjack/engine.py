@@ -7,12 +7,12 @@ the rules of 805/2015. The hole card is in the state from the beginning and is s
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from services.blackjack import refusals
-from services.blackjack.scores import BLACKJACK, bank_draws, is_blackjack, is_special, low_total, score, value
+from services.blackjack.scores import BLACKJACK, bank_draws, is_blackjack, is_soft, is_special, low_total, score, value
 from services.kit.cards.card import Card, Rank
 from services.kit.table.refusals import invalid
 
@@ -71,6 +71,11 @@ class Decision(StrEnum):
     INSURE = "insure"  # seguro (15.f)
     EVEN_MONEY = "even-money"  # (20.b)
     DECLINE = "decline"
+
+    @property
+    def word(self) -> str:
+        """How messages and the facts of refusals write it."""
+        return f"DECISION_{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,15 @@ class Hand:
         return score(self.cards, locked_aces=self.locked_aces)
 
     @property
+    def is_soft(self) -> bool:
+        """Whether an ace counts 11."""
+        return is_soft(self.cards, locked_aces=self.locked_aces)
+
+    @property
+    def is_doubled(self) -> bool:
+        return len(self.stakes) > 1
+
+    @property
     def is_blackjack(self) -> bool:
         """Whether it is a blackjack, which a hand is never after a split (19)."""
         return not self.is_split and is_blackjack(self.cards)
@@ -199,11 +213,22 @@ class Round:
         """The cards of the bank that everybody may see."""
         return self.bank if self.hole_shown else self.bank[:1]
 
+    @property
+    def stakes(self) -> Mapping[str, int]:
+        """All money that players have staked, in cents by the names of the stakes."""
+        stakes = {name: cents for hand in self.hands for name, cents in hand.stakes.items()}
+        insured = (place for place in self.places if place.insurance_cents)
+        return stakes | {insurance_name(place.number): place.insurance_cents for place in insured}
+
     def place(self, number: int) -> Place | None:
         return next((place for place in self.places if place.number == number), None)
 
     def hand(self, place: int, number: int) -> Hand:
         return next(hand for hand in self.hands if (hand.place, hand.number) == (place, number))
+
+
+# How the names of stakes end that a decision makes.
+INSURANCE, DOUBLE = ".insurance", ".double"
 
 
 def bet_name(place: int) -> str:
@@ -212,7 +237,7 @@ def bet_name(place: int) -> str:
 
 
 def insurance_name(place: int) -> str:
-    return f"{place}.insurance"
+    return f"{place}{INSURANCE}"
 
 
 def split_name(place: int, hand: int) -> str:
@@ -221,7 +246,7 @@ def split_name(place: int, hand: int) -> str:
 
 
 def double_name(hand: Hand) -> str:
-    return f"{hand.place}.{hand.number}.double"
+    return f"{hand.place}.{hand.number}{DOUBLE}"
 
 
 class Table:
@@ -240,7 +265,7 @@ class Table:
         felt = dict(on_felt) if on_felt else {}
         for place, cents in added.items():
             if not 1 <= place <= self.specific_rules.places:
-                raise refusals.place_unknown(place, self.specific_rules.places)
+                raise refusals.place_unknown(f"{place}", self.specific_rules.places)
             self._verify_bet(place, cents)
             felt[place] = total = felt.get(place, 0) + cents
             if total > self.specific_rules.maximum_cents:
@@ -249,12 +274,12 @@ class Table:
             raise refusals.too_many_places(len(felt), self.specific_rules.places_per_player)
         return felt
 
-    def remove(self, on_felt: Bets, removed: Bets) -> Bets | None:
-        """Returns the bets that remain; what remains on a place is a bet by itself."""
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:
+        """Returns the bets that stay; what stays on a place is a bet by itself."""
         felt = dict(on_felt)
-        for place, cents in removed.items():
+        for place, cents in taken.items():
             if cents <= 0:
-                raise invalid("amount_cents", "has to be above 0")
+                raise invalid("bets", f"have no amount above 0 on place {place}")
             left = felt.get(place, 0) - cents
             if left < 0:
                 raise refusals.not_on_felt(place, cents)
@@ -265,23 +290,11 @@ class Table:
             felt[place] = left
         return felt or None
 
-    def together(self, bets: Iterable[Bets]) -> Bets | None:
-        """Returns bets that were accepted, as one; never refuses."""
-        felt: dict[int, int] = {}
-        for each in bets:
-            for place, cents in each.items():
-                felt[place] = felt.get(place, 0) + cents
-        return felt or None
-
-    def total_cents(self, bets: Bets) -> int:
-        """Returns the sum of the bets."""
-        return sum(bets.values())
-
     def _verify_bet(self, place: int, cents: int) -> None:
         if cents < self.minimum_cents:
             raise refusals.below_minimum(place, cents, self.minimum_cents)
         if cents % self.specific_rules.step_cents:
-            raise refusals.off_step(cents, self.specific_rules.step_cents)
+            raise refusals.off_step(place, cents, self.specific_rules.step_cents)
 
     # -- dealing (14, 20.a) -------------------------------------------------------------------------------------------
 
@@ -307,7 +320,11 @@ class Table:
         if up_card.rank is not Rank.ACE:
             return Offer.NONE
         # Even money stays where insurance is switched off, for 16.d names 15.f alone (B8).
-        return Offer.OPEN if hand.is_blackjack or self.specific_rules.insurance else Offer.NONE
+        if hand.is_blackjack:
+            return Offer.OPEN
+        # A bet may be too small for any insurance in the table's steps: then there is nothing to decide.
+        insurable = self.specific_rules.insurance and self._insurance_limit_cents(hand.staked_cents) > 0
+        return Offer.OPEN if insurable else Offer.NONE
 
     # -- decisions (15, 20.b, 21-24) ----------------------------------------------------------------------------------
 
@@ -396,12 +413,13 @@ class Table:
         option = options.get(move.decision)
         hand = round_.hand(move.place, turn.hand or 1)
         if option is None:
-            raise refusals.decision_illegal(move.decision, options, *self._why_illegal(round_, turn, hand, move))
+            legal = (each.word for each in options)
+            raise refusals.decision_illegal(move.decision.word, legal, *self._why_illegal(round_, turn, hand, move))
         if move.decision is Decision.INSURE:
             self._verify_insurance(move.insurance_cents, option.cost_cents)
             return Wanted(insurance_name(move.place), move.insurance_cents)
         if move.insurance_cents:
-            raise invalid("insurance_cents", "belongs to an insurance alone")
+            raise invalid("move.insurance_cents", "belongs to an insurance alone")
         if move.decision is Decision.DOUBLE:
             return Wanted(double_name(hand), option.cost_cents)
         if move.decision is Decision.SPLIT:
@@ -534,6 +552,28 @@ class Table:
                 wins = is_blackjack(round_.bank)
                 paid[insurance_name(place.number)] = 3 * place.insurance_cents if wins else 0
         return paid
+
+    def largest_payout_cents(self, stake: str, cents: int) -> int:
+        """Returns the most that a stake can pay, by its name."""
+        if stake.endswith(INSURANCE):
+            return 3 * cents
+        rules = self.specific_rules
+        is_double = stake.endswith(DOUBLE)
+        # No two cards of a special hand have a score on which every table lets a hand be doubled (B16).
+        special = rules.special_prizes and (rules.double_any_score or not is_double)
+        compared = 2 * cents + (SPECIAL_PRIZE * cents if special else 0)
+        # A hand is a blackjack as it was dealt, and never after a split (19).
+        return compared if "." in stake else max(compared, _blackjack_pays(cents))
+
+    @property
+    def largest_stake_cents(self) -> int:
+        """The most that one player can have in a round: all places with all hands, each doubled, and insured."""
+        rules = self.specific_rules
+        hands = self._hands_limit
+        if rules.splits_limit is not None:
+            hands = min(hands, rules.places_per_player * (rules.splits_limit + 1))
+        insurance = rules.places_per_player * self._insurance_limit_cents(rules.maximum_cents) if rules.insurance else 0
+        return 2 * hands * rules.maximum_cents + insurance
 
     def _hand_pays(self, hand: Hand, bank: tuple[Card, ...], cents: int) -> int:
         """Returns what one stake on a hand pays: the comparison with the bank, and the special prize on top (25.i)."""

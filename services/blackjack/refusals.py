@@ -4,11 +4,14 @@ from collections.abc import Iterable
 
 from services.kit.table.refusals import TableRefused
 
+# Longer than any name of a place; a caller may send any length (G11).
+_SHOWN_NAME_CHARACTERS = 40
 
-def place_unknown(place: int, places: int) -> TableRefused:
-    rule = "805/2015:4.a"
-    sentence = f"The table has the places 1 to {places}, and {place} is none of them ({rule})."
-    return TableRefused("PLACE_UNKNOWN", sentence, place=place, places=places, rule=rule)
+
+def place_unknown(place: str, places: int) -> TableRefused:
+    rule, shown = "805/2015:4.a", place[:_SHOWN_NAME_CHARACTERS]
+    sentence = f"Bets lie on the places 1 to {places} of this table, and `{shown}` is none of them ({rule})."
+    return TableRefused("PLACE_UNKNOWN", sentence, place=shown, places=places, rule=rule)
 
 
 def below_minimum(place: int, amount_cents: int, minimum_cents: int) -> TableRefused:
@@ -35,11 +38,13 @@ def above_maximum(place: int, amount_cents: int, maximum_cents: int) -> TableRef
     )
 
 
-def off_step(amount_cents: int, step_cents: int) -> TableRefused:
+def off_step(place: int, amount_cents: int, step_cents: int) -> TableRefused:
     rule = "805/2015:25.a"
     return TableRefused(
         "OFF_STEP",
-        f"{amount_cents} cents is no multiple of {step_cents}, so that a half of it could not be paid ({rule}).",
+        f"{amount_cents} cents on place {place} are no multiple of {step_cents}, which keeps halves of bets in whole"
+        f" cents ({rule}).",
+        place=place,
         amount_cents=amount_cents,
         step_cents=step_cents,
         rule=rule,
@@ -68,10 +73,19 @@ def decision_illegal(decision: str, legal: Iterable[str], rule: str, why: str) -
     )
 
 
-def not_your_turn(place: int, acting: Iterable[int]) -> TableRefused:
-    places = ", ".join(map(str, acting))
+def not_your_turn(place: int, turn_of: Iterable[int]) -> TableRefused:
+    places = _listed(turn_of)
     sentence = f"Place {place} has nothing to decide now: it is the turn of {places or 'nobody'}."
-    return TableRefused("NOT_YOUR_TURN", sentence, place=place, acting=places)
+    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=places)
+
+
+def not_your_place(place: int, turn_of: Iterable[int]) -> TableRefused:
+    sentence = f"You have no bet on place {place}: only its player decides for it."
+    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=_listed(turn_of))
+
+
+def _listed(places: Iterable[int]) -> str:
+    return ", ".join(map(str, places))
 
 
 def insurance_refused(amount_cents: int, limit_cents: int, step_cents: int) -> TableRefused:

@@ -30,6 +30,8 @@ class RouletteGame:
 
     name = "roulette"
     plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
+    has_cards = False
+    has_decisions = False
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> RouletteRules:
         if configuration.game != self.name:

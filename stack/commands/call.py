@@ -19,6 +19,7 @@ from grpc_status import rpc_status
 from feltro.access.v1 import access_pb2
 from services.kit.settings import load_or_exit
 from stack.data_folder import DataFolder
+from stack.games import GAMES
 from stack.issuer import SCOPES, DevelopmentIssuer
 from stack.settings import LOOPBACK, StackSettings
 
@@ -64,6 +65,8 @@ def command(argv: list[str]) -> int:
     parser.add_argument("request", nargs="?", default="{}", help="the request as JSON; a missing request_id is made up")
     parser.add_argument("--scope", choices=SCOPES, help="of the token; else one that the method asks for")
     parser.add_argument("--subject", default="developer", help="of the token: the player's id, or the game")
+    games = [game.name for game in GAMES]
+    parser.add_argument("--game", choices=games, help="whose service; else the one that method or request names")
     parser.add_argument("--address", help="of the service, HOST:PORT; else where `make run` has it")
     parser.add_argument("--field", help="print only this part of the answer, such as balance.account_id")
     chosen = parser.parse_args(argv)
@@ -73,7 +76,7 @@ def command(argv: list[str]) -> int:
         request = _request(method, chosen.request)
         issuer = DevelopmentIssuer(DataFolder(settings.data).issuer)
         token = issuer.token([chosen.scope or _scope(method)], chosen.subject)
-        answer = _call(chosen.address or _address(method, settings), method, request, token)
+        answer = _call(chosen.address or _address(method, request, chosen.game, settings), method, request, token)
         print(_part(answer, chosen.field) if chosen.field else _json(answer))
     except grpc.RpcError as error:
         print(describe_refusal(error), file=sys.stderr)
@@ -124,10 +127,15 @@ def _request(method: MethodDescriptor, text: str) -> Message:
     return request
 
 
-def _address(method: MethodDescriptor, settings: StackSettings) -> str:
+def _address(method: MethodDescriptor, request: Message, game: str | None, settings: StackSettings) -> str:
     """The address of the service under `make run`."""
-    wallet = method.full_name.startswith("feltro.wallet.")
-    return f"{LOOPBACK}:{settings.wallet_port if wallet else settings.roulette_port}"
+    package = method.full_name.split(".")[1]
+    if package == "wallet":
+        return f"{LOOPBACK}:{settings.wallet_port}"
+    named = game or (package if package in settings.games else str(getattr(request, "game", "")))
+    if named not in settings.games:
+        raise CannotCall(f"Every game has {_path(method)}. Say whose with --game: {', '.join(settings.games)}.")
+    return f"{LOOPBACK}:{settings.games[named].port}"
 
 
 def _scope(method: MethodDescriptor) -> str:

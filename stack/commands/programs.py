@@ -11,6 +11,7 @@ from pathlib import Path
 
 from services.kit.bus.permissions import GATEWAY, WALLET
 from stack.data_folder import DataFolder
+from stack.games import GAMES, StackGame
 from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.processes.supervisor import Program
 from stack.servers.nats import BusPasswords, EmbeddedNats
@@ -19,7 +20,6 @@ from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 from stack.table_key import table_key_file
 
 WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
-ROULETTE_DATABASE, ROULETTE_ROLE = "feltro_roulette", "feltro_roulette"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,8 @@ class ServiceDatabase:
 
 DATABASES = (
     ServiceDatabase("wallet", WALLET_DATABASE, "feltro_wallet_owner", WALLET_ROLE),
-    ServiceDatabase("roulette", ROULETTE_DATABASE, "feltro_roulette_owner", ROULETTE_ROLE),
+    *(ServiceDatabase(game.name, game.database, f"{game.database}_owner", game.database) for game in GAMES),
 )
-GAMES = ("roulette",)
-# The tables of a fresh platform.
-INITIAL_TABLES = ROOT / "stack" / "tables.json"
 
 
 class PlatformPrograms:
@@ -50,11 +47,11 @@ class PlatformPrograms:
         self._settings = settings
         self._folder = folder
         self.postgres = EmbeddedPostgres(folder.postgres, settings.postgres_port)
-        self.bus_passwords = BusPasswords(folder.bus, GAMES)
+        self.bus_passwords = BusPasswords(folder.bus, [game.name for game in GAMES])
         self.nats = EmbeddedNats(folder.nats, settings.nats_port, self.bus_passwords, folder.bus / "nats.conf")
         self.issuer = DevelopmentIssuer(folder.issuer)
         self.wallet = f"{LOOPBACK}:{settings.wallet_port}"
-        self.roulette = f"{LOOPBACK}:{settings.roulette_port}"
+        self.games = {game: f"{LOOPBACK}:{ports.port}" for game, ports in settings.games.items()}
         self.gateway = f"http://{LOOPBACK}:{settings.gateway_port}"
         self.operator_site = f"http://{LOOPBACK}:{settings.operator_site_port}"
         self.front_end = (WEB_BUILD / "index.html").is_file()
@@ -72,25 +69,25 @@ class PlatformPrograms:
             ),
             Program("nats", self.nats.command(), Path("/"), priority=20),
             _module("wallet", "services.wallet", 30, self._wallet_variables()),
-            _module("roulette", "services.roulette", 35, self._roulette_variables()),
+            *(_module(game.name, game.module, 35, self._game_variables(game)) for game in GAMES),
             _module("gateway", "gateway", 40, self._gateway_variables()),
             _module("operator_site", "stack.operator_site", 50, self._site_variables()),
         ]
 
     def keys(self) -> Mapping[str, str]:
         """Paths, which every process inherits: a folder's name may hold what a configuration cannot carry."""
-        roulette = self.issuer.game_keys("roulette")
+        signing_keys = {game: self.issuer.game_keys(game.name) for game in GAMES}
         return {
             "FELTRO_ISSUER_JWKS": str(self.issuer.jwks),
             "FELTRO_DEMO_JWKS": str(self.issuer.demo_keys.jwks),
             "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
-            "FELTRO_ROULETTE_TABLE_KEY_FILE": str(table_key_file(self._folder.keys, "roulette")),
-            "FELTRO_ROULETTE_SIGNING_KEY": str(roulette.key_file),
-            "FELTRO_WALLET_GAME_KEYS": json.dumps({"roulette": str(roulette.jwks)}),
+            **{game.variable("TABLE_KEY_FILE"): str(table_key_file(self._folder.keys, game.name)) for game in GAMES},
+            **{game.variable("SIGNING_KEY"): str(key.key_file) for game, key in signing_keys.items()},
+            "FELTRO_WALLET_GAME_KEYS": json.dumps({game.name: str(key.jwks) for game, key in signing_keys.items()}),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
             **{
                 f"FELTRO_{process.upper()}_NATS_PASSWORD_FILE": str(self.bus_passwords.file(process))
-                for process in (WALLET, GATEWAY, *GAMES)
+                for process in (WALLET, GATEWAY, *(game.name for game in GAMES))
             },
             **({"FELTRO_WEB_FOLDER": str(WEB_BUILD)} if self.front_end else {}),
         }
@@ -104,15 +101,18 @@ class PlatformPrograms:
             "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
         }
 
-    def _roulette_variables(self) -> Mapping[str, str]:
+    def _game_variables(self, game: StackGame) -> Mapping[str, str]:
+        variables = {
+            "LISTEN": self.games[game.name],
+            "METRICS_LISTEN": f"{LOOPBACK}:{self._settings.games[game.name].metrics_port}",
+            "DATABASE_URL": self.postgres.url(game.database, game.database),
+            "TABLES": str(game.tables),
+            "TABLE_CLOCK": "advanceable",
+        }
         return {
             **self._common_variables(),
             "FELTRO_WALLET_ADDRESS": self.wallet,
-            "FELTRO_ROULETTE_LISTEN": self.roulette,
-            "FELTRO_ROULETTE_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.roulette_metrics_port}",
-            "FELTRO_ROULETTE_DATABASE_URL": self.postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
-            "FELTRO_ROULETTE_TABLES": str(INITIAL_TABLES),
-            "FELTRO_ROULETTE_TABLE_CLOCK": "advanceable",
+            **{game.variable(setting): value for setting, value in variables.items()},
         }
 
     def _gateway_variables(self) -> Mapping[str, str]:

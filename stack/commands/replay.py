@@ -7,8 +7,8 @@ import sys
 
 from services.kit.settings import load_or_exit
 from services.kit.table.journal.replay import command as replay_command
-from stack.commands.programs import ROULETTE_DATABASE, ROULETTE_ROLE
 from stack.data_folder import DataFolder
+from stack.games import GAMES
 from stack.issuer import DevelopmentIssuer
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, StackSettings
@@ -25,9 +25,13 @@ def main(argv: list[str]) -> int:
     os.environ |= {
         "FELTRO_ENVIRONMENT": "development",
         "FELTRO_WALLET_ADDRESS": f"{LOOPBACK}:{settings.wallet_port}",
-        "FELTRO_ROULETTE_DATABASE_URL": postgres.url(ROULETTE_ROLE, ROULETTE_DATABASE),
-        "FELTRO_ROULETTE_SIGNING_KEY": str(DevelopmentIssuer(folder.issuer).game_keys("roulette").key_file),
     }
+    issuer = DevelopmentIssuer(folder.issuer)
+    for game in GAMES:
+        os.environ |= {
+            game.variable("DATABASE_URL"): postgres.url(game.database, game.database),
+            game.variable("SIGNING_KEY"): str(issuer.game_keys(game.name).key_file),
+        }
     return replay_command.command(argv)
 
 

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -103,7 +104,8 @@ class Stack:
             self._migrate(database)
         self._bring_up("nats", self._programs.nats.ready)
         self._bring_up("wallet", lambda: _serving(self._programs.wallet))
-        self._bring_up("roulette", lambda: _serving(self._programs.roulette))
+        for game, address in self._programs.games.items():
+            self._bring_up(game, partial(_serving, address))
         self._bring_up("gateway", lambda: _answers(f"{self._address}readyz"))
         self._bring_up("operator_site", lambda: _answers(f"{self._programs.operator_site}/healthz"))
         self._welcome(time.monotonic() - started)

@@ -20,13 +20,14 @@ from typing import Protocol, TypeVar
 from services.kit.bus.connection import BusEndpoint, connect
 from services.kit.bus.permissions import OPERATOR
 from services.kit.bus.stream_keeper import StreamKeeper
+from stack.games import GAMES
 from stack.processes.child import ChildProcess
 from stack.servers.nats import BusPasswords, EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 
 # Of every user of the NATS servers of this process; the games that have users there.
 PASSWORD = secrets.token_hex(16)
-GAMES = ("roulette", "other_game")
+USERS_OF_GAMES = (*(game.name for game in GAMES), "other_game")
 START_ATTEMPTS = 5
 READY_TIMEOUT_S = 30.0
 # Below the ports of outgoing connections: one of those could be taken before a server listens on it.
@@ -105,7 +106,7 @@ class EphemeralNats(EmbeddedNats):
     """A NATS with the users and permissions of a platform, which all have one password."""
 
     def __init__(self, home: Path, port: int) -> None:
-        passwords = BusPasswords(home / "bus", GAMES, lambda: PASSWORD)
+        passwords = BusPasswords(home / "bus", USERS_OF_GAMES, lambda: PASSWORD)
         super().__init__(home / "jetstream", port, passwords, home / "bus" / "nats.conf")
 
     @property

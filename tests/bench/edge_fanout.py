@@ -36,7 +36,7 @@ from gateway.contracts.methods import Contracts, Method
 from gateway.http.connection_limiter import ConnectionCounter, connection_capacity
 from gateway.live.encoding import EncodedEvent
 from gateway.live.hub import Hub
-from gateway.live.private_facts import PrivateFacts
+from gateway.live.private_facts import PlayerConnections, PrivateFacts
 from gateway.live.rpc_server import RpcServer
 from gateway.live.websocket import WebSocketServer
 from services.kit.bus.stream_keeper import StreamKeeper
@@ -116,10 +116,11 @@ async def serve_edge(port: int, nats_url: str) -> None:
     rates = RateLimiter(Limits(limit, limit, limit, limit, limit))
     authenticator = cast("Authenticator", FakeAuthenticator())
     contracts = Contracts()
-    hub, facts = Hub(bus, contracts, TableStub(), lambda _: GAME), PrivateFacts(bus)
+    players = PlayerConnections()
+    hub, facts = Hub(bus, contracts, TableStub(), lambda _: GAME), PrivateFacts(bus, players)
     connections = ConnectionCounter(100_000, 100_000)
     sockets = WebSocketServer(
-        RpcServer(contracts, TableStub(), authenticator, rates, hub, facts), authenticator, rates, connections
+        RpcServer(contracts, TableStub(), authenticator, rates, hub, players), authenticator, rates, connections
     )
     application = web.Application()
     sockets.install(application)

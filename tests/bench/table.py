@@ -36,6 +36,7 @@ from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.supervision import GC_YOUNG_THRESHOLD
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.events.own_views import BusOwnViews
 from services.kit.table.events.publisher import EventStream
 from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn
@@ -290,6 +291,7 @@ async def bench_tables(
                 randomness=Randomness(),
                 clock=SystemClock(),
                 publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
+                own_views=BusOwnViews(bus, game.name),
                 individual_ids=IndividualTableIds(b"bench"),
             )
             tables = BenchTables(dependencies, client)

@@ -268,7 +268,7 @@ class LiveGateway:
         self.connections = connections
         accepting = cast("Authenticator", authenticator)
         self._live = LiveServer(CONTRACTS, tables, accepting, RateLimiter(limits), bus, game_of, self.connections, 0.5)
-        self.hub, self.private_facts = self._live.hub, self._live.private_facts
+        self.hub, self.private_facts, self.own_views = self._live.hub, self._live.private_facts, self._live.own_views
         self.websockets, self.event_streams = self._live.websockets, self._live.event_streams
         self.port = free_port()
         self.client = aiohttp.ClientSession(f"http://127.0.0.1:{self.port}", connector=aiohttp.TCPConnector(limit=0))
@@ -339,12 +339,14 @@ async def live_gateway(
     tables: FakeTables | None = None,
     connections: tuple[int, int] = (50_000, 50_000),
     proxies: str = "",
+    gateway_url: str = "",
 ) -> AsyncIterator[tuple[LiveGateway, FakeTables, FakeAuthenticator]]:
     """Runs a gateway's live side, with an owner of tables on a bus connection of its own.
 
-    `connections` are the limits in total and per address; `proxies` are the networks of trusted proxies.
+    `connections` are the limits in total and per address; `proxies` are the networks of trusted proxies; `gateway_url`
+    is the bus as the gateway's own user comes to it, and the operator does everything without it.
     """
-    async with bus_client(url) as bus, bus_client(url) as owner_bus:
+    async with bus_client(gateway_url or url) as bus, bus_client(url) as owner_bus:
         owner = EventStream(owner_bus, GAME)
         tables, authenticator = tables or FakeTables(owner), FakeAuthenticator()
         trusted = TrustedProxies(parse_networks(proxies))

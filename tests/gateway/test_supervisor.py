@@ -21,6 +21,7 @@ from gateway.backends.trusted_addresses import ServiceAddress
 from gateway.backends.upstream import Upstream
 from gateway.http.application import EdgeApplication
 from gateway.live.hub import Hub
+from gateway.live.own_views import OwnViews
 from gateway.live.private_facts import PrivateFacts
 from gateway.live.websocket import WebSocketServer
 from gateway.settings import GatewaySettings
@@ -48,6 +49,7 @@ async def only_return(*_: object) -> None:
         (Hub, "_catch_up_late"),
         (Hub, "_drop_idle_feeds"),
         (PrivateFacts, "run"),
+        (OwnViews, "run"),
         (WebSocketServer, "sweep"),
         (Directory, "run"),
         (Revocations, "run"),

@@ -32,6 +32,11 @@ def endpoint(operator_url: str, user: str) -> BusEndpoint:
     return BusEndpoint(plain_url(operator_url), user, password(operator_url))
 
 
+def user_url(operator_url: str, user: str) -> str:
+    """The address of the bus with the credentials of one kind of process."""
+    return plain_url(operator_url).replace("://", f"://{user}:{password(operator_url)}@", 1)
+
+
 def stream_config(name: str) -> StreamConfig:
     """How the platform creates a stream."""
     return next(config for config in PLATFORM_STREAMS if config.name == name)

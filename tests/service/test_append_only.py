@@ -30,10 +30,11 @@ NOT_RECORDS = {
     "game": {"alembic_version", "open_rounds"},
 }
 # Tables of current state, whose rows change and are never deleted. The cause of each change is recorded elsewhere:
-# of balances in `entries`, of rounds and stakes in `transfers` and in the journal, of an epoch with every round.
+# of balances in `entries`, of rounds and stakes in `transfers` and in the journal, of an epoch with every round. Of a
+# seat only its leaving is added, once, which the database makes sure of.
 CURRENT_STATE = {
     "wallet": {"accounts", "tables", "rounds", "stakes", "sessions", "complaints", "session_clock"},
-    "game": {"placements"},
+    "game": {"placements", "seats"},
 }
 # The bits of `pg_trigger.tgtype`.
 BEFORE, ON_DELETE, ON_UPDATE, ON_TRUNCATE = 2, 8, 16, 32

@@ -95,7 +95,7 @@ def configurations(draw: st.DrawFn) -> types_pb2.TableConfiguration:
 def accepted(drawn: types_pb2.TableConfiguration) -> bool:
     """Checks a configuration as it is checked when it is entered."""
     try:
-        specific_rules.verify(TABLE_ID, drawn, approval_reference="SRIJ 2026/17")
+        specific_rules.verify(TABLE_ID, drawn, RouletteGame(), approval_reference="SRIJ 2026/17")
         verify_by_game(RouletteGame(), drawn)
     except TableRefused:
         return False
@@ -155,7 +155,7 @@ def test_g12_an_accepted_configuration_plays_and_can_be_replaced(drawn: types_pb
 
 def accepted_as_next(changed: types_pb2.TableConfiguration, existing: types_pb2.TableConfiguration) -> bool:
     changed.name.CopyFrom(types_pb2.LocalizedText(pt="Mesa", en="Table"))
-    specific_rules.verify(TABLE_ID, changed, approval_reference="SRIJ 2026/18", existing=existing)
+    specific_rules.verify(TABLE_ID, changed, RouletteGame(), approval_reference="SRIJ 2026/18", existing=existing)
     return True
 
 

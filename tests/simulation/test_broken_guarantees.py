@@ -21,7 +21,7 @@ from services.kit.table.banked.settlement import OWNER_LOST, RoundResult, Settle
 from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.game import Rules
+from services.kit.table.game import DealtRound, Rules
 from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, UnfinishedRound
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import LiveTable
@@ -39,6 +39,7 @@ from tests.simulation.test_faults_at_every_step import SCRIPTS, run_script
 SEEDS = range(150)
 
 StartCommand = Callable[[], object]
+Dealt = tuple[Drawn, DealtRound[Any, Any]] | None
 BreakGuarantee = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -92,16 +93,16 @@ def _takes_late_bets(patch: pytest.MonkeyPatch) -> None:
 
 def _publishes_first(patch: pytest.MonkeyPatch) -> None:
     """The outcome is published before it is journalled."""
-    journal_drawn = LiveTable._journal_drawn
+    deal = LiveTable._deal
 
-    async def early(self: LiveTable[Any, Any], round_: Round[Any, Any], drawn: Drawn) -> None:
-        outcome = round_.rules.read_outcome(drawn.outcome)
-        self._publish(
-            messages.outcome_drawn(round_.round_id, round_.rules.outcome_message(outcome), drawn.draw_trigger)
-        )
-        await journal_drawn(self, round_, drawn)
+    def early(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Dealt:
+        dealt = deal(self, round_)
+        if dealt is not None:
+            outcome = round_.rules.outcome_message(dealt[1].outcome)
+            self._publish(messages.outcome_drawn(round_.round_id, outcome, dealt[0].draw_trigger))
+        return dealt
 
-    patch.setattr(LiveTable, "_journal_drawn", early)
+    patch.setattr(LiveTable, "_deal", early)
 
 
 def _forgets_commands(patch: pytest.MonkeyPatch) -> None:
@@ -133,7 +134,7 @@ def _acknowledges_too_early(patch: pytest.MonkeyPatch) -> None:
 def _draws_again(patch: pytest.MonkeyPatch) -> None:
     """The next owner does not keep to a journalled outcome."""
 
-    async def void(self: Settlement[Any, Any], drawn: Drawn, rules: Rules[Any, Any]) -> RoundResult:
+    async def void(self: Settlement[Any, Any], drawn: Drawn, rules: Rules[Any, Any], paid: object) -> RoundResult:
         return await self.void(drawn.round_id, "drawn again", drawn.stakes)
 
     end_round = RoundRecovery._end_round
@@ -215,20 +216,24 @@ def _blames_the_player(patch: pytest.MonkeyPatch) -> None:
 
 
 def _journal_trigger(patch: pytest.MonkeyPatch, trigger: DrawTrigger) -> None:
-    draw = LiveTable._draw
+    deal = LiveTable._deal
 
-    async def replaced(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Drawn | None:
-        drawn = await draw(self, round_)
-        return drawn if drawn is None or not self.individual else replace(drawn, draw_trigger=trigger)
+    def replaced(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Dealt:
+        dealt = deal(self, round_)
+        if dealt is None or not self.individual:
+            return dealt
+        return replace(dealt[0], draw_trigger=trigger), dealt[1]
 
-    patch.setattr(LiveTable, "_draw", replaced)
+    patch.setattr(LiveTable, "_deal", replaced)
 
 
 def _publishes_another_trigger(patch: pytest.MonkeyPatch) -> None:
     """Events name the player as the draw trigger, whatever it was."""
     outcome_drawn = messages.outcome_drawn
     patch.setattr(
-        messages, "outcome_drawn", lambda round_id, outcome, _: outcome_drawn(round_id, outcome, DrawTrigger.PLAYER)
+        messages,
+        "outcome_drawn",
+        lambda round_id, outcome, _, *shown: outcome_drawn(round_id, outcome, DrawTrigger.PLAYER, *shown),
     )
 
 

@@ -198,3 +198,12 @@ def _loaded(settings: type[SettingsT], variables: dict[str, str], monkeypatch: p
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     return load(settings)
+
+
+def test_each_game_has_ports_of_its_own_which_variables_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = _loaded(StackSettings, {"FELTRO_ROULETTE_METRICS_PORT": "9999"}, monkeypatch)
+    assert (moved.games["roulette"].port, moved.games["roulette"].metrics_port) == (8740, 9999)
+    assert moved.ports()["FELTRO_ROULETTE_METRICS_PORT"] == 9999
+    assert len(set(moved.ports().values())) == len(moved.ports())
+    (sentence,) = _sentences(StackSettings, {"FELTRO_ROULETTE_PORT": "70000"}, monkeypatch)
+    assert sentence.startswith("FELTRO_ROULETTE_PORT ")

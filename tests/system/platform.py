@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 
 from stack.data_folder import DataFolder
+from stack.games import GAMES
 from stack.issuer import DevelopmentIssuer
 from stack.processes import leftovers
 from stack.servers.ephemeral import free_port
@@ -34,7 +35,7 @@ PARTS = {
     "postgres": "/postgres",
     "nats": "nats-server",
     "wallet": "services.wallet",
-    "roulette": "services.roulette",
+    **{game.name: game.module for game in GAMES},
     "gateway": "gateway",
     "operator_site": "stack.operator_site",
 }
@@ -139,13 +140,6 @@ class Platform:
 
     def process(self, part: str) -> psutil.Process:
         """The process of one part."""
-        marks = {
-            "postgres": "/postgres",
-            "nats": "nats-server",
-            "gateway": "gateway",
-            "operator_site": "stack.operator_site",
-        }
-        marks |= {service: f"services.{service}" for service in ("wallet", "roulette")}
         for process in self.processes():
             command = _command_line(process)
             named = "".join(command[:1]).endswith(PARTS[part]) or PARTS[part] in command[1:]

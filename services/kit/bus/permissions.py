@@ -4,8 +4,8 @@ Each kind of process has an account of its own. The streams are in another one, 
 what is named here and to nothing else. Permissions of users within one account would not do: there the answer to a
 request goes to any subject that the request names, and so a process that may only read could write anywhere.
 
-There are no consumers, for the same reason, and only the wallet creates streams. A private event that games publish to
-one player would be one more subject of `game`, and one more that the gateway hears.
+There are no consumers, for the same reason, and only the wallet creates streams. What players alone may see at a table
+is in no stream: each game's account lets the gateway's hear its own players' subjects, and no other account.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from dataclasses import dataclass
 
 from services.kit.bus import subjects
 from services.kit.bus.streams import PLATFORM_STREAMS
-from services.kit.bus.subjects import bucket_stream, key_subject, sessions_subject, stored_subject, table_subject
+from services.kit.bus.subjects import (
+    bucket_stream,
+    key_subject,
+    own_view_subject,
+    sessions_subject,
+    stored_subject,
+    table_subject,
+)
 
 WALLET, GATEWAY, OPERATOR, MONITOR = "wallet", "gateway", "operator", "monitor"
 # Names of users that no game may have.
@@ -38,6 +45,8 @@ class Permissions:
     """Requests to JetStream that are answered by many messages."""
     hears: tuple[str, ...]
     """The subjects it may subscribe to."""
+    tells: tuple[tuple[str, str], ...] = ()
+    """Subjects outside the streams, each with the one other user who may subscribe to it."""
 
 
 class WrongGame(ValueError):
@@ -61,7 +70,7 @@ def wallet() -> Permissions:
 
 
 def gateway() -> Permissions:
-    """The gateway hears what it tells clients, and shares activity with other gateways."""
+    """The gateway hears what it tells clients, also what games tell it alone, and shares activity among gateways."""
     streams = [
         subjects.EVENTS_STREAM,
         subjects.FACTS_STREAM,
@@ -84,7 +93,10 @@ def gateway() -> Permissions:
 
 
 def game(name: str) -> Permissions:
-    """A game publishes the events of its own tables and writes its own keys; it hears the sessions at its tables."""
+    """A game publishes the events of its own tables and writes its own keys; it hears the sessions at its tables.
+
+    The gateway alone hears what the game tells its players.
+    """
     if _GAME.fullmatch(name) is None:
         raise WrongGame(f"{name!r} can be no game: its name has 1 to 64 letters, digits, `_` and `-`.")
     if name in RESERVED:
@@ -109,6 +121,7 @@ def game(name: str) -> Permissions:
             *(stored_subject(stream, ">") for stream in shared),
             stored_subject(subjects.FACTS_STREAM, sessions_subject(name, "*")),
         ),
+        tells=((own_view_subject(name, "*"), GATEWAY),),
     )
 
 

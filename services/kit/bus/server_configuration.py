@@ -39,8 +39,11 @@ def accounts(platform: Iterable[Permissions], passwords: Mapping[str, str]) -> s
         lines += [
             f"  {_quoted(account_of(permissions.user))} {{",
             f"    users: [{_user(permissions.user, passwords)}]",
+            "    exports: [",
+            *(f"      {line}" for line in _private_exports(permissions)),
+            "    ]",
             "    imports: [",
-            *(f"      {line}" for line in _imports(permissions)),
+            *(f"      {line}" for line in (*_imports(permissions), *_private_imports(permissions.user, processes))),
             "    ]",
             "  }",
         ]
@@ -78,6 +81,22 @@ def _imports(permissions: Permissions) -> list[str]:
             for request in (*permissions.requests, *permissions.reads)
         ),
         *(f"{{stream: {_from_streams(subject)}}}" for subject in permissions.hears),
+    ]
+
+
+def _private_exports(permissions: Permissions) -> list[str]:
+    return [
+        f"{{stream: {_quoted(subject)}, accounts: [{_quoted(account_of(listener))}]}}"
+        for subject, listener in permissions.tells
+    ]
+
+
+def _private_imports(user: str, processes: list[Permissions]) -> list[str]:
+    return [
+        f"{{stream: {{account: {_quoted(account_of(teller.user))}, subject: {_quoted(subject)}}}}}"
+        for teller in processes
+        for subject, listener in teller.tells
+        if listener == user
     ]
 
 

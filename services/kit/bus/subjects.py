@@ -17,6 +17,7 @@ HEARTBEAT_LIFETIME_S = 2.5
 API_PREFIX = "feltro.jetstream"
 
 _EVENTS_PREFIX = "feltro.table."
+_OWN_VIEWS_PREFIX = "feltro.own."
 
 
 def table_subject(game: str, table_id: str) -> str:
@@ -28,6 +29,17 @@ def game_and_table(subject: str) -> tuple[str, str]:
     """Returns the game and the table of a `table_subject`."""
     game, _, table_id = subject.removeprefix(_EVENTS_PREFIX).partition(".")
     return game, table_id
+
+
+def own_view_subject(game: str, player_id: str) -> str:
+    """Returns the subject of what one player alone may see at a game's tables; no stream keeps it."""
+    return f"{_OWN_VIEWS_PREFIX}{game}.{player_id}"
+
+
+def game_and_player(subject: str) -> tuple[str, str]:
+    """Returns the game and the player of an `own_view_subject`."""
+    game, _, player_id = subject.removeprefix(_OWN_VIEWS_PREFIX).partition(".")
+    return game, player_id
 
 
 def sessions_subject(game: str, table_id: str) -> str:

@@ -16,3 +16,8 @@ def packed(message: Message) -> AnyMessage:
 def draw_trigger_value(trigger: int) -> types_pb2.DrawTrigger.ValueType:
     """Converts a draw trigger of the journal, which uses the numbers of the proto."""
     return types_pb2.DrawTrigger.ValueType(trigger)
+
+
+def acted_by_value(acted_by: int) -> types_pb2.ActedBy.ValueType:
+    """Converts on whose word a decision was made, for which the journal uses the numbers of the proto."""
+    return types_pb2.ActedBy.ValueType(acted_by)

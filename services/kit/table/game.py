@@ -39,6 +39,14 @@ class Betting(Protocol[Bets]):
     def total_cents(self, bets: Bets) -> int:
         """Returns the sum of the bets."""
 
+    @property
+    def bets_lean_on_each_other(self) -> bool:
+        """Whether bets that are allowed together need not be allowed without some of them.
+
+        Then each placement waits for those of the same player that are under way: the wallet may refuse any of them,
+        and what remains would never have been allowed.
+        """
+
     def totals(self, bets: Bets) -> Totals:
         """Returns what `fits` has to know of these bets."""
 
@@ -105,6 +113,9 @@ class DealtRound(Protocol[Bets, Outcome]):
     def after(self, seat: int, move: bytes, stake_id: str) -> DealtRound[Bets, Outcome]:
         """Returns the round after a decision that was judged, whose stake the wallet has accepted. Never refuses."""
 
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:
+        """Returns the decision that stakes these bets now; None if none does."""
+
     def due_cents(self) -> Mapping[str, int]:
         """Returns what stakes pay, by stake id, that are decided for good before the round ends."""
 
@@ -131,6 +142,9 @@ class DecidedAtOnce(Generic[Bets, Outcome]):
 
     def after(self, seat: int, move: bytes, stake_id: str) -> DecidedAtOnce[Bets, Outcome]:
         raise AssertionError(f"seat {seat} decides {move!r} in a game without decisions, with stake {stake_id!r}")
+
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:  # noqa: ARG002 - of the protocol
+        return None
 
     def due_cents(self) -> Mapping[str, int]:
         return {}
@@ -161,7 +175,9 @@ class NoDecisions(Generic[Bets, Outcome]):
 
 
 class PlayerLimits:
-    """The part of `Betting` for games that limit each player's bets, and not the table's as a whole."""
+    """The part of `Betting` for games that limit each player's bets alone, and any part of allowed bets is allowed."""
+
+    bets_lean_on_each_other = False
 
     def totals(self, bets: object) -> Totals:  # noqa: ARG002 - of the protocol
         return _NO_TOTALS
@@ -232,6 +248,12 @@ class Game(Protocol[Bets, Outcome]):
 
     plays: frozenset[wallet_types.Play.ValueType]
     """How its tables can be played."""
+
+    has_cards: bool
+    """Whether cards are dealt, each of which takes its time on a screen (`TableConfiguration.dealing_ms`)."""
+
+    has_decisions: bool
+    """Whether players decide after the deal (`TableConfiguration.decision_ms` and `open_hand_hours`)."""
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Bets, Outcome]:
         """Reads the rules of a table; refused with RULE_VIOLATED, citing the rule, if the regulation forbids them."""

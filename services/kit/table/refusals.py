@@ -1,5 +1,6 @@
 """The closed set of reasons for which a table refuses, each with its facts (see types.proto)."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from services.kit.refusal import Refused
@@ -61,3 +62,36 @@ def betting_closed(
     return TableRefused(
         "BETTING_CLOSED", "Jogo feito, nada mais: this round takes no bets, and nothing was charged.", **facts
     )
+
+
+def not_your_turn(place: int | str, seats: Iterable[int]) -> TableRefused:
+    whose = ", ".join(map(str, seats))
+    sentence = f"It is not for you to decide now, but for {whose or 'nobody'}."
+    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=whose)
+
+
+def turn_over(
+    round_id: str, turn: int, current_turn: int, seats: Iterable[int], decide_by: datetime | None
+) -> TableRefused:
+    return TableRefused(
+        "TURN_OVER",
+        "This turn is over, and the published default or another decision was taken: nothing was charged.",
+        round_id=round_id,
+        turn=turn,
+        current_turn=current_turn,
+        seats=", ".join(map(str, seats)),
+        decide_by="" if decide_by is None else timestamp(decide_by).ToJsonString(),
+    )
+
+
+def stake_given_back(request_id: str) -> TableRefused:
+    sentence = "The decision came to nothing and its stake was given back: decide again, with a new request id."
+    return TableRefused("REQUEST_REUSED", sentence, request_id=request_id)
+
+
+def place_taken(place: int) -> TableRefused:
+    return TableRefused("PLACE_TAKEN", f"Another player has place {place}: choose a free one.", place=place)
+
+
+def seat_taken(table_id: str, seat: int) -> TableRefused:
+    return TableRefused("SEAT_TAKEN", f"Seat {seat} is taken: choose another one.", table_id=table_id, seat=seat)

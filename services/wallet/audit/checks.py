@@ -125,8 +125,8 @@ FROM transfers t FULL JOIN (
 WHERE r.request_id IS DISTINCT FROM t.request_id OR r.refused
 """
 
-# Open rounds (1) have open (1) and cancelled (2) stakes, settled ones (2) settled (3) and cancelled, void ones (3)
-# returned (4) and cancelled.
+# Open rounds (1) have open stakes (1), settled ones (2) settled (3), void ones (3) returned (4); all of them may have
+# cancelled (2) and paid (5) ones.
 _STAKES_END_WITH_ROUND = """
 SELECT CASE
     WHEN r.round_id IS NULL
@@ -135,8 +135,8 @@ SELECT CASE
                 stake_no, stake_id, s.state, round_no, r.round_id, r.state)
 END
 FROM stakes s LEFT JOIN rounds r USING (round_no)
-WHERE NOT coalesce(s.state = 2 OR s.state = CASE r.state WHEN 1 THEN 1 WHEN 2 THEN 3 WHEN 3 THEN 4 END, false)
-   OR r.round_id IS NULL OR s.payout_cents <> 0 AND s.state <> 3
+WHERE NOT coalesce(s.state IN (2, 5) OR s.state = CASE r.state WHEN 1 THEN 1 WHEN 2 THEN 3 WHEN 3 THEN 4 END, false)
+   OR r.round_id IS NULL OR s.payout_cents <> 0 AND s.state NOT IN (3, 5)
 """
 
 # Kinds of transfer that end a round: 5 settled, 6 void, 9 a poker hand.
@@ -183,7 +183,7 @@ WHERE r.state = 1 AND extract(epoch FROM now() - r.opened_at) > 3600 * CAST(:rou
 """
 
 # Per round and player: what the stakes say against what the entries moved, by kind of transfer (3 stake, 4 cancelled,
-# 5 settled, 6 void). Of a stake that was returned all of it came back.
+# 5 settled, 6 void, 10 paid). Of a stake that was returned all of it came back.
 _STAKES_AND_ENTRIES = """
 SELECT format('Round %s (%s), account %s (%s): the stakes say placed %s, taken back %s, ended %s, paid %s cents;'
               ' the entries moved %s, %s, %s, %s.',
@@ -192,17 +192,17 @@ SELECT format('Round %s (%s), account %s (%s): the stakes say placed %s, taken b
               coalesce(e.placed, 0), coalesce(e.cancelled, 0), coalesce(e.ended, 0), coalesce(e.paid, 0))
 FROM (
     SELECT round_no, account_no, sum(placed_cents) AS placed, sum(cancelled_cents) AS cancelled,
-           coalesce(sum(placed_cents - cancelled_cents) FILTER (WHERE state IN (3, 4)), 0) AS ended,
+           coalesce(sum(placed_cents - cancelled_cents) FILTER (WHERE state IN (3, 4, 5)), 0) AS ended,
            sum(CASE WHEN state = 4 THEN placed_cents - cancelled_cents ELSE payout_cents END) AS paid
     FROM stakes GROUP BY round_no, account_no
 ) s FULL JOIN (
     SELECT t.round_no, e.account_no,
            coalesce(sum(e.amount_cents) FILTER (WHERE t.kind = 3 AND e.pocket = 2), 0) AS placed,
            coalesce(-sum(e.amount_cents) FILTER (WHERE t.kind = 4 AND e.pocket = 2), 0) AS cancelled,
-           coalesce(-sum(e.amount_cents) FILTER (WHERE t.kind IN (5, 6) AND e.pocket = 2), 0) AS ended,
-           coalesce(sum(e.amount_cents) FILTER (WHERE t.kind IN (5, 6) AND e.pocket = 1), 0) AS paid
+           coalesce(-sum(e.amount_cents) FILTER (WHERE t.kind IN (5, 6, 10) AND e.pocket = 2), 0) AS ended,
+           coalesce(sum(e.amount_cents) FILTER (WHERE t.kind IN (5, 6, 10) AND e.pocket = 1), 0) AS paid
     FROM transfers t JOIN entries e USING (transfer_no) JOIN accounts a USING (account_no)
-    WHERE t.kind IN (3, 4, 5, 6) AND a.kind = 1 GROUP BY t.round_no, e.account_no
+    WHERE t.kind IN (3, 4, 5, 6, 10) AND a.kind = 1 GROUP BY t.round_no, e.account_no
 ) e USING (round_no, account_no)
 LEFT JOIN rounds r USING (round_no) LEFT JOIN accounts a USING (account_no)
 WHERE s.placed IS DISTINCT FROM e.placed OR s.cancelled IS DISTINCT FROM e.cancelled
@@ -234,6 +234,27 @@ FROM (
 WHERE t.cents IS DISTINCT FROM c.cents OR t.account_no IS DISTINCT FROM c.first_account
    OR t.account_no IS DISTINCT FROM c.last_account OR t.round_no IS DISTINCT FROM c.first_round
    OR t.round_no IS DISTINCT FROM c.last_round
+"""
+
+# Per paying transfer (10) and player: the stakes that it paid against what it moved.
+_PAID_STAKES = """
+SELECT format('Transfer %s (request %s), account %s: it ended stakes of %s and paid %s cents in round %s; the stakes'
+              ' that name it say %s and %s in rounds %s to %s.', transfer_no, t.request_id, account_no,
+              coalesce(t.unlocked, 0), coalesce(t.paid, 0), t.round_no, coalesce(s.staked, 0), coalesce(s.paid, 0),
+              s.first_round, s.last_round)
+FROM (
+    SELECT transfer_no, account_no, min(request_id) AS request_id, min(round_no) AS round_no,
+           coalesce(-sum(amount_cents) FILTER (WHERE pocket = 2), 0) AS unlocked,
+           coalesce(sum(amount_cents) FILTER (WHERE pocket = 1), 0) AS paid
+    FROM transfers t JOIN entries USING (transfer_no) JOIN accounts a USING (account_no)
+    WHERE t.kind = 10 AND a.kind = 1 GROUP BY transfer_no, account_no
+) t FULL JOIN (
+    SELECT paid_transfer_no AS transfer_no, account_no, sum(placed_cents - cancelled_cents) AS staked,
+           sum(payout_cents) AS paid, min(round_no) AS first_round, max(round_no) AS last_round
+    FROM stakes WHERE paid_transfer_no IS NOT NULL GROUP BY paid_transfer_no, account_no
+) s USING (transfer_no, account_no)
+WHERE t.unlocked IS DISTINCT FROM s.staked OR t.paid IS DISTINCT FROM s.paid
+   OR t.round_no IS DISTINCT FROM s.first_round OR t.round_no IS DISTINCT FROM s.last_round
 """
 
 _STAKES_BELONG = """
@@ -300,9 +321,19 @@ WHERE b.table_no IS DISTINCT FROM t.table_no
 """
 
 # Events are few and entries are many, so entries are looked up by transfer. A prize (1) is what came to the player or
-# the player's cave by a transfer that ended a round (5) or a hand (9), the stake is what went; a deposit (2) is what
-# came by a transfer of kind 1, a withdrawal (3) what went by one of kind 2.
+# the player's cave by a transfer that ended a round (5) or a hand (9) or paid stakes (10), and by those before it that
+# paid stakes of the same round; the stake is what went. A deposit (2) is what came by a transfer of kind 1, a
+# withdrawal (3) what went by one of kind 2.
 _RELEVANT_EVENTS = """
+WITH recorded AS (
+    SELECT transfer_no, round_no FROM transfers WHERE transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
+), paying AS (
+    SELECT transfer_no, transfer_no AS part_no FROM recorded
+    UNION ALL
+    SELECT r.transfer_no, t.transfer_no FROM recorded r JOIN transfers t ON t.round_no = r.round_no
+    WHERE t.kind = 10 AND t.transfer_no < r.transfer_no
+      AND t.round_no = ANY(ARRAY(SELECT round_no FROM recorded WHERE round_no IS NOT NULL))
+)
 SELECT format('Relevant event %s of kind %s says that transfer %s moved %s cents of account %s, staked %s; ',
               e.event_no, e.kind, e.transfer_no, e.amount_cents, e.account_no, e.staked_cents) || CASE
     WHEN t.transfer_no IS NULL THEN 'there is no such transfer.'
@@ -314,15 +345,16 @@ LEFT JOIN (
     WHERE transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
 ) t ON t.transfer_no = e.transfer_no
 LEFT JOIN (
-    SELECT n.transfer_no, coalesce(a.owner_no, a.account_no) AS player_no,
+    SELECT p.transfer_no, coalesce(a.owner_no, a.account_no) AS player_no,
            coalesce(sum(n.amount_cents) FILTER (WHERE n.amount_cents > 0), 0) AS came,
            coalesce(-sum(n.amount_cents) FILTER (WHERE n.amount_cents < 0), 0) AS went
-    FROM entries n JOIN accounts a ON a.account_no = n.account_no AND a.kind IN (1, 4)
-    WHERE n.transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
-    GROUP BY n.transfer_no, coalesce(a.owner_no, a.account_no)
+    FROM paying p JOIN entries n ON n.transfer_no = p.part_no
+    JOIN accounts a ON a.account_no = n.account_no AND a.kind IN (1, 4)
+    WHERE n.transfer_no = ANY(ARRAY(SELECT part_no FROM paying))
+    GROUP BY p.transfer_no, coalesce(a.owner_no, a.account_no)
 ) m ON m.transfer_no = e.transfer_no AND m.player_no = e.account_no
 WHERE t.mode IS DISTINCT FROM 1 OR t.at <> e.at
-   OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
+   OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9, 10) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
    OR e.amount_cents IS DISTINCT FROM CASE e.kind WHEN 3 THEN m.went ELSE m.came END
    OR e.staked_cents IS DISTINCT FROM CASE e.kind WHEN 1 THEN m.went ELSE 0 END
 """
@@ -385,6 +417,7 @@ CHECKS = (
     Check("rounds-end", "G4", "no round is open for ever", _ROUNDS_END_IN_TIME),
     Check("stakes-and-entries", "G4", "what stakes say was placed, ended and paid was moved", _STAKES_AND_ENTRIES),
     Check("cancellations", "G1", "what was taken back of stakes was moved, stake by stake", _CANCELLATIONS),
+    Check("paid-stakes", "G4", "what stakes that were paid early say was moved by their transfer", _PAID_STAKES),
     Check("stakes-belong", "G4", "stakes are of the account and the table of their session", _STAKES_BELONG),
     Check("rounds-belong", "G4", "rounds are of a table", _ROUNDS_BELONG),
     Check("sessions-belong", "G9", "sessions are of a player and a table of one mode", _SESSIONS_BELONG),

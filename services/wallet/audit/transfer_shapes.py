@@ -65,6 +65,8 @@ class Shape:
         return f"{self.name} moves {', '.join(side.label for side in self.required)}{may}"
 
 
+# What is required where stakes are paid, and what else may move.
+_PAYMENT = (_IS_UNLOCKED,), (_PLAYER_GETS, _BANK_GETS, _BANK_GIVES)
 SHAPES = (
     Shape(TransferKind.DEPOSIT, "a deposit", (_PLAYER_GETS, _OPERATOR_GIVES), one_player=True),
     Shape(TransferKind.WITHDRAWAL, "a withdrawal", (_PLAYER_GIVES, _OPERATOR_GETS), one_player=True),
@@ -73,19 +75,15 @@ SHAPES = (
         TransferKind.STAKE_CANCELLED, "a cancelled stake", (_PLAYER_GETS, _IS_UNLOCKED), one_player=True, in_round=True
     ),
     # `stakes-and-entries` checks how much each player gets.
-    Shape(
-        TransferKind.ROUND_SETTLED,
-        "a settled round",
-        (_IS_UNLOCKED,),
-        (_PLAYER_GETS, _BANK_GETS, _BANK_GIVES),
-        in_round=True,
-    ),
+    Shape(TransferKind.ROUND_SETTLED, "a settled round", *_PAYMENT, in_round=True),
     Shape(TransferKind.ROUND_VOID, "a void round", (_PLAYER_GETS, _IS_UNLOCKED), in_round=True),
     # The bank gets commission (`806/2015:17.b`).
     Shape(TransferKind.BUY_IN, "a buy-in", (_PLAYER_GIVES, _CAVE_GETS), (_BANK_GETS,), one_player=True),
     Shape(TransferKind.CASH_OUT, "a cash-out", (_PLAYER_GETS, _CAVE_GIVES), one_player=True),
     # The game decides who wins, among the caves of the table.
     Shape(TransferKind.HAND, "a hand", (_CAVE_GIVES,), (_CAVE_GETS, _BANK_GETS), in_round=True),
+    # `paid-stakes` checks how much each player gets.
+    Shape(TransferKind.STAKES_PAID, "a payment of stakes", *_PAYMENT, in_round=True),
 )
 
 _EVERY_SIDE = [Side(account, pocket, out) for account in AccountKind for pocket in Pocket for out in (False, True)]

@@ -101,7 +101,7 @@ class Book:
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
     tables: dict[int, Table] = field(default_factory=dict)
     rounds: dict[str, Round] = field(default_factory=dict)
-    # All open stakes of the tables at which this group cancels stakes or ends rounds.
+    # All open and paid stakes of the open rounds at the tables where this group cancels or pays stakes or ends rounds.
     stakes: dict[str, Stake] = field(default_factory=dict)
     session_keys: dict[str, SessionKey] = field(default_factory=dict)
     session_states: dict[int, SessionState] = field(default_factory=dict)
@@ -202,10 +202,17 @@ class Book:
         return key
 
     def open_stakes_of(self, round_: Round) -> dict[str, Stake]:
+        return self._stakes_of(round_, StakeState.OPEN)
+
+    def paid_stakes_of(self, round_: Round) -> dict[str, Stake]:
+        """Returns the stakes that were paid while the round went on."""
+        return self._stakes_of(round_, StakeState.PAID)
+
+    def _stakes_of(self, round_: Round, state: StakeState) -> dict[str, Stake]:
         return {
             stake_id: stake
             for stake_id, stake in self.stakes.items()
-            if stake.round_no == round_.no and stake.state is StakeState.OPEN
+            if stake.round_no == round_.no and stake.state is state
         }
 
     # -- moving money -----------------------------------------------------------------------------------------------
@@ -291,6 +298,13 @@ class Book:
         self.changed_stakes[stake.no] = stake
         details = (part.cancelled_detail, part.remaining_detail) if is_part else (None, None)
         self.cancellations.append(StakeCancellation(no, stake.no, cents, *details))
+
+    def end_stake(self, stake: Stake, state: StakeState, payout_cents: int = 0, paid_no: int | None = None) -> None:
+        """Ends a stake once and for all; `paid_no` is the transfer that pays it before its round ends (G4)."""
+        if stake.state is not StakeState.OPEN:
+            raise AssertionError(f"G4: stake {stake.stake_id} has ended before")
+        stake.state, stake.payout_cents, stake.paid_transfer_no = state, payout_cents, paid_no
+        self.changed_stakes[stake.no] = stake
 
     def _grow_round(self, round_: Round, detail_bytes: int) -> None:
         round_.stakes_placed += 1

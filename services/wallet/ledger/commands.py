@@ -83,6 +83,14 @@ class CancelStakes(TableCommand):
     stakes: list[StakeToCancel]
 
 
+@dataclass(slots=True)
+class PayStakes(TableCommand):
+    """Pays some stakes of a round that goes on."""
+
+    round_id: str
+    payouts: dict[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class SessionInRound:
     """The game service's report on one session in a round."""

@@ -17,6 +17,7 @@ DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
     commands.RefillDemo: cash.refill_demo,
     commands.PlaceStake: rounds.place_stake,
     commands.CancelStakes: rounds.cancel_stakes,
+    commands.PayStakes: rounds.pay_stakes,
     commands.SettleRound: rounds.settle_round,
     commands.VoidRound: rounds.void_round,
     commands.BuyIn: caves.buy_in,

@@ -1,6 +1,6 @@
-"""Decides banked rounds: stakes are placed, cancelled, and settled or returned once (G4)."""
+"""Decides banked rounds: stakes are placed, cancelled, and paid, settled or returned once (G4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.round_limits import DETAIL_BYTES_LIMIT, STAKES_LIMIT
@@ -8,6 +8,7 @@ from services.wallet.ledger import relevant_events
 from services.wallet.ledger.book import Book, detail_bytes_of_part
 from services.wallet.ledger.commands import (
     CancelStakes,
+    PayStakes,
     PlaceStake,
     SettleRound,
     StakeToCancel,
@@ -139,7 +140,7 @@ def _stake_to_cancel(book: Book, round_: Round, account_id: str, part: StakeToCa
 
 @dataclass(slots=True)
 class _Share:
-    """The stakes and the payout of one account in a round."""
+    """Stakes of one account in a round, and what is paid for them."""
 
     account: Account
     session_no: int
@@ -147,74 +148,91 @@ class _Share:
     payout_cents: int = 0
 
 
+def pay_stakes(book: Book, command: PayStakes, no: int) -> wallet_pb2.PayStakesResponse:
+    """Pays some stakes of a round that goes on, by one transfer: all that are named or none."""
+    table = book.table_of(command)
+    _verify_banked(table)
+    round_ = book.find_open_round(command.round_id, table)
+    if round_ is None:
+        raise refusals.round_unknown(command.round_id)
+    open_stakes, paid_stakes = book.open_stakes_of(round_), book.paid_stakes_of(round_)
+    for stake_id in command.payouts:
+        if stake_id not in open_stakes:
+            raise refusals.stake_unknown(stake_id)
+    stakes = {stake_id: open_stakes[stake_id] for stake_id in command.payouts}
+    _verify_payouts(book, command, stakes, paid_stakes)
+
+    shares, earlier = _shares(book, stakes, command.payouts), _earlier_shares(book, paid_stakes)
+    _pay(book, command, table, round_, no, TransferKind.STAKES_PAID, shares, earlier)
+    for stake_id, stake in stakes.items():
+        book.end_stake(stake, StakeState.PAID, command.payouts[stake_id], no)
+    for share in shares:
+        # Until now the player had a stake in play: the clock of inactivity restarts.
+        book.record_bet(share.session_no)
+        book.close_if_done(book.sessions[share.session_no])
+    return wallet_pb2.PayStakesResponse(transfer_id=no, paid_at=book.timestamp, results=_results(shares))
+
+
 def settle_round(book: Book, command: SettleRound, no: int) -> wallet_pb2.SettleRoundResponse:
+    """Pays all stakes that are still open and ends the round; those paid before count in its result."""
     table = book.table_of(command)
     _verify_banked(table)
     round_ = book.find_open_round(command.round_id, table)
     stakes = {} if round_ is None else book.open_stakes_of(round_)
+    paid_stakes = {} if round_ is None else book.paid_stakes_of(round_)
     if stakes.keys() != command.payouts.keys():
         missing, unexpected = stakes.keys() - command.payouts.keys(), command.payouts.keys() - stakes.keys()
         raise refusals.stakes_differ(command.round_id, missing, unexpected)
-    _verify_payouts(book, command, stakes)
+    _verify_payouts(book, command, stakes, paid_stakes)
 
     round_ = round_ or book.add_round(no, command.round_id, table)
-    shares = _shares(book, stakes, command.payouts)
-    staked = sum(share.staked_cents for share in shares)
-    paid = sum(share.payout_cents for share in shares)
-    kind = TransferKind.ROUND_SETTLED
+    shares, earlier = _shares(book, stakes, command.payouts), _earlier_shares(book, paid_stakes)
     if shares:
-        book.begin_transfer(no, kind, table.mode, round_)
-        for share in shares:
-            _post_share(book, share, no, kind, command)
-            relevant_events.record_prize(
-                book, table.mode, no, share.account.no, share.session_no, share.staked_cents, share.payout_cents
-            )
-        if staked != paid:
-            bank = book.accounts[table.bank_no]
-            book.post(bank, staked - paid, 0, no, kind, command, None, command.round_id)
+        _pay(book, command, table, round_, no, TransferKind.ROUND_SETTLED, shares, earlier)
     for stake_id, stake in stakes.items():
-        stake.state = StakeState.SETTLED
-        stake.payout_cents = command.payouts[stake_id]
-        book.changed_stakes[stake.no] = stake
+        book.end_stake(stake, StakeState.SETTLED, command.payouts[stake_id])
+    totals = _totals(shares, earlier)
     sessions = end_with_outcome(
         book,
         command,
         round_,
         table,
         transfer_no=no if shares else None,
-        staked_cents=staked,
-        payout_cents=paid,
-        bettors={share.session_no for share in shares},
+        staked_cents=sum(share.staked_cents for share in totals),
+        payout_cents=sum(share.payout_cents for share in totals),
+        bettors={stake.session_no for stake in (*stakes.values(), *paid_stakes.values())},
     )
     return wallet_pb2.SettleRoundResponse(
-        transfer_id=no if shares else 0, ended_at=book.timestamp, results=_results(shares), sessions=sessions
+        transfer_id=no if shares else 0, ended_at=book.timestamp, results=_results(totals), sessions=sessions
     )
 
 
 def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundResponse:
-    """Returns all stakes; a round that is not known yet is void, too, so that a later stake is refused (G4)."""
+    """Returns all open stakes; a round that is not known yet is void, too, so that a later stake is refused (G4).
+
+    Stakes that were paid before stay paid: they were decided by then (B18).
+    """
     table = book.table_of(command)
     round_ = book.find_open_round(command.round_id, table)
 
     round_ = round_ or book.add_round(no, command.round_id, table)
     stakes = book.open_stakes_of(round_)
     shares = _shares(book, stakes, {stake_id: stake.open_cents for stake_id, stake in stakes.items()})
-    returned = sum(share.payout_cents for share in shares)
     kind = TransferKind.ROUND_VOID
     if shares:
         book.begin_transfer(no, kind, table.mode, round_)
         for share in shares:
             _post_share(book, share, no, kind, command)
     for stake in stakes.values():
-        stake.state = StakeState.RETURNED
-        book.changed_stakes[stake.no] = stake
+        book.end_stake(stake, StakeState.RETURNED)
+    totals = _totals(shares, _earlier_shares(book, book.paid_stakes_of(round_)))
     book.end_round(
         round_,
         RoundState.VOID,
         table,
         transfer_no=no if shares else None,
-        staked_cents=returned,
-        payout_cents=returned,
+        staked_cents=sum(share.staked_cents for share in totals),
+        payout_cents=sum(share.payout_cents for share in totals),
         void_reason=command.reason,
     )
     for share in shares:
@@ -223,7 +241,7 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
     return wallet_pb2.VoidRoundResponse(
         transfer_id=no if shares else 0,
         ended_at=book.timestamp,
-        results=_results(shares),
+        results=_results(totals),
         sessions=sessions_after_round_message(after),
     )
 
@@ -273,9 +291,14 @@ def _verify_largest_payout(book: Book, command: PlaceStake) -> None:
         raise refusals.payout_too_large(command.round_id, "stake", largest, limit, command.request_id)
 
 
-def _verify_payouts(book: Book, command: SettleRound, stakes: dict[str, Stake]) -> None:
-    """Refuses payouts above what their stakes can get back, and above the operator's limits (G12)."""
-    limits, paid = book.payout_limits, 0
+def _verify_payouts(
+    book: Book, command: PayStakes | SettleRound, stakes: dict[str, Stake], paid_stakes: dict[str, Stake]
+) -> None:
+    """Refuses payouts above what their stakes can get back, and above the operator's limits (G12).
+
+    The limit of a round counts what was paid in it before.
+    """
+    limits, paid = book.payout_limits, sum(stake.payout_cents for stake in paid_stakes.values())
     for stake_id, payout in command.payouts.items():
         largest = stakes[stake_id].largest_payout_cents
         if largest is not None and payout > largest:
@@ -294,12 +317,61 @@ def _shares(book: Book, stakes: dict[str, Stake], payouts: dict[str, int]) -> li
         share = shares.get(stake.account_no)
         if share is None:
             shares[stake.account_no] = share = _Share(book.accounts[stake.account_no], stake.session_no)
-        share.staked_cents += stake.open_cents
+        share.staked_cents += stake.staked_cents
         share.payout_cents += payouts[stake_id]
     return list(shares.values())
 
 
-def _post_share(book: Book, share: _Share, no: int, kind: TransferKind, command: SettleRound | VoidRound) -> None:
+def _earlier_shares(book: Book, paid_stakes: dict[str, Stake]) -> list[_Share]:
+    return _shares(book, paid_stakes, {stake_id: stake.payout_cents for stake_id, stake in paid_stakes.items()})
+
+
+def _totals(shares: list[_Share], earlier: list[_Share]) -> list[_Share]:
+    """Sums up by account what is paid now and what was paid earlier in the round."""
+    totals = {share.account.no: replace(share) for share in shares}
+    for share in earlier:
+        total = totals.setdefault(share.account.no, _Share(share.account, share.session_no))
+        total.staked_cents += share.staked_cents
+        total.payout_cents += share.payout_cents
+    return list(totals.values())
+
+
+def _pay(
+    book: Book,
+    command: PayStakes | SettleRound,
+    table: Table,
+    round_: Round,
+    no: int,
+    kind: TransferKind,
+    shares: list[_Share],
+    earlier: list[_Share],
+) -> None:
+    """Moves the shares' stakes to the bank and their payouts from it."""
+    book.begin_transfer(no, kind, table.mode, round_)
+    for share in shares:
+        _post_share(book, share, no, kind, command)
+    _record_prizes(book, table, no, shares, earlier)
+    kept = sum(share.staked_cents - share.payout_cents for share in shares)
+    if kept:
+        book.post(book.accounts[table.bank_no], kept, 0, no, kind, command, None, command.round_id)
+
+
+def _record_prizes(book: Book, table: Table, no: int, shares: list[_Share], earlier: list[_Share]) -> None:
+    """Records what the accounts have won in the round so far: a prize paid in parts is as large as one paid at once."""
+    totals = {share.account.no: share for share in _totals(shares, earlier)}
+    paid_before = {share.account.no for share in earlier if share.payout_cents}
+    for share in shares:
+        account_no, total = share.account.no, totals[share.account.no]
+        # A lost stake adds nothing to a prize that was recorded.
+        if share.payout_cents or account_no not in paid_before:
+            relevant_events.record_prize(
+                book, table.mode, no, account_no, share.session_no, total.staked_cents, total.payout_cents
+            )
+
+
+def _post_share(
+    book: Book, share: _Share, no: int, kind: TransferKind, command: PayStakes | SettleRound | VoidRound
+) -> None:
     session_id = book.sessions[share.session_no].session_id
     key = book.session_keys[session_id]
     book.post(

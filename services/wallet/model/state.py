@@ -51,6 +51,8 @@ class StakeState(IntEnum):
     CANCELLED = 2
     SETTLED = 3
     RETURNED = 4
+    # Before its round ended, for good.
+    PAID = 5
 
 
 class TransferKind(IntEnum):
@@ -63,6 +65,7 @@ class TransferKind(IntEnum):
     BUY_IN = 7
     CASH_OUT = 8
     HAND = 9
+    STAKES_PAID = 10
 
 
 class SessionState(IntEnum):
@@ -161,7 +164,7 @@ class Round:
 
 @dataclass(slots=True)
 class Stake:
-    """One stake of an open round."""
+    """One stake of a round that was open when it was read."""
 
     no: int
     stake_id: str
@@ -174,10 +177,17 @@ class Stake:
     state: StakeState
     # The most that it can get back; None if its game did not say.
     largest_payout_cents: int | None = None
+    # The transfer that paid it before its round ended.
+    paid_transfer_no: int | None = None
+
+    @property
+    def staked_cents(self) -> int:
+        """What was not taken back of it, whether it is still in play or not."""
+        return self.placed_cents - self.cancelled_cents
 
     @property
     def open_cents(self) -> int:
-        return self.placed_cents - self.cancelled_cents if self.state is StakeState.OPEN else 0
+        return self.staked_cents if self.state is StakeState.OPEN else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """`WalletService`: checks requests, submits them to the ledger as commands, and reads accounts and rounds."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -55,6 +55,7 @@ _CashRequest = wallet_pb2.DepositRequest | wallet_pb2.WithdrawRequest | wallet_p
 _TableRequest = wallet_pb2.BuyInRequest | wallet_pb2.CashOutRequest
 _RoundRequest = (
     wallet_pb2.CancelStakesRequest
+    | wallet_pb2.PayStakesRequest
     | wallet_pb2.SettleRoundRequest
     | wallet_pb2.VoidRoundRequest
     | wallet_pb2.TransferHandRequest
@@ -235,20 +236,17 @@ class WalletService:
         async with self._engine.connect() as connection:
             return await first_answers.find(connection, request_id, expected, verify_sender)
 
+    async def pay_stakes(self, request: wallet_pb2.PayStakesRequest, caller: Caller) -> bytes:
+        if not request.payouts:
+            raise refusals.invalid("payouts", "has to name a stake.")
+        command = commands.PayStakes(*_round_head(request, caller), _payouts(request.payouts))
+        return await self._submit(command, command.table_id)
+
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest, caller: Caller) -> bytes:
-        if len(request.payouts) > STAKES_LIMIT:
-            raise refusals.invalid("payouts", f"has more than {STAKES_LIMIT}.")
         fields.verify_length("outcome", request.outcome, OUTCOME_BYTES_LIMIT)
-        payouts: dict[str, int] = {}
-        for position, payout in enumerate(request.payouts):
-            path = f"payouts[{position}]"
-            if payout.stake_id in payouts:
-                raise refusals.invalid(f"{path}.stake_id", f"names the stake {payout.stake_id} a second time.")
-            cents = fields.amount_or_zero(f"{path}.payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
-            payouts[payout.stake_id] = cents
         command = commands.SettleRound(
             *_round_head(request, caller),
-            payouts,
+            _payouts(request.payouts),
             request.outcome,
             _report(request.report.sessions),
         )
@@ -493,6 +491,20 @@ def _stake_to_cancel(path: str, stake: wallet_pb2.StakeToCancel) -> commands.Sta
         stake.cancelled_detail,
         stake.remaining_detail,
     )
+
+
+def _payouts(requested: Sequence[wallet_pb2.StakePayout]) -> dict[str, int]:
+    """Returns the payouts by stake; each stake is named once."""
+    if len(requested) > STAKES_LIMIT:
+        raise refusals.invalid("payouts", f"has more than {STAKES_LIMIT}.")
+    payouts: dict[str, int] = {}
+    for position, payout in enumerate(requested):
+        path = f"payouts[{position}]"
+        if payout.stake_id in payouts:
+            raise refusals.invalid(f"{path}.stake_id", f"names the stake {payout.stake_id} a second time.")
+        cents = fields.amount_or_zero(f"{path}.payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
+        payouts[payout.stake_id] = cents
+    return payouts
 
 
 def _log_stake(traceparent: str, stake_id: str, round_id: str, *, refused: bool) -> None:

@@ -42,11 +42,12 @@ _SUMMARIES = text(
             -- onto the felt (3), off it again (4), back from a void round (6)
             COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind IN (3, 4, 6) AND e.pocket = 2), 0)::bigint
                 AS staked_cents,
-            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 5 AND e.pocket = 1), 0)::bigint AS won_cents,
+            -- at the end of a settled round (5), or before it (10)
+            COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind IN (5, 10) AND e.pocket = 1), 0)::bigint AS won_cents,
             -COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 7), 0)::bigint AS paid_for_caves_cents,
             COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 1), 0)::bigint AS deposited_cents,
             -COALESCE(sum(e.amount_cents) FILTER (WHERE t.kind = 2), 0)::bigint AS withdrawn_cents,
-            count(DISTINCT e.transfer_no) FILTER (WHERE t.kind = 5) AS rounds
+            count(DISTINCT t.round_no) FILTER (WHERE t.kind IN (5, 10)) AS rounds
         FROM entries e JOIN transfers t USING (transfer_no)
         WHERE e.account_no = w.account_no AND e.version > w.from_version AND e.version <= w.to_version
           -- entries at other tables do not count, deposits and withdrawals belong to no table

@@ -43,6 +43,7 @@ LEFT JOIN LATERAL (
 ) AS left_in_play ON stakes.cancelled_cents > 0
 WHERE stakes.round_no = :round_no AND stakes.account_no = :account_no AND stakes.stake_no <= :transfer_no
   AND stakes.placed_cents > COALESCE(earlier.cents, 0)
+  AND (stakes.paid_transfer_no IS NULL OR stakes.paid_transfer_no > :transfer_no)
 ORDER BY stakes.stake_no
 """)
 
@@ -77,6 +78,8 @@ async def find(
         for _, stake_id, cents in parts:
             response.cancelled_parts.add(stake_id=stake_id, amount_cents=cents)
         await _add_in_play(connection, response, {**transfer, "round_no": round_no, "account_no": parts[0][0]})
+    elif kind == TransferKind.STAKES_PAID:
+        response.paid.ParseFromString(stored)
     elif kind == TransferKind.ROUND_SETTLED:
         response.settled.ParseFromString(stored)
     elif kind == TransferKind.ROUND_VOID:

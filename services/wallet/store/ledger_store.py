@@ -24,6 +24,7 @@ from services.wallet.ledger.commands import (
     CashCommand,
     CashOut,
     Command,
+    PayStakes,
     PlaceStake,
     RoundEndCommand,
     SettleRound,
@@ -73,10 +74,10 @@ WITH locked_tables AS MATERIALIZED (
 SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
 """
 _TABLE_COLUMNS = 14
-_OPEN_STAKES = """
-SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents,
-       largest_payout_cents
-FROM rounds JOIN stakes ON stakes.round_no = rounds.round_no AND stakes.state = 1
+_STAKES = """
+SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents, payout_cents,
+       stakes.state, largest_payout_cents, paid_transfer_no
+FROM rounds JOIN stakes ON stakes.round_no = rounds.round_no AND stakes.state IN (1, 5)
 WHERE rounds.table_no = ANY($1::bigint[]) AND rounds.state = 1 ORDER BY stake_no
 """
 _LOOK_UP = """
@@ -97,8 +98,10 @@ FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::text[], $6::bytea[])
 WHERE rounds.round_no = new.no
 """
 _CHANGE_STAKES = """
-UPDATE stakes SET cancelled_cents = new.cancelled_cents, payout_cents = new.payout_cents, state = new.state
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[]) AS new(no, cancelled_cents, payout_cents, state)
+UPDATE stakes SET cancelled_cents = new.cancelled_cents, payout_cents = new.payout_cents, state = new.state,
+                  paid_transfer_no = new.paid_transfer_no
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[])
+    AS new(no, cancelled_cents, payout_cents, state, paid_transfer_no)
 WHERE stakes.stake_no = new.no
 """
 _CANCELLATIONS = """
@@ -106,6 +109,8 @@ INSERT INTO stake_cancellations (transfer_no, stake_no, amount_cents, cancelled_
 SELECT new.*, $1
 FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) AS new
 """
+# The commands that name a round.
+RoundCommand = PlaceStake | CancelStakes | PayStakes | RoundEndCommand
 _RAISE_EPOCHS = """
 UPDATE tables SET epoch = new.epoch
 FROM unnest($1::bigint[], $2::bigint[]) AS new(no, epoch) WHERE tables.table_no = new.no
@@ -191,7 +196,7 @@ class LedgerStore:
     async def _lock(self, connection: DirectConnection, group: Group) -> None:
         """Takes all locks by one statement, unless stakes must be read first to know the accounts."""
         table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
-        ending = [c for c in group.commands if isinstance(c, CancelStakes | RoundEndCommand | CashOut)]
+        ending = [c for c in group.commands if isinstance(c, CancelStakes | PayStakes | RoundEndCommand | CashOut)]
         if ending:
             await self._lock_rows(connection, group.book, table_nos, [])
             await self._read_ends(connection, group, ending)
@@ -217,13 +222,13 @@ class LedgerStore:
                 book.caves[account.owner_no or 0, account.table_no or 0] = account
 
     async def _read_ends(self, connection: DirectConnection, group: Group, ending: Sequence[TableCommand]) -> None:
-        """Reads the open stakes of the tables where stakes are cancelled or rounds end, and the affected sessions."""
+        """Reads the stakes of the open rounds at the tables where stakes or rounds end, and the affected sessions."""
         book = group.book
         table_nos = sorted({c.table_no for c in ending if c.table_no})
         if not table_nos:
             return
-        for row in await connection.fetch(_OPEN_STAKES, table_nos):
-            book.stakes[row[1]] = _open_stake(row)
+        for row in await connection.fetch(_STAKES, table_nos):
+            book.stakes[row[1]] = _stake(row)
         session_nos = {stake.session_no for stake in book.stakes.values()}
         for command in ending:
             session_nos.update(key.no for key in _sessions_in(command, group.resolved))
@@ -257,7 +262,7 @@ class LedgerStore:
         asked = (
             [*(c.request_id for c in commands), *nothing],
             [
-                *(c.round_id if isinstance(c, PlaceStake | CancelStakes | RoundEndCommand) else None for c in commands),
+                *(c.round_id if isinstance(c, RoundCommand) else None for c in commands),
                 *nothing,
             ],
             [*(c.session_no if isinstance(c, PlaceStake | BuyIn) else None for c in commands), *nothing],
@@ -270,7 +275,7 @@ class LedgerStore:
             number, digest, refused, answer, round_no, table_no, round_state, *placed, session_state = row
             numbers.append(number)
             stored.append(None if digest is None else (digest, StoredAnswer(refused, answer)))
-            if round_no is not None and isinstance(command, PlaceStake | CancelStakes | RoundEndCommand):
+            if round_no is not None and isinstance(command, RoundCommand):
                 round_id = command.round_id
                 if round_id not in book.rounds:
                     book.rounds[round_id] = Round(round_no, round_id, table_no, RoundState(round_state), *placed)
@@ -303,8 +308,8 @@ class LedgerStore:
         """Writes the changes that only some groups make, after the rows they refer to."""
         changed = book.changed_stakes.values()
         if changed:
-            rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state) for s in changed]
-            await connection.fetch(_CHANGE_STAKES, *columns(rows, 4))
+            rows = [(s.no, s.cancelled_cents, s.payout_cents, s.state, s.paid_transfer_no) for s in changed]
+            await connection.fetch(_CHANGE_STAKES, *columns(rows, 5))
         if book.cancellations:
             taken_back = [
                 (c.transfer_no, c.stake_no, c.amount_cents, c.cancelled_detail, c.remaining_detail)
@@ -356,8 +361,10 @@ def _accounts_of(group: Group) -> list[int]:
     return sorted(nos)
 
 
-# Every account of every group needs them, and calling the enumeration costs more than the rest of the row.
+# Every account of a group and every stake of a round needs them, and calling the enumeration costs more than the rest
+# of the row.
 _KINDS = {kind.value: kind for kind in AccountKind}
+_STAKE_STATES = {state.value: state for state in StakeState}
 _MODES = {mode.value: mode for mode in Mode}
 
 
@@ -366,8 +373,8 @@ def _table(row: Sequence[Any]) -> Table:
     return Table(no, table_id, game, regulation, Mode(mode), Play(play), epoch, bank_no, InactivityPolicy(*policy))
 
 
-def _open_stake(row: Sequence[Any]) -> Stake:
-    no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, largest_payout_cents = row
+def _stake(row: Sequence[Any]) -> Stake:
+    no, stake_id, round_no, account_no, session_no, placed_cents, cancelled_cents, payout_cents, state, *rest = row
     return Stake(
         no,
         stake_id,
@@ -376,9 +383,9 @@ def _open_stake(row: Sequence[Any]) -> Stake:
         session_no,
         placed_cents,
         cancelled_cents,
-        0,
-        StakeState.OPEN,
-        largest_payout_cents,
+        payout_cents,
+        _STAKE_STATES[state],
+        *rest,
     )
 
 

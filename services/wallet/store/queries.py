@@ -137,7 +137,7 @@ ORDER BY rounds.round_no
 _STAKES = text("""
 SELECT stakes.stake_no, stakes.round_no, stakes.stake_id, accounts.account_id::text, sessions.session_id::text,
        stakes.placed_cents, stakes.cancelled_cents, stakes.payout_cents, stakes.state,
-       COALESCE(left_in_play.detail, stakes.detail), stakes.placed_at
+       COALESCE(left_in_play.detail, stakes.detail), stakes.placed_at, payment.at
 FROM stakes
 JOIN accounts ON accounts.account_no = stakes.account_no
 JOIN sessions ON sessions.session_no = stakes.session_no
@@ -146,6 +146,7 @@ LEFT JOIN LATERAL (
     WHERE cancelled.stake_no = stakes.stake_no AND remaining_detail IS NOT NULL
     ORDER BY cancelled.transfer_no DESC LIMIT 1
 ) AS left_in_play ON stakes.cancelled_cents > 0
+LEFT JOIN transfers AS payment ON payment.transfer_no = stakes.paid_transfer_no
 WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:mine AS bigint) IS NULL OR stakes.account_no = :mine)
   AND (stakes.round_no, stakes.stake_no) > (
       COALESCE((SELECT last.round_no FROM stakes AS last WHERE last.stake_no = :after), 0), :after)
@@ -304,7 +305,7 @@ async def _cancellations(connection: AsyncConnection, stake_nos: list[int]) -> d
 
 
 def _stake(row: Sequence[Any], cancellations: Iterable[Sequence[Any]]) -> types_pb2.Stake:
-    _, _, stake_id, account_id, session_id, placed, cancelled, payout, state, detail, at = row
+    _, _, stake_id, account_id, session_id, placed, cancelled, payout, state, detail, at, paid_at = row
     stake = types_pb2.Stake(
         stake_id=stake_id,
         account_id=account_id,
@@ -316,6 +317,8 @@ def _stake(row: Sequence[Any], cancellations: Iterable[Sequence[Any]]) -> types_
         detail=detail,
     )
     stake.placed_at.FromDatetime(at)
+    if paid_at is not None:
+        stake.paid_at.FromDatetime(paid_at)
     for _, transfer_no, cancelled_at, cents, cancelled_detail in cancellations:
         # All that was left of the stake then is what it still says.
         bets = detail if cancelled_detail is None else cancelled_detail

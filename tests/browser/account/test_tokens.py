@@ -114,6 +114,7 @@ def test_a_guest_ends_the_demonstration(desktop: Page, platform: Platform) -> No
     desktop.get_by_test_id("account-menu").click()
     desktop.get_by_role("button", name="Terminar a demonstração").click()
     expect(desktop).to_have_url(re.compile("#/$"))
+    expect(desktop.get_by_test_id("toasts")).to_contain_text("Saiu. As suas sessões terminaram.")
     expect(desktop.get_by_test_id("player-line")).to_have_count(0)
     assert office.sessions(guest.name)[0]["end_cause"] == "END_CAUSE_LOGOUT"
     desktop.goto("/#/account/rounds")

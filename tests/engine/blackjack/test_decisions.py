@@ -64,7 +64,8 @@ def test_l1_with_8_a_hand_cannot_stand() -> None:
     refused = refusal_of(lambda: TABLE.judge(round_, Move(1, Decision.STAND)))
     assert refused.reason == "DECISION_ILLEGAL"
     assert refused.facts["rule"] == "805/2015:15.a"
-    assert refused.facts["legal"] == "draw, split, give-up"
+    assert refused.facts["legal"] == "DECISION_DRAW, DECISION_SPLIT, DECISION_GIVE_UP"
+    assert refused.facts["decision"] == "DECISION_STAND"
 
 
 @pytest.mark.rule("805/2015:15.e")
@@ -137,12 +138,12 @@ def test_a_player_bets_on_one_place_unless_the_specific_rules_say_more() -> None
 @pytest.mark.rule("805/2015:25.a")
 def test_an_odd_bet_whose_half_could_not_be_paid_is_refused() -> None:
     assert refusal_of(lambda: TABLE.add(None, {1: 1001})).reason == "OFF_STEP"
-    assert refusal_of(lambda: TABLE.remove({1: 2000}, {1: 1001})).reason == "OFF_STEP"
-    assert TABLE.remove({1: 2000}, {1: 1000}) == {1: 1000}
-    assert TABLE.remove({1: 2000}, {1: 2000}) is None
-    assert refusal_of(lambda: TABLE.remove({1: 2000}, {1: 3000})).reason == "NOT_ON_FELT"
-    assert refusal_of(lambda: TABLE.remove({1: 2000}, {1: 0})).reason == "INVALID"
-    assert refusal_of(lambda: TABLE.remove({1: 800}, {1: 400})).reason == "BELOW_MINIMUM"
+    assert refusal_of(lambda: TABLE.take({1: 2000}, {1: 1001})).reason == "OFF_STEP"
+    assert TABLE.take({1: 2000}, {1: 1000}) == {1: 1000}
+    assert TABLE.take({1: 2000}, {1: 2000}) is None
+    assert refusal_of(lambda: TABLE.take({1: 2000}, {1: 3000})).reason == "NOT_ON_FELT"
+    assert refusal_of(lambda: TABLE.take({1: 2000}, {1: 0})).reason == "INVALID"
+    assert refusal_of(lambda: TABLE.take({1: 800}, {1: 400})).reason == "BELOW_MINIMUM"
 
 
 # -- options of the operator (16) --------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ def test_offers_are_answered_by_all_places_at_once_before_any_hand_is_played() -
     # Even money is paid at once.
     assert three.due(answered) == {"4": 2000}
     assert refusal_of(lambda: three.judge(answered, Move(6, Decision.DRAW))).reason == "NOT_YOUR_TURN"
-    assert refusal_of(lambda: three.judge(answered, Move(3, Decision.DRAW))).facts["acting"] == "1"
+    assert refusal_of(lambda: three.judge(answered, Move(3, Decision.DRAW))).facts["turn_of"] == "1"
 
 
 @pytest.mark.rule("805/2015:21", "805/2015:22")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -19,14 +20,13 @@ MAY_BE_LEFT_OUT = {
     "feltro.table.v1.ConfigureTableRequest.effective_at": "the version takes effect at once, as most do",
     "feltro.table.v1.TableConfiguration.betting_window_ms": "refused at a multi-player table, unused at others",
     "feltro.table.v1.TableConfiguration.cancel_forbidden": "players may take bets back",
+    "feltro.table.v1.TableConfiguration.dealing_ms": "cards are dealt at once, as where there are none",
+    "feltro.table.v1.TableConfiguration.decision_ms": "refused at a multi-player table of a game with decisions",
+    "feltro.table.v1.TableConfiguration.open_hand_hours": "refused at an individual table of a game with decisions",
     "feltro.table.v1.TableConfiguration.inactivity": "the regulation's own numbers",
     "feltro.table.v1.TableConfiguration.result_shown_ms": "the result is shown by the next round's picture alone",
     "feltro.table.v1.TableConfiguration.seats": "refused at a multi-player table, unused at others",
     "feltro.table.v1.SetSwitchRequest.table_id": "refused for a switch of one table",
-    "feltro.roulette.v1.SpecificRules.call_bets": "no call bets are offered",
-    "feltro.roulette.v1.SpecificRules.maxima": "the regulation's own maxima",
-    "feltro.roulette.v1.SpecificRules.total_maximum_cents": "no cap but the maxima of the places",
-    "feltro.roulette.v1.SpecificRules.without_doubles": "the bets that the regulation allows are offered",
     "feltro.wallet.v1.InactivityPolicy.end_after_seconds": "the regulation's own number",
     "feltro.wallet.v1.InactivityPolicy.idle_seconds": "the regulation's own number",
     "feltro.wallet.v1.InactivityPolicy.missed_rounds": "the regulation's own number",
@@ -55,9 +55,19 @@ def test_every_field_of_an_operators_command_is_required_or_does_nothing_when_le
                 for field in _fields(method.descriptor.input_type, set())
                 if not bounds_of(field).required and field.name not in {*paths, REQUEST_ID_FIELD, "address"}
             }
-    for message in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES):
-        found |= {field.full_name for field in _fields(message, set()) if not bounds_of(field).required}
     assert found == MAY_BE_LEFT_OUT.keys()
+
+
+def test_a_games_rule_that_is_left_out_says_what_that_does() -> None:
+    """A flag is off and a list empty, which needs no word; a number says what 0 does, and all else is required."""
+    rules = CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES)
+    omitted = [field for message in rules for field in _fields(message, set()) if not bounds_of(field).required]
+    assert omitted
+    for field in omitted:
+        if field.is_repeated or field.type == FieldDescriptor.TYPE_BOOL:
+            continue
+        assert field.type in {FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64}, field.full_name
+        assert re.search(r"\bif 0\b|\b0\s+for\b", CONTRACTS.comment(field.full_name)), field.full_name
 
 
 def test_what_is_required_can_be_told_from_what_is_left_out() -> None:

@@ -14,6 +14,7 @@ from multidict import CIMultiDict
 from prometheus_client import REGISTRY
 from yarl import URL
 
+from feltro.blackjack.v1 import blackjack_pb2
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import complaint_pb2, session_pb2, types_pb2, wallet_pb2
@@ -32,6 +33,7 @@ from tests.gateway.http_gateway import (
 )
 
 ANA = bearer_headers("ana")
+MOVE_URL = "type.googleapis.com/feltro.blackjack.v1.Move"
 COMMAND = bearer_headers("ana", **{"Idempotency-Key": "k1"})
 
 
@@ -102,6 +104,38 @@ async def test_path_and_query_become_the_request(
     answer = await client.request(verb, URL(path, encoded=True), json=body, headers=headers)
     assert answer.status == 200, await answer.text()
     assert dispatcher.last_request == expected
+
+
+async def test_a_decision_becomes_a_request_with_the_games_own_message(
+    client: HttpClient, dispatcher: FakeDispatcher
+) -> None:
+    move = {"@type": MOVE_URL, "place": 3, "decision": "DECISION_DOUBLE"}
+    answer = await client.post("/v1/tables/t/rounds/t.7:act", json={"turn": 4, "move": move}, headers=COMMAND)
+    assert answer.status == 200, await answer.text()
+    expected = table_pb2.ActRequest(request_id="k1", table_id="t", round_id="t.7", turn=4)
+    expected.move.Pack(blackjack_pb2.Move(place=3, decision=blackjack_pb2.DECISION_DOUBLE), deterministic=True)
+    assert dispatcher.last_request == expected
+
+
+@pytest.mark.parametrize(
+    ("move", "field"),
+    [
+        ({"place": 3}, "move.@type"),
+        ({"@type": "type.googleapis.com/feltro.blackjack.v1.Bets"}, "move.@type"),
+        ({"@type": "type.googleapis.com/feltro.blackjack.v1.OwnView"}, "move.@type"),
+        ({"@type": "type.googleapis.com/feltro.roulette.v1.Outcome"}, "move.@type"),
+        ({"@type": MOVE_URL, "decision": "DECISION_WIN"}, "move.decision"),
+        ({"@type": MOVE_URL, "hole_card": 1}, "move.hole_card"),
+        ([], "move"),
+    ],
+)
+async def test_what_is_no_decision_of_any_game_is_refused(
+    client: HttpClient, dispatcher: FakeDispatcher, move: object, field: str
+) -> None:
+    answer = await client.post("/v1/tables/t/rounds/t.7:act", json={"turn": 4, "move": move}, headers=COMMAND)
+    assert answer.status == 400
+    assert (await answer.json())["facts"]["field"] == field
+    assert dispatcher.calls == []
 
 
 async def test_a_body_may_be_one_field_of_the_request(client: HttpClient, dispatcher: FakeDispatcher) -> None:

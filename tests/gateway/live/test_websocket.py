@@ -14,6 +14,8 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
+from feltro.blackjack.v1 import blackjack_pb2
+from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
 from gateway.access.rate_limiter import Limit
 from gateway.backends.dispatcher import CallContext
@@ -61,6 +63,28 @@ async def test_a_call_reaches_its_service_with_request_and_token(gateway: LiveGa
         wallet_pb2.GetBalanceRequest(account_id="a"),
         "player:ana",
     )
+
+
+async def test_a_decision_goes_to_the_table_with_the_games_own_message(
+    gateway: LiveGateway, tables: FakeTables
+) -> None:
+    tables.answers["TableService.Act"] = table_pb2.ActResponse(
+        round_id="t.7", position=5, staked_cents=300, stake_id="s"
+    )
+    decision = {"@type": "type.googleapis.com/feltro.blackjack.v1.Move", "place": 3, "decision": "DECISION_DOUBLE"}
+    params = {"request_id": "k1", "table_id": "t", "round_id": "t.7", "turn": 4, "move": decision}
+    async with gateway.connect("player:ana") as client:
+        result = await client.result("TableService.Act", **params)
+        assert result == {"round_id": "t.7", "position": 5, "staked_cents": "300", "stake_id": "s"}
+        unnamed = await client.call("TableService.Act", **{**params, "request_id": ""})
+        assert error(unnamed) == (-32602, "INVALID")
+    async with gateway.connect() as client:
+        assert error(await client.call("TableService.Act", **params)) == (-32016, "TOKEN_INVALID")
+    ((_, request, token),) = tables.calls
+    assert isinstance(request, table_pb2.ActRequest)
+    move = blackjack_pb2.Move()
+    assert request.move.Unpack(move)
+    assert (move.place, move.decision, request.turn, token) == (3, blackjack_pb2.DECISION_DOUBLE, 4, "player:ana")
 
 
 async def test_an_error_holds_the_problem_document_that_rest_answers_with(

@@ -12,8 +12,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, ServiceDescriptor
 
 from feltro.gateway.v1 import gateway_pb2
-from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import events_pb2, table_pb2
+from feltro.table.v1 import any_topic_pb2, events_pb2, table_pb2
 from feltro.wallet.v1 import audit_pb2, complaint_pb2, platform_pb2, relevant_events_pb2, session_pb2, wallet_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events_pb2
 from gateway.contracts.any_types import ANY_FULL_NAME, topic_of_field
@@ -27,12 +26,18 @@ from tests.gateway.http_gateway import CONTRACTS
 ROOT = Path(__file__).resolve().parents[3]
 TIMESTAMP, DURATION = "google.protobuf.Timestamp", "google.protobuf.Duration"
 METHODS = pytest.mark.parametrize("method", CONTRACTS.methods, ids=lambda method: method.rpc_name)
-# Commands that have no name because a repeat does no more, and the exceptions that docs/api-style.md lists.
+# The own service of each game, by the game.
+GAME_SERVICES = {
+    service.file.package.split(".")[1]: service
+    for message in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES)
+    for service in message.file.services_by_name.values()
+}
+# Commands that have no name because a repeat does no more, and the exceptions that docs/api-style.md lists. A game's
+# own command may have none either, if it names nothing but a round: that round starts once.
 UNNAMED_COMMANDS = {
     "GatewayService.EnterDemo",
     "GatewayService.Logout",
     "GatewayService.RevokeSubject",
-    "RouletteService.Spin",
     "SessionService.AdvanceSessionClock",
     "SessionService.EndPlayerSessions",
     "SessionService.EndSession",
@@ -68,6 +73,7 @@ def _public_messages() -> dict[str, Descriptor]:
         add(method.descriptor.input_type)
         add(method.descriptor.output_type)
     add(events_pb2.TableEvent.DESCRIPTOR)
+    add(events_pb2.OwnViewChanged.DESCRIPTOR)
     add(wallet_events_pb2.PlayerFact.DESCRIPTOR)
     return found
 
@@ -143,7 +149,13 @@ def test_only_lists_and_rounds_with_stakes_have_pages() -> None:
 
 def test_every_command_has_a_name_or_does_no_more_when_it_is_repeated() -> None:
     commands = {each.rpc_name for each in CONTRACTS.methods if not each.is_read_only and not each.has_request_id}
-    assert commands == UNNAMED_COMMANDS
+    starting = {
+        each.rpc_name
+        for each in CONTRACTS.methods
+        if each.descriptor.containing_service in GAME_SERVICES.values()
+        and {field.name for field in each.descriptor.input_type.fields} == {"table_id", "round_id"}
+    }
+    assert commands == UNNAMED_COMMANDS | starting
     for method in CONTRACTS.methods:
         if method.has_request_id:
             field = method.descriptor.input_type.fields_by_name[REQUEST_ID_FIELD]
@@ -170,7 +182,7 @@ def test_a_moment_is_named_at() -> None:
     for field in FIELDS:
         is_moment = field.message_type is not None and message_type(field).full_name == TIMESTAMP
         is_filter = field.name in {"since", "until"} and ".List" in field.full_name
-        if (re.fullmatch(r"at|.*_at", field.name) is not None) != (is_moment and not is_filter):
+        if (re.fullmatch(r"at|.*_at|decide_by", field.name) is not None) != (is_moment and not is_filter):
             wrong.append(field)
     assert not _failing(wrong)
 
@@ -211,7 +223,27 @@ def test_one_name_is_one_enum() -> None:
 def test_an_event_is_named_by_what_has_happened(group: object) -> None:
     for field in group.fields:  # type: ignore[attr-defined]
         assert re.sub(r"(?<!^)(?=[A-Z])", "_", message_type(field).name).lower() == field.name
-        assert re.search(r"(ed|taken|left|drawn|_notice)$", field.name), field.name
+        assert re.search(r"(ed|taken|left|drawn|dealt|made|paid|_notice)$", field.name), field.name
+
+
+def test_a_public_event_names_no_player() -> None:
+    """A player appears as the number of their seat, and what is theirs alone is in no event of a table (G7)."""
+    found: dict[str, Descriptor] = {}
+
+    def add(message: Descriptor) -> None:
+        if message.full_name.startswith("feltro.") and message.full_name not in found:
+            found[message.full_name] = message
+            for field in message.fields:
+                if field.message_type is not None:
+                    held = CONTRACTS.messages_about(topic_of_field(field)) if _is_any(field) else ()
+                    for inner in (message_type(field), *held):
+                        add(inner)
+
+    add(events_pb2.TableEvent.DESCRIPTOR)
+    names = {(message.full_name, field.name) for message in found.values() for field in message.fields}
+    private = {"player_id", "account_id", "session_id", "request_id", "own_view", "own_seat", "balance", "entropy"}
+    assert not [each for each in names if each[1] in private]
+    assert len(found) > 20
 
 
 # -- refusals --------------------------------------------------------------------------------------------------------
@@ -240,11 +272,14 @@ _WALLET = [
     )),
 ]  # fmt: skip
 _TABLE = [table_pb2.DESCRIPTOR.services_by_name["TableService"]]
-_ROULETTE = [roulette_pb2.DESCRIPTOR.services_by_name["RouletteService"], *_TABLE]
 REQUESTS_OF = {
     "services/wallet": _WALLET,
     "services/kit/table": _TABLE,
-    "services/roulette": _ROULETTE,
+    **{
+        f"services/{game}": [service, *_TABLE]
+        for game, service in GAME_SERVICES.items()
+        if (ROOT / "services" / game / "game.py").exists()
+    },
     "gateway/backends": [gateway_pb2.DESCRIPTOR.services_by_name["GatewayService"]],
 }
 # Functions whose first argument is the path of a field, and the modules that check fields for others.

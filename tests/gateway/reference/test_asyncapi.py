@@ -14,11 +14,14 @@ from typing import Any
 from uuid import uuid4
 
 import jsonschema
+from google.protobuf.message_factory import GetMessageClass
 
+from feltro.table.v1 import any_topic_pb2, events_pb2
 from gateway.live.close_codes import CloseCode
 from gateway.reference.asyncapi import document
+from services.kit.bus.subjects import own_view_subject
 from tests.gateway.live.test_event_stream import EventStreamReader
-from tests.gateway.live_gateway import CONTRACTS, RpcClient, live_gateway
+from tests.gateway.live_gateway import CONTRACTS, GAME, RpcClient, bus_client, live_gateway
 
 _SCHEMA = Path(__file__).with_name("asyncapi-3.0.0.schema.json.gz")
 DOCUMENT: dict[str, Any] = json.loads(json.dumps(document(CONTRACTS)))
@@ -63,6 +66,8 @@ async def test_websocket_messages_are_as_described(nats_url: str) -> None:
         _validate("notice", _notification("notice", await client.next_notification("notice")))
         gateway.private_facts._on_gap()
         _validate("notice", _notification("notice", await client.next_notification("notice")))
+        await _tell_ana(nats_url, table.table_id)
+        _validate("own_view", _notification("own_view", await client.next_notification("own_view")))
 
 
 async def test_streamed_events_are_as_described(nats_url: str) -> None:
@@ -73,11 +78,26 @@ async def test_streamed_events_are_as_described(nats_url: str) -> None:
         for resumption in ({}, {"Last-Event-ID": "0"}):
             async with gateway.client.get(path, headers={**headers, **resumption}) as response:
                 table.publish()
+                reader = EventStreamReader(response)
                 for _ in range(3):
-                    name, content = await EventStreamReader(response).next()
+                    name, content = await reader.next()
                     kinds.add(name)
                     _validate(f"stream.{name}", content)
-        assert kinds == {"snapshot", "resumed", "table", "notice"}
+                await _tell_ana(nats_url, table.table_id)
+                name, content = await reader.next()
+                kinds.add(name)
+                _validate(f"stream.{name}", content)
+        assert kinds == {"snapshot", "resumed", "table", "notice", "own_view"}
+
+
+async def _tell_ana(nats_url: str, table_id: str) -> None:
+    """Tells ana what she alone may see, in the message of each game that has one."""
+    async with bus_client(nats_url) as bus:
+        for own_view in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_OWN_VIEW):
+            view = events_pb2.OwnViewChanged(table_id=table_id, round_id=f"{table_id}.1", turn=1, player_id="ana")
+            view.own_view.Pack(GetMessageClass(own_view)())
+            await bus.publish(own_view_subject(GAME, "ana"), view.SerializeToString())
+        await bus.flush()
 
 
 async def _call(client: RpcClient, method: str, **params: object) -> None:

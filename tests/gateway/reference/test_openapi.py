@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -230,11 +230,38 @@ def test_a_games_own_messages_are_described_with_their_types() -> None:
 
 
 def test_every_any_has_a_topic_and_every_game_a_message_for_it() -> None:
-    games = {message.file.package for message in CONTRACTS.messages_about(ANY_TOPIC)}
+    games = sorted({message.file.package for message in CONTRACTS.messages_about(ANY_TOPIC)})
+    with_decisions = sorted(message.file.package for message in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_MOVE))
+    assert set(with_decisions) < set(games)
+    decisions = {any_topic_pb2.ANY_TOPIC_MOVE, any_topic_pb2.ANY_TOPIC_VIEW, any_topic_pb2.ANY_TOPIC_OWN_VIEW}
     for topic in any_topic_pb2.AnyTopic.values()[1:]:
-        assert sorted(message.file.package for message in CONTRACTS.messages_about(topic)) == sorted(games)
+        packages = sorted(message.file.package for message in CONTRACTS.messages_about(topic))
+        assert packages == (with_decisions if topic in decisions else games), any_topic_pb2.AnyTopic.Name(topic)
     for name in SCHEMAS:
         assert name != "google.protobuf.Any", "a field over REST is an Any without a topic"
+
+
+def test_a_decision_is_described_with_its_bounds() -> None:
+    act = CONTRACTS.by_rpc_name["TableService.Act"]
+    (binding,) = act.bindings
+    body = DOCUMENT["paths"][binding.template]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schema = Draft202012Validator({**body, "components": DOCUMENT["components"]})
+    for move in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_MOVE):
+        # The smallest value of every field that a decision needs.
+        needed = {field.name: _smallest(field) for field in move.fields if bounds_of(field).required}
+        decision = {"turn": 1, "move": {"@type": type_url(move), **needed}}
+        assert schema.is_valid(decision), move.full_name
+        assert not schema.is_valid({**decision, "turn": 0})
+        assert not schema.is_valid({"turn": 1})
+        assert not schema.is_valid({**decision, "move": needed})
+        for bets in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_BETS):
+            assert not schema.is_valid({**decision, "move": {"@type": type_url(bets), **needed}})
+
+
+def _smallest(field: FieldDescriptor) -> object:
+    if field.enum_type is not None:
+        return field.enum_type.values[1].name
+    return max(1, bounds_of(field).minimum)
 
 
 async def test_the_document_is_served_with_a_page_that_loads_nothing_from_elsewhere() -> None:

@@ -14,7 +14,7 @@ import nats.js.errors
 import pytest
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
-from nats.js.api import StreamInfo
+from nats.js.api import StreamConfig, StreamInfo
 
 from services.kit.bus import permissions
 from services.kit.bus.buckets import Bucket
@@ -34,6 +34,7 @@ from services.kit.bus.subjects import (
     TABLE_CLOCKS_BUCKET,
     bucket_stream,
     key_subject,
+    own_view_subject,
     sessions_subject,
     stored_subject,
     table_subject,
@@ -131,6 +132,7 @@ FORBIDDEN_PUBLISHES = {
         sessions_subject(GAME, "salon"),
         table_subject(OTHER_GAME, "salon"),
         "feltro.table.salon",
+        own_view_subject(OTHER_GAME, "ana"),
         key_subject(LEASES_BUCKET, f"{OTHER_GAME}.salon"),
         key_subject(LEASES_BUCKET, "salon"),
         key_subject(REPLICAS_BUCKET, f"{OTHER_GAME}.r1"),
@@ -145,6 +147,7 @@ FORBIDDEN_PUBLISHES = {
         "feltro.wallet.transfers",
         sessions_subject(GAME, "salon"),
         table_subject(GAME, "salon"),
+        own_view_subject(GAME, "ana"),
         key_subject(LEASES_BUCKET, f"{GAME}.salon"),
         key_subject(REPLICAS_BUCKET, f"{GAME}.r1"),
         key_subject(TABLE_CLOCKS_BUCKET, GAME),
@@ -154,6 +157,7 @@ FORBIDDEN_PUBLISHES = {
     WALLET: [
         table_subject(GAME, "salon"),
         "feltro.player.ana.table",
+        own_view_subject(GAME, "ana"),
         key_subject(LEASES_BUCKET, f"{GAME}.salon"),
         key_subject(REPLICAS_BUCKET, f"{GAME}.r1"),
         key_subject(TABLE_CLOCKS_BUCKET, GAME),
@@ -233,6 +237,46 @@ async def test_g7_nobody_hears_what_is_not_for_them(users: Users, operator: Nats
     # Its account also has the refusals of requests that JetStream does not serve there.
     assert {subject for subject in heard if subject.startswith("feltro.")} == own[user]
     assert not [subject for subject in heard if subject.startswith(("_INBOX", "$KV", "$JS"))]
+
+
+@pytest.mark.guarantee("G7")
+async def test_g7_the_gateway_alone_hears_what_a_game_tells_its_players(users: Users, operator: Nats) -> None:
+    heard: dict[str, list[tuple[str, bytes]]] = {}
+    connections = {user: await users.connect(user) for user in (GATEWAY, WALLET, GAME, OTHER_GAME)}
+    connections[permissions.OPERATOR] = operator
+
+    async def listen(user: str) -> None:
+        async def hear(message: Msg) -> None:
+            if message.subject.startswith("feltro.own."):
+                heard.setdefault(user, []).append((message.subject, message.data))
+
+        await connections[user].subscribe("feltro.own.>", cb=hear)
+
+    for user in connections:
+        await listen(user)
+    await settled(*connections.values())
+    # Each says everything that the others say: only what is its own arrives.
+    for user, bus in connections.items():
+        for game in (GAME, OTHER_GAME):
+            await bus.publish(own_view_subject(game, "ana"), user.encode())
+    await settled(*connections.values())
+    await settled(*connections.values())
+    # Its own account hears what it says itself; from others, each game what it says about itself.
+    assert sorted(each for each in heard[GATEWAY] if each[1] != GATEWAY.encode()) == [
+        (own_view_subject(OTHER_GAME, "ana"), OTHER_GAME.encode()),
+        (own_view_subject(GAME, "ana"), GAME.encode()),
+    ]
+    for user in (WALLET, GAME, OTHER_GAME, permissions.OPERATOR):
+        assert {said for _, said in heard[user]} == {user.encode()}, "nobody hears more than itself"
+
+
+@pytest.mark.guarantee("G7")
+@pytest.mark.parametrize("config", PLATFORM_STREAMS, ids=lambda config: config.name)
+def test_g7_no_stream_keeps_what_one_player_alone_may_see(config: StreamConfig) -> None:
+    subject = own_view_subject(GAME, "ana").split(".")
+    for stored in config.subjects or []:
+        pairs = zip(stored.split("."), subject, strict=False)
+        assert not all(pattern in {"*", ">", token} for pattern, token in pairs), stored
 
 
 def _stored_key(bucket: str) -> str:

@@ -27,7 +27,8 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.bus.subjects import FACTS_STREAM
 from services.kit.rpc.status import error_info, status_of
-from tests.processes.roulette import Metadata, RouletteClient, RouletteProcess, configuration
+from tests.processes.game import Metadata
+from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import DEMO, REAL, WalletClient, WalletProcess
 from tests.service.roulette.table_watcher import TableWatcher
 

@@ -28,10 +28,10 @@ class TableWatcher:
         self._arrived = asyncio.Condition()
 
     @classmethod
-    async def start(cls, bus: Nats, table_id: str) -> TableWatcher:
+    async def start(cls, bus: Nats, table_id: str, game: str = "roulette") -> TableWatcher:
         watcher = cls(table_id)
         await bus.jetstream(timeout=TIMEOUT_S).subscribe(
-            table_subject("roulette", table_id), cb=watcher._receive, ordered_consumer=True
+            table_subject(game, table_id), cb=watcher._receive, ordered_consumer=True
         )
         return watcher
 

@@ -40,6 +40,8 @@ class EvenSeatsGame:
 
     name = "roulette"
     plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
+    has_cards = False
+    has_decisions = False
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Any, Any]:
         if configuration.seats % 2:

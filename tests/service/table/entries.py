@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from services.kit.table.journal.entries import (
+    ActedBy,
     CancelledStake,
     Drawn,
     DrawTrigger,
@@ -13,7 +15,9 @@ from services.kit.table.journal.entries import (
     Ending,
     Journal,
     JournalStake,
+    Moved,
     Opened,
+    Paid,
     PlayerResult,
 )
 
@@ -63,6 +67,28 @@ def cancelled_stakes(round_id: str) -> tuple[CancelledStake, ...]:
     """Eva cancels her only bet in every round."""
     (stake,) = stakes(f"{round_id}-back", ["eva"])
     return (CancelledStake(stake, AT + timedelta(seconds=15)),)
+
+
+def dealt(round_id: str, players: Sequence[str] = ("ana", "rui")) -> Drawn:
+    """A draw after which players decide."""
+    return replace(drawn(round_id, players), outcome=None)
+
+
+def moved(round_id: str, position: int, *, move: bytes = b"card", stake_id: str = "", seat: int = 1) -> Moved:
+    """A decision of Ana's, with a stake if it has an id."""
+    at = AT + timedelta(seconds=21 + position)
+    stake = None
+    if stake_id:
+        stake = stakes(round_id, ["ana"])[0]._replace(stake_id=stake_id, request_id=f"request-{stake_id}", placed_at=at)
+    return Moved(
+        round_id, position, seat, move, ActedBy.PLAYER, at, f"decision-{position}", b"digest of the command", stake
+    )
+
+
+def paid(round_id: str, position: int, **cents: int) -> Paid:
+    """A payment before the end; `cents` are by the ends of stake ids, such as `_0` of the round's first."""
+    payouts = [(f"{round_id}-{name.removeprefix('_')}", each) for name, each in cents.items()]
+    return Paid(round_id, position, payouts, AT + timedelta(seconds=40 + position))
 
 
 def settled(entry: Drawn) -> Ended:

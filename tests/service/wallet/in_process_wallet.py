@@ -181,16 +181,29 @@ class InProcessWallet:
         )
         await self.wallet_service.cancel_stakes(request, GAME)
 
+    async def pay(
+        self, table_id: str, round_id: str, payouts: dict[str, int], request_id: str = "", epoch: int = 1
+    ) -> wallet_pb2.PayStakesResponse:
+        request = wallet_pb2.PayStakesRequest(
+            request_id=request_id or str(uuid4()),
+            round=types_pb2.RoundRef(round_id=round_id, table=table_ref(table_id, epoch)),
+            payouts=[
+                wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=cents) for stake_id, cents in payouts.items()
+            ],
+        )
+        return wallet_pb2.PayStakesResponse.FromString(await self.wallet_service.pay_stakes(request, GAME))
+
     async def settle(
         self,
         table_id: str,
         round_id: str,
         payouts: dict[str, int] | None = None,
         report: Sequence[wallet_pb2.SessionInRound] = (),
+        epoch: int = 1,
     ) -> wallet_pb2.SettleRoundResponse:
         request = wallet_pb2.SettleRoundRequest(
             request_id=str(uuid4()),
-            round=round_ref(table_id, round_id),
+            round=types_pb2.RoundRef(round_id=round_id, table=table_ref(table_id, epoch)),
             payouts=[
                 wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=cents)
                 for stake_id, cents in (payouts or {}).items()

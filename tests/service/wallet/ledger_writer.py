@@ -199,17 +199,26 @@ class LedgerWriter:
 
     async def settle(self, table: Table, round_no: int, payouts: dict[int, int]) -> int:
         """Settles the open stakes of a round with payouts by stake number."""
-        legs, staked = [], 0
-        for stake_no, payout in payouts.items():
-            stake = await self._stake(stake_no)
-            staked += stake["open_cents"]
-            legs.append(Leg(stake["account_no"], LOCKED, -stake["open_cents"], stake["session_no"]))
-            legs.append(Leg(stake["account_no"], FREE, payout, stake["session_no"]))
-        legs.append(Leg(table.bank_no, FREE, staked - sum(payouts.values())))
-        number, _ = await self.transfer(TransferKind.ROUND_SETTLED, table.mode, legs, round_no=round_no)
+        number, _ = await self.transfer(
+            TransferKind.ROUND_SETTLED, table.mode, await self._payment(table, payouts), round_no=round_no
+        )
         for stake_no, payout in payouts.items():
             await self._end_stake(stake_no, StakeState.SETTLED, payout)
         await self._end_round(round_no, RoundState.SETTLED, number)
+        return number
+
+    async def pay(self, table: Table, round_no: int, payouts: dict[int, int]) -> int:
+        """Pays open stakes of a round that goes on, by stake number."""
+        number, _ = await self.transfer(
+            TransferKind.STAKES_PAID, table.mode, await self._payment(table, payouts), round_no=round_no
+        )
+        for stake_no, payout in payouts.items():
+            await self.connection.execute(
+                "UPDATE stakes SET state = 5, payout_cents = $2, paid_transfer_no = $3 WHERE stake_no = $1",
+                stake_no,
+                payout,
+                number,
+            )
         return number
 
     async def void(self, table: Table, round_no: int, stake_nos: Sequence[int]) -> int:
@@ -274,6 +283,16 @@ class LedgerWriter:
             rows.append((*place, before, leg.amount_cents, row["after_cents"]))
         # One statement, because the database balances each statement (G1).
         await self.connection.execute(_ENTRIES, *(list(column) for column in zip(*rows, strict=True)))
+
+    async def _payment(self, table: Table, payouts: dict[int, int]) -> list[Leg]:
+        legs, staked = [], 0
+        for stake_no, payout in payouts.items():
+            stake = await self._stake(stake_no)
+            staked += stake["open_cents"]
+            legs.append(Leg(stake["account_no"], LOCKED, -stake["open_cents"], stake["session_no"]))
+            legs.append(Leg(stake["account_no"], FREE, payout, stake["session_no"]))
+        legs.append(Leg(table.bank_no, FREE, staked - sum(payouts.values())))
+        return legs
 
     async def _stake(self, stake_no: int) -> asyncpg.Record:
         row = await self.connection.fetchrow(

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, Ending, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.entries import (
+    Drawn,
+    DrawnOutcome,
+    Ended,
+    Ending,
+    JournalStake,
+    Moved,
+    Opened,
+    Paid,
+    UnfinishedRound,
+)
 from services.kit.table.journal.history import RoundRecord
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
@@ -26,6 +36,27 @@ class RoundEntries:
     opened: Opened
     drawn: Drawn | None = None
     ended: Ended | None = None
+    moves: list[Moved] = field(default_factory=list)
+    paid: list[Paid] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> bytes | None:
+        """The outcome: with the ending, of a round in which players decided."""
+        if self.ended is not None and self.ended.outcome is not None:
+            return self.ended.outcome
+        return None if self.drawn is None else self.drawn.outcome
+
+    @property
+    def stakes(self) -> list[JournalStake]:
+        """The stakes as far as they are written, those of decisions after those of the deal."""
+        dealt = [] if self.drawn is None else [*self.drawn.stakes]
+        decided = [move.stake for move in self.moves if move.stake is not None]
+        returned = [] if self.ended is None else self.ended.returned_stakes
+        known = {stake.stake_id for stake in (*dealt, *decided)}
+        return [*dealt, *decided, *(stake for stake in returned if stake.stake_id not in known)]
+
+    def copy(self) -> RoundEntries:
+        return replace(self, moves=list(self.moves), paid=list(self.paid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +75,11 @@ class InMemoryJournal:
         self.epochs: dict[str, int] = {}
 
     def backup(self) -> JournalBackup:
-        return JournalBackup({round_id: replace(each) for round_id, each in self.rounds.items()}, dict(self.epochs))
+        return JournalBackup({round_id: each.copy() for round_id, each in self.rounds.items()}, dict(self.epochs))
 
     def restore(self, backup: JournalBackup) -> None:
         """Goes back to what was written when the backup was made."""
-        self.rounds = {round_id: replace(each) for round_id, each in backup.rounds.items()}
+        self.rounds = {round_id: each.copy() for round_id, each in backup.rounds.items()}
         self.epochs = dict(backup.epochs)
 
     def take_ownership(self, placement_id: str) -> int:
@@ -79,14 +110,49 @@ class InMemoryJournal:
             raise Contradiction(f"G6: {entry.round_id} has ended without an outcome")
         entries.drawn = entry
 
+    def write_moved(self, epoch: int, entry: Moved) -> None:
+        entries = self._round(epoch, entry.round_id)
+        if entry.position <= len(entries.moves):
+            if replace(entries.moves[entry.position - 1], moved_at=entry.moved_at) != entry:
+                raise Contradiction(f"G6: {entry.round_id} has another decision {entry.position}")
+            return
+        if entries.drawn is None or entries.drawn.outcome is not None:
+            raise Contradiction(f"G6: there is nothing to decide in {entry.round_id}")
+        if entries.ended is not None:
+            raise Contradiction(f"G4: {entry.round_id} has ended")
+        if entry.position != len(entries.moves) + 1:
+            raise Contradiction(f"G10: {entry.round_id} lacks the decision before {entry.position}")
+        entries.moves.append(entry)
+
+    def write_paid(self, epoch: int, entry: Paid) -> None:
+        entries = self._round(epoch, entry.round_id)
+        paid = {stake_id: (cents, each.position) for each in entries.paid for stake_id, cents in each.payouts}
+        new = [(stake_id, cents) for stake_id, cents in entry.payouts if stake_id not in paid]
+        repeated = [(stake_id, (cents, entry.position)) for stake_id, cents in entry.payouts if stake_id in paid]
+        if any(paid[stake_id] != payment for stake_id, payment in repeated):
+            raise Contradiction(f"G3: {entry.round_id} has paid otherwise")
+        if not new:
+            return
+        if entries.drawn is None or entries.ended is not None or entry.position > len(entries.moves):
+            raise Contradiction(f"G4: {entry.round_id} pays nothing after decision {entry.position}")
+        if unknown := {stake_id for stake_id, _ in new} - {stake.stake_id for stake in entries.stakes}:
+            raise Contradiction(f"G10: {entry.round_id} pays for {unknown}")
+        entries.paid.append(replace(entry, payouts=new))
+
     def write_ended(self, epoch: int, entry: Ended) -> None:
         entries = self._round(epoch, entry.round_id)
         if entries.ended is not None:
             if entries.ended.ending != entry.ending:
                 raise Contradiction(f"G4: {entry.round_id} has ended otherwise")
             return
-        if (entry.ending is Ending.SETTLED) != (entries.drawn is not None):
+        drawn_outcome = None if entries.drawn is None else entries.drawn.outcome
+        has_outcome = entries.drawn is not None and (drawn_outcome or entry.outcome) is not None
+        other_outcome = drawn_outcome is not None and entry.outcome not in {None, drawn_outcome}
+        if (entry.ending is Ending.SETTLED) != has_outcome or other_outcome:
             raise Contradiction(f"G6: {entry.round_id} cannot end as {entry.ending.name}")
+        paid = {stake_id: cents for each in entries.paid for stake_id, cents in each.payouts}
+        if any(paid.get(stake_id, cents) != cents for stake_id, cents in entry.payouts):
+            raise Contradiction(f"G3: {entry.round_id} has paid otherwise")
         entries.ended = entry
 
     def _round(self, epoch: int, round_id: str) -> RoundEntries:
@@ -102,7 +168,7 @@ class InMemoryJournal:
 
     def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
         return [
-            UnfinishedRound(entries.opened, entries.drawn)
+            UnfinishedRound(entries.opened, entries.drawn, tuple(entries.moves), tuple(entries.paid))
             for entries in self.rounds.values()
             if entries.opened.placement_id == placement_id and entries.ended is None
         ]
@@ -117,14 +183,10 @@ class InMemoryJournal:
         return settled[::-1]
 
     def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
+        settled = [(drawn, self.rounds[drawn.round_id]) for drawn, _ in self.settled_rounds(table_id)[:count]]
         return [
-            DrawnOutcome(
-                drawn.round_id,
-                drawn.drawn_at,
-                drawn.outcome,
-                self.rounds[drawn.round_id].opened.configuration_version,
-            )
-            for drawn, _ in self.settled_rounds(table_id)[:count]
+            DrawnOutcome(drawn.round_id, drawn.drawn_at, entries.outcome or b"", entries.opened.configuration_version)
+            for drawn, entries in settled
         ]
 
     def last_round_number(self, table_id: str) -> int:
@@ -140,16 +202,14 @@ class InMemoryJournal:
     def stakes_of(self, round_id: str) -> list[JournalStake]:
         """Returns the stakes of a round, as far as they are written."""
         entries = self.rounds.get(round_id)
-        if entries is None:
-            return []
-        if entries.drawn is not None:
-            return list(entries.drawn.stakes)
-        return [] if entries.ended is None else list(entries.ended.returned_stakes)
+        return [] if entries is None else entries.stakes
 
     def record(self, round_id: str) -> RoundRecord | None:
         """Returns everything about a round."""
         entries = self.rounds.get(round_id)
-        return None if entries is None else RoundRecord(entries.opened, entries.drawn, entries.ended)
+        if entries is None:
+            return None
+        return RoundRecord(entries.opened, entries.drawn, entries.ended, tuple(entries.moves), tuple(entries.paid))
 
 
 class ReplicaJournal:
@@ -176,6 +236,12 @@ class ReplicaJournal:
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None:
         await self._call("write_drawn", lambda: self._journal.write_drawn(epoch, entry), entry.round_id)
+
+    async def write_moved(self, epoch: int, entry: Moved) -> None:
+        await self._call("write_moved", lambda: self._journal.write_moved(epoch, entry), entry.round_id)
+
+    async def write_paid(self, epoch: int, entry: Paid) -> None:
+        await self._call("write_paid", lambda: self._journal.write_paid(epoch, entry), entry.round_id)
 
     async def write_ended(self, epoch: int, entry: Ended) -> None:
         await self._call("write_ended", lambda: self._journal.write_ended(epoch, entry), entry.round_id)

@@ -6,8 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from feltro.wallet.v1 import session_pb2
+from services.kit.paging import Page, PageRequest
 from services.kit.randomness.source import Randomness
 from services.kit.table.fencing import StaleOwner
+from services.kit.table.journal.history import RecordedRound
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
@@ -53,12 +55,13 @@ class Replica:
             randomness=Randomness(world.entropy),
             clock=world.loop,
             publisher_of=events.publisher_of,
+            own_views=world.own_views,
             individual_ids=INDIVIDUAL_IDS,
         )
         self.registry: TableRegistry[Bets, Outcome] = TableRegistry(
             dependencies, world.catalogue.placement_ids, _no_address
         )
-        self.service = RouletteService(BetCommands(self.registry, journal, wallet, journal.read_round))
+        self.service = RouletteService(BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds))
         self.owned_tables: OwnedTables[Bets, Outcome] = self.registry.open_group(placement_id)
 
     def start(self) -> None:
@@ -90,3 +93,8 @@ class Replica:
 
 def _no_address(placement_id: str) -> None:
     """Names no address: simulated players find the owner by themselves."""
+
+
+async def _no_rounds(table_id: str, page: PageRequest) -> Page[RecordedRound]:
+    """Lists no past rounds: roulette asks for none."""
+    return Page([], "")

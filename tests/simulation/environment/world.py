@@ -20,6 +20,7 @@ from tests.simulation.environment.durability import DurabilityChecker
 from tests.simulation.environment.event_stream import StoredEvents
 from tests.simulation.environment.journal import InMemoryJournal, JournalBackup
 from tests.simulation.environment.network import Network, deliver_reliably
+from tests.simulation.environment.own_views import ToldOwnViews
 from tests.simulation.environment.replica import Replica
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT, VirtualTimeLoop
 from tests.simulation.environment.wallet import InMemoryWallet
@@ -66,6 +67,7 @@ class World:
         self.wallet = InMemoryWallet(self.loop, self._session_changed)
         self.journal = InMemoryJournal()
         self.events = StoredEvents(self.add_to_trace)
+        self.own_views = ToldOwnViews()
         self.catalogue = InMemoryCatalogue(self._catalogue_changed)
         self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal)
         self.randomness_fails = False

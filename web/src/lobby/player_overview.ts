@@ -80,7 +80,12 @@ async function readPlayerOverview(playerId: string): Promise<PlayerOverview> {
   };
 }
 
-const ENDS_ROUND: ReadonlySet<string> = new Set(["TRANSFER_KIND_ROUND_SETTLED", "TRANSFER_KIND_ROUND_VOID"]);
+const ENDS_ROUND: ReadonlySet<string> = new Set([
+  "TRANSFER_KIND_ROUND_SETTLED",
+  "TRANSFER_KIND_ROUND_VOID",
+  // It may have paid the player's last stake in the round.
+  "TRANSFER_KIND_STAKES_PAID",
+]);
 
 /** Updated whenever something of it changes; empty while nobody plays. */
 export function usePlayerOverview(): PlayerOverview {

@@ -77,6 +77,10 @@ class PlayerCommands:
         commands[command.request_id] = command.digest, cast("asyncio.Future[object]", begun)
         return begun
 
+    def forget(self, player_id: str, command: BetCommand) -> None:
+        """Forgets a command that was refused and has changed nothing: it may be sent again."""
+        self._by_player.get(player_id, {}).pop(command.request_id, None)
+
     def under_way(self, player_id: str) -> list[asyncio.Future[object]]:
         """Returns the commands of a player that have no answer yet."""
         return [answer for _, answer in self._by_player.get(player_id, {}).values() if not answer.done()]

@@ -94,6 +94,23 @@ class Felt(Generic[Bets, Outcome]):
         _change(self._counted, totals, 1)
         return together
 
+    def count(self, stake: Stake[Bets], placed_at: datetime) -> None:
+        """Counts a stake that the wallet has accepted already: of a decision, or of a round that goes on."""
+        player = self._players.get(stake.seat.player_id)
+        if player is None:
+            player = self._players[stake.seat.player_id] = _PlayerStakes(stake.seat)
+        player.stakes.append(stake)
+        player.bets = self.rules.together([stake.bets] if player.bets is None else [player.bets, stake.bets])
+        _change(self._coming, self.rules.totals(stake.bets), 1)
+        self.accept(stake, placed_at)
+
+    def place_holder(self, place: int) -> str | None:
+        """Returns the player whose bets take a place; None if it is free."""
+        for player_id, player in self._players.items():
+            if player.bets is not None and place in self.rules.places(player.bets):
+                return player_id
+        return None
+
     def remove(self, stake: Stake[Bets]) -> None:
         """Removes a stake that the wallet has refused. Nothing is judged: what is left was accepted before (G9)."""
         player = self._players[stake.seat.player_id]

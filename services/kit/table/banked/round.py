@@ -22,6 +22,7 @@ from services.kit.table.banked.felt import Felt, Stake, TakenBack
 from services.kit.table.banked.limits import RoundLimits
 from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.events import messages
+from services.kit.table.events.messages import HandView
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ended, JournalStake
 from services.kit.table.refusals import TableRefused
@@ -30,6 +31,9 @@ from services.kit.table.wallet.table_wallet import TableWallet
 from services.kit.wire_format import timestamp
 
 _Answer = TypeVar("_Answer")
+
+# Commands of one player that a placement may wait behind (G11): with each, closing the round waits for the wallet once.
+COMMANDS_AHEAD_LIMIT = 20
 
 
 class PublishEvents(Protocol):
@@ -71,7 +75,9 @@ class Round(Generic[Bets, Outcome]):
         now: Callable[[], datetime],
         publish: PublishEvents,
         on_change: Callable[[], None],
+        holder_of_seat: Callable[[int], str | None],
     ) -> None:
+        """`holder_of_seat` says which player sits on a seat; None if nobody does."""
         self.round_id = round_id
         self.rules = rules
         self.session_ids = session_ids
@@ -83,6 +89,10 @@ class Round(Generic[Bets, Outcome]):
         self.draw_trigger = DrawTrigger.UNKNOWN
         self.void_reason = ""
         self.outcome: Outcome | None = None
+        # What everybody sees while players decide.
+        self.hand: HandView | None = None
+        # Done when the cards are dealt or the round is void: then why.
+        self.dealt: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # True from the moment the round may be in the journal.
         self.opening_journalled = False
         # No new command begins; those under way go on.
@@ -95,6 +105,7 @@ class Round(Generic[Bets, Outcome]):
         self._now = now
         self._publish = publish
         self._on_change = on_change
+        self._holder_of_seat = holder_of_seat
         self._opened = False
         self._batcher = StakeBatcher(wallet, round_id, self.felt, self.ensure_opened, self._publish_placed, on_change)
         # Their number is bounded by what each player may place and cancel (G11).
@@ -162,22 +173,35 @@ class Round(Generic[Bets, Outcome]):
         return refusals.betting_closed(round_id or self.round_id, self.round_id, closed_at)
 
     def _place_in_turn(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
-        """Places bets at once, or behind a cancellation of the same player: so each answer says what lay there (G3)."""
-        cancelling = self._cancelling.get(seat.player_id)
-        if cancelling is None or cancelling.done():
+        """Places bets at once, or behind commands of the same player that decide about them."""
+        ahead = self._commands_ahead(seat.player_id)
+        if not ahead:
             return self._submit(seat, command, bets)
+        if len(ahead) >= COMMANDS_AHEAD_LIMIT:
+            raise refusals.overloaded(COMMANDS_AHEAD_LIMIT)
 
         async def place_behind() -> PlacedBets[Bets]:
-            await asyncio.wait([cancelling])
+            await asyncio.wait(ahead)
             return await background.shared_result(self._submit(seat, command, bets))
 
         task = asyncio.create_task(place_behind())
         self._track(task)
         return task
 
+    def _commands_ahead(self, player_id: str) -> Sequence[asyncio.Future[object]]:
+        """Returns the commands of a player that have to be answered before the player's next placement is judged."""
+        if self.rules.bets_lean_on_each_other:
+            return self.commands.under_way(player_id)
+        # So each answer says what lay there (G3).
+        cancelling = self._cancelling.get(player_id)
+        if cancelling is None or cancelling.done():
+            return ()
+        return [cast("asyncio.Future[object]", cancelling)]
+
     def _submit(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
         # Judged first: what no table allows may be more than a message holds.
         self.felt.judge(seat.player_id, bets)
+        self._verify_places(seat.player_id, bets)
         message = self.rules.bets_message(bets)
         self._bets_type = message.DESCRIPTOR.full_name
         stake = Stake(
@@ -193,6 +217,13 @@ class Round(Generic[Bets, Outcome]):
         placed = self._batcher.submit(stake)
         self._limits.count_stakes(seat.player_id, len(stake.encoded_bets))
         return placed
+
+    def _verify_places(self, player_id: str, bets: Bets) -> None:
+        """Refuses bets on a place where somebody else sits or has bet."""
+        for place in self.rules.places(bets):
+            for holder in (self._holder_of_seat(place), self.felt.place_holder(place)):
+                if holder not in {None, player_id}:
+                    raise refusals.place_taken(place)
 
     async def _cancel_bets(
         self, seat: Seat, command: BetCommand, bets: Bets | None, earlier: Sequence[asyncio.Future[object]]
@@ -283,6 +314,13 @@ class Round(Generic[Bets, Outcome]):
         if self._cancel_failure is not None:
             raise self._cancel_failure
 
+    def count_stake(self, stake: JournalStake) -> None:
+        """Puts a stake on the felt that the wallet has accepted: of a decision, or of a round that goes on."""
+        seat = Seat(stake.seat, stake.player_id, stake.account_id, stake.session_id)
+        bets = self.rules.read_bets(stake.bets)
+        on_felt = Stake(stake.stake_id, stake.request_id, seat, bets, stake.bets, stake.amount_cents)
+        self.felt.count(on_felt, stake.placed_at)
+
     def journal_stakes(self) -> list[JournalStake]:
         """Returns the stakes that count, as the journal keeps them."""
         return [_journal_stake(stake) for stake in self.felt.accepted_stakes()]
@@ -296,8 +334,14 @@ class Round(Generic[Bets, Outcome]):
         """Gives everybody who waits for it the end of the round."""
         # Nothing is on its way any more, unless sending had failed.
         self._batcher.abandon(_bet_dropped())
+        self.tell_dealt(finished.entry.void_reason)
         if not self.finished.done():
             self.finished.set_result(finished)
+
+    def tell_dealt(self, void_reason: str = "") -> None:
+        """Tells whoever waits for the deal that the cards are dealt, or why the round is void instead."""
+        if not self.dealt.done():
+            self.dealt.set_result(void_reason)
 
     def abandon(self, refusal: Refused) -> None:
         """Fails everything that waits: this process does not learn how the round ends."""
@@ -305,9 +349,10 @@ class Round(Generic[Bets, Outcome]):
         self._batcher.abandon(refusal)
         for task in self._under_way:
             task.cancel()
-        if not self.finished.done():
-            self.finished.set_exception(refusal)
-            self.finished.exception()
+        for waited_for in (self.dealt, self.finished):
+            if not waited_for.done():
+                waited_for.set_exception(refusal)
+                waited_for.exception()
 
     # -- what others see ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ The owner of a table ends its rounds with this, and so does the next owner with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic
@@ -51,15 +51,24 @@ class Settlement(Generic[Bets, Outcome]):
         self._journal = journal
         self._epoch = epoch
 
-    async def settle(self, drawn: Drawn, rules: Rules[Bets, Outcome]) -> RoundResult:
-        """Pays a round by its journalled outcome."""
+    async def settle(
+        self, drawn: Drawn, rules: Rules[Bets, Outcome], paid: Mapping[str, int] | None = None
+    ) -> RoundResult:
+        """Pays a round by its outcome, which is journalled or follows from what is.
+
+        Of a round in which players decided, `drawn` has all stakes, and `paid` those that were paid before the end.
+        """
+        if drawn.outcome is None:
+            raise AssertionError(f"round {drawn.round_id} is settled before it is decided")
         outcome = rules.read_outcome(drawn.outcome)
         payouts = {stake.stake_id: rules.payout_cents(outcome, rules.read_bets(stake.bets)) for stake in drawn.stakes}
-        answer = await self._wallet.settle_round(drawn.round_id, payouts, drawn.outcome, drawn.session_ids)
-        if sum(result.payout_cents for result in answer.results) != sum(payouts.values()):
-            raise LedgerMismatch(
-                f"round {drawn.round_id}: the wallet has paid other than {sum(payouts.values())} cents"
-            )
+        unpaid = {stake_id: cents for stake_id, cents in payouts.items() if stake_id not in (paid or {})}
+        for stake_id, cents in (paid or {}).items():
+            if payouts.get(stake_id) != cents:
+                raise LedgerMismatch(f"round {drawn.round_id}: {stake_id} was paid {cents} cents, and not its payout")
+        answer = await self._wallet.settle_round(drawn.round_id, unpaid, drawn.outcome, drawn.session_ids)
+        if sum(result.payout_cents for result in answer.results) != sum(unpaid.values()):
+            raise LedgerMismatch(f"round {drawn.round_id}: the wallet has paid other than {sum(unpaid.values())} cents")
         entry = Ended(
             drawn.round_id,
             Ending.SETTLED,
@@ -67,6 +76,7 @@ class Settlement(Generic[Bets, Outcome]):
             "",
             tuple(payouts.items()),
             _player_results(answer.results, drawn.stakes, payouts),
+            outcome=None if paid is None else drawn.outcome,
         )
         await self._journal.write_ended(self._epoch, entry)
         return RoundResult(entry, answer.sessions, _balances(answer.results))

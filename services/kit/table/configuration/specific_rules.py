@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from feltro.access.v1 import bounds_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.game import Game
 from services.kit.table.refusals import invalid, rule_violated
 
-# `903-B/2015:6.1.4` sets the shortest, the platform the longest (G11).
+# `903-B/2015:6.1.4` sets the shortest times to bet and to decide, the platform the longest (G11).
 SHORTEST_BETTING_MS, LONGEST_BETTING_MS = 3_000, 600_000
-BETTING_WINDOW_RULE = "903-B/2015:6.1.4"
+SHORTEST_DECISION_MS, LONGEST_DECISION_MS = 3_000, 120_000
+DECISION_TIME_RULE = "903-B/2015:6.1.4"
+# A hand of an individual table stays open for 90 days at most.
+LONGEST_OPEN_HAND_HOURS = 90 * 24
+OPEN_HAND_RULE = "903-B/2015:6.3.2"
 # Limits of the platform (G11).
 LONGEST_SHOWN_MS = 60_000
+LONGEST_DEALING_MS = 5_000
 SEATS_LIMIT = 1_000
 NAME_CHARACTERS_LIMIT = 80
 APPROVAL_CHARACTERS_LIMIT = 200
@@ -47,18 +54,21 @@ class Articles:
 
 ARTICLES = {
     "804/2015": Articles("804/2015:P.3", "804/2015:28.a", "804/2015:28.b", "804/2015:29"),
+    "805/2015": Articles("805/2015:P.3", "805/2015:35.a", "805/2015:35.b", "805/2015:36"),
     "807/2015": Articles("807/2015:P.3", "807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+    "812/2015": Articles("812/2015:P.3", "812/2015:35.a", "812/2015:35.b", "812/2015:36"),
 }
 
 
 def verify(
     table_id: str,
     configuration: types_pb2.TableConfiguration,
+    game: Game[Any, Any],
     *,
     approval_reference: str,
     existing: types_pb2.TableConfiguration | None = None,
 ) -> None:
-    """Refuses rules that no game may allow; `existing` is an earlier configuration of the table."""
+    """Refuses rules that no game of this kind may allow; `existing` is an earlier configuration of the table."""
     if _TABLE_ID.fullmatch(table_id) is None:
         raise invalid("table_id", "has to be 1 to 40 letters, digits, `_` or `-`.")
     articles = ARTICLES.get(configuration.regulation)
@@ -76,6 +86,8 @@ def verify(
     _verify_approval(approval_reference, articles)
     _verify_name(configuration.name)
     _verify_times(configuration)
+    _verify_dealing(configuration, game)
+    _verify_decisions(configuration, game)
     _verify_seats(configuration)
     if configuration.ByteSize() > CONFIGURATION_BYTES_LIMIT:
         # Every snapshot of the table holds it, and a snapshot has to fit into a message of the bus.
@@ -113,12 +125,44 @@ def _verify_name(name: types_pb2.LocalizedText) -> None:
 def _verify_times(configuration: types_pb2.TableConfiguration) -> None:
     window = configuration.betting_window_ms
     if configuration.play == wallet_types.PLAY_MULTI_PLAYER and window < SHORTEST_BETTING_MS:
-        sentence = f"Players need at least {SHORTEST_BETTING_MS} ms to bet ({BETTING_WINDOW_RULE})."
-        raise rule_violated("configuration.betting_window_ms", SHORTEST_BETTING_MS, BETTING_WINDOW_RULE, sentence)
+        sentence = f"Players need at least {SHORTEST_BETTING_MS} ms to bet ({DECISION_TIME_RULE})."
+        raise rule_violated("configuration.betting_window_ms", SHORTEST_BETTING_MS, DECISION_TIME_RULE, sentence)
     if not 0 <= window <= LONGEST_BETTING_MS:
         raise invalid("configuration.betting_window_ms", f"may be {LONGEST_BETTING_MS} at most.")
     if not 0 <= configuration.result_shown_ms <= LONGEST_SHOWN_MS:
         raise invalid("configuration.result_shown_ms", f"has to be from 0 to {LONGEST_SHOWN_MS}.")
+
+
+def _verify_dealing(configuration: types_pb2.TableConfiguration, game: Game[Any, Any]) -> None:
+    if configuration.dealing_ms and not game.has_cards:
+        raise invalid("configuration.dealing_ms", f"has to be 0: no cards are dealt at {game.name}.")
+    if not 0 <= configuration.dealing_ms <= LONGEST_DEALING_MS:
+        raise invalid("configuration.dealing_ms", f"has to be from 0 to {LONGEST_DEALING_MS}.")
+
+
+def _verify_decisions(configuration: types_pb2.TableConfiguration, game: Game[Any, Any]) -> None:
+    """Refuses times to decide that are too short or too long: a clock at tables for many, days at those for one."""
+    individual = configuration.play == wallet_types.PLAY_INDIVIDUAL
+    if not game.has_decisions or individual:
+        _verify_unset(configuration, "decision_ms", "where nobody waits for a player's decisions")
+    else:
+        time_ms = configuration.decision_ms
+        if time_ms < SHORTEST_DECISION_MS:
+            sentence = f"Players need at least {SHORTEST_DECISION_MS} ms to decide ({DECISION_TIME_RULE})."
+            raise rule_violated("configuration.decision_ms", SHORTEST_DECISION_MS, DECISION_TIME_RULE, sentence)
+        if time_ms > LONGEST_DECISION_MS:
+            raise invalid("configuration.decision_ms", f"may be {LONGEST_DECISION_MS} at most.")
+    if not game.has_decisions or not individual:
+        _verify_unset(configuration, "open_hand_hours", "where no hand waits for its player")
+    elif not 1 <= (hours := configuration.open_hand_hours) <= LONGEST_OPEN_HAND_HOURS:
+        bound = 1 if hours < 1 else LONGEST_OPEN_HAND_HOURS
+        sentence = f"A hand stays open for 1 to {LONGEST_OPEN_HAND_HOURS} hours ({OPEN_HAND_RULE})."
+        raise rule_violated("configuration.open_hand_hours", bound, OPEN_HAND_RULE, sentence)
+
+
+def _verify_unset(configuration: types_pb2.TableConfiguration, field: str, why: str) -> None:
+    if getattr(configuration, field):
+        raise invalid(f"configuration.{field}", f"has to be 0 {why}.")
 
 
 def _verify_seats(configuration: types_pb2.TableConfiguration) -> None:

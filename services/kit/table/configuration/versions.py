@@ -125,7 +125,9 @@ class Configurations:
                 raise invalid("effective_at", "lies in the past: rules hold from now on, or from later on.")
             latest = (await connection.execute(_VERSIONS, {"table_id": table_id})).first()
             existing = None if latest is None else _version(latest).configuration
-            specific_rules.verify(table_id, configuration, approval_reference=approval_reference, existing=existing)
+            specific_rules.verify(
+                table_id, configuration, game, approval_reference=approval_reference, existing=existing
+            )
             rules = verify_by_game(game, configuration)
             # If this process dies before the version is stored, the id waits for the next attempt.
             await register(table_id, configuration, rules.largest_payout_limit_cents)
@@ -152,7 +154,9 @@ class Configurations:
         """
         entered: list[types_pb2.ConfigurationVersion] = []
         for table in initial_tables:
-            specific_rules.verify(table.table_id, table.configuration, approval_reference=table.approval_reference)
+            specific_rules.verify(
+                table.table_id, table.configuration, game, approval_reference=table.approval_reference
+            )
             rules = verify_by_game(game, table.configuration)
             async with self._engine.begin() as connection:
                 await lock(connection, _LOCK_KEY)

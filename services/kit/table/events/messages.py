@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -10,11 +10,22 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, types_pb2
-from services.kit.table.encoding import draw_trigger_value, packed
+from services.kit.table.encoding import acted_by_value, draw_trigger_value, packed
 from services.kit.table.events import phrases
-from services.kit.table.journal.entries import DrawTrigger, Ended
+from services.kit.table.journal.entries import ActedBy, DrawTrigger, Ended
 from services.kit.table.seat import Seat
 from services.kit.wire_format import timestamp
+
+
+class HandView(Protocol):
+    """What everybody may see of a dealt round while players decide."""
+
+    @property
+    def shown_at(self) -> datetime | None: ...
+
+    def view(self) -> Message: ...
+
+    def turn_message(self) -> types_pb2.Turn | None: ...
 
 
 class RoundView(Protocol):
@@ -34,6 +45,10 @@ class RoundView(Protocol):
 
     @property
     def draw_trigger(self) -> DrawTrigger: ...
+
+    @property
+    def hand(self) -> HandView | None:
+        """The round's cards and turns, while players decide; None before, and in a game without decisions."""
 
     def outcome_message(self) -> Message | None:
         """The outcome as the game's own message; None before it is journalled."""
@@ -72,14 +87,21 @@ def snapshot(
 
 
 def round_on_table(round_: RoundView) -> types_pb2.RoundOnTable:
-    outcome = round_.outcome_message()
+    outcome, hand = round_.outcome_message(), round_.hand
+    if outcome is not None:
+        hand = None
+    is_dealt = outcome is not None or hand is not None
+    shown_at = None if hand is None else hand.shown_at
     return types_pb2.RoundOnTable(
         round_id=round_.round_id,
         configuration_version=round_.configuration_version,
         opened_at=timestamp(round_.opened_at),
         closes_at=None if round_.closes_at is None else timestamp(round_.closes_at),
         outcome=None if outcome is None else packed(outcome),
-        draw_trigger=types_pb2.DRAW_TRIGGER_UNSPECIFIED if outcome is None else draw_trigger_value(round_.draw_trigger),
+        draw_trigger=draw_trigger_value(round_.draw_trigger) if is_dealt else types_pb2.DRAW_TRIGGER_UNSPECIFIED,
+        view=None if hand is None else packed(hand.view()),
+        turn=None if hand is None else hand.turn_message(),
+        shown_at=None if shown_at is None else timestamp(shown_at),
     )
 
 
@@ -158,11 +180,62 @@ def betting_closed(round_id: str) -> events_pb2.TableEvent:
     return events_pb2.TableEvent(betting_closed=closed)
 
 
-def outcome_drawn(round_id: str, outcome: Message, trigger: DrawTrigger) -> events_pb2.TableEvent:
+def outcome_drawn(
+    round_id: str, outcome: Message, trigger: DrawTrigger, shown_at: datetime | None = None
+) -> events_pb2.TableEvent:
+    """Builds the event of an outcome; `shown_at` is when all of its cards lie on the table."""
     drawn = events_pb2.OutcomeDrawn(
-        round_id=round_id, outcome=packed(outcome), draw_trigger=draw_trigger_value(trigger)
+        round_id=round_id,
+        outcome=packed(outcome),
+        draw_trigger=draw_trigger_value(trigger),
+        shown_at=None if shown_at is None else timestamp(shown_at),
     )
     return events_pb2.TableEvent(outcome_drawn=drawn)
+
+
+def round_dealt(
+    round_id: str, view: Message, turn: types_pb2.Turn | None, shown_at: datetime | None, trigger: int
+) -> events_pb2.TableEvent:
+    dealt = events_pb2.RoundDealt(
+        round_id=round_id,
+        view=packed(view),
+        turn=turn,
+        shown_at=None if shown_at is None else timestamp(shown_at),
+        draw_trigger=draw_trigger_value(trigger),
+    )
+    return events_pb2.TableEvent(round_dealt=dealt)
+
+
+def move_made(
+    round_id: str,
+    position: int,
+    seat: int,
+    move: Message,
+    acted_by: ActedBy,
+    view: Message,
+    turn: types_pb2.Turn | None,
+    shown_at: datetime | None,
+) -> events_pb2.TableEvent:
+    made = events_pb2.MoveMade(
+        round_id=round_id,
+        position=position,
+        seat=seat,
+        move=packed(move),
+        acted_by=acted_by_value(acted_by),
+        view=packed(view),
+        turn=turn,
+        shown_at=None if shown_at is None else timestamp(shown_at),
+    )
+    return events_pb2.TableEvent(move_made=made)
+
+
+def stakes_paid(round_id: str, by_seat: Mapping[int, Sequence[int]]) -> events_pb2.TableEvent:
+    """Builds the event of stakes that were paid early; `by_seat` has their amounts and payouts."""
+    results = [
+        events_pb2.SeatResult(seat=seat, staked_cents=staked_cents, payout_cents=payout_cents)
+        for seat, (staked_cents, payout_cents) in by_seat.items()
+    ]
+    return events_pb2.TableEvent(stakes_paid=events_pb2.StakesPaid(round_id=round_id, results=results))
 
 
 def round_settled(

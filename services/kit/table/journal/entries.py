@@ -1,8 +1,9 @@
 """The entries of the round journal, and the protocol by which the runtime writes and reads them.
 
-A round has these entries: when it opens; when it is drawn or dealt, with every stake that counts; each decision with the
-stake that it made; each payment before the end; and when it has ended. They are enough to recompute why the round paid what it paid (G10). Every write carries the epoch of
-the writer's lease and fails with `StaleOwner` once a later owner has taken the table (G8).
+A round has these entries: when it opens; when it is drawn or dealt, with every stake that counts; each decision with
+the stake that it made; each payment before the end; and when it has ended. They are enough to recompute why the round
+paid what it paid (G10). Every write carries the epoch of the writer's lease and fails with `StaleOwner` once a later
+owner has taken the table (G8).
 """
 
 from __future__ import annotations
@@ -94,10 +95,20 @@ class Drawn:
     outcome: bytes | None
     """The serialized message that `Rules.outcome_message` made; None if decisions follow: then the ending has it."""
     stakes: Sequence[JournalStake]
+    """Those that counted when betting closed; the stakes of decisions are with their moves."""
     session_ids: Sequence[str]
     """The sessions at the table when betting began: the wallet counts missed rounds by them."""
     draw_trigger: DrawTrigger
     cancelled_stakes: Sequence[CancelledStake] = ()
+    hides_cards: bool = False
+    """Whether the entropy hides cards after the deal: it is sealed in the journal, as where decisions follow (G7)."""
+    sealed_with: str = ""
+    """The id of the key with which the entropy of this entry is sealed; empty if it can be read."""
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the entropy cannot be read: of an unfinished round, because its key is missing or wrong."""
+        return bool(self.sealed_with)
 
     @property
     def is_lost(self) -> bool:
@@ -159,7 +170,7 @@ class Ended:
     """Pairs of stake id and the cents that came back."""
     player_results: Sequence[PlayerResult]
     returned_stakes: Sequence[JournalStake] = ()
-    """Of a round that was never drawn: its stakes as far as they are known, which no entry holds yet."""
+    """Of a void round: its stakes as far as they are known which no other entry holds."""
     cancelled_stakes: Sequence[CancelledStake] = ()
     """Of a round that was never drawn."""
     closed_at: datetime | None = None

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from services.kit.batching import BatchLimits, first_batch
 from services.kit.paging import Page, PageRequest
 from services.kit.table.journal import cancelled_stakes
+from services.kit.table.journal.decisions import read_moves, read_paid
 from services.kit.table.journal.entries import (
     CancelledStake,
     Drawn,
@@ -26,15 +27,18 @@ from services.kit.table.journal.entries import (
     Ended,
     Ending,
     JournalStake,
+    Moved,
     Opened,
+    Paid,
     PlayerResult,
 )
-from services.kit.table.journal.rows import SELECT_OPENED_AND_DRAWN, read_drawn, read_opened
+from services.kit.table.journal.rows import read_drawn, read_opened
+from services.kit.table.journal.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
 
 _SELECT_ROUND = """
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at, COALESCE(draws.closed_at, endings.closed_at),
-       draws.drawn_at, draws.outcome,
+       draws.drawn_at, COALESCE(endings.outcome, draws.outcome),
        draws.draw_trigger, endings.ending, endings.ended_at, endings.void_reason"""
 _FROM_ROUNDS = """
 FROM rounds
@@ -74,10 +78,12 @@ _UNDRAWN = text(
     + "WHERE rounds.round_id = ANY(:round_ids) AND draws.round_no IS NULL AND endings.round_no IS NULL"
 )
 _STAKES = text("""
-SELECT stakes.round_no, payouts.payout_cents, stakes.stake_id, stakes.request_id, stakes.player_id, stakes.account_id,
-       stakes.session_id, stakes.seat, stakes.amount_cents, stakes.bets, stakes.placed_at
+SELECT stakes.round_no, COALESCE(payouts.payout_cents, paid.payout_cents), stakes.stake_id, stakes.request_id,
+       stakes.player_id, stakes.account_id, stakes.session_id, stakes.seat, stakes.amount_cents, stakes.bets,
+       stakes.placed_at
 FROM stakes
 LEFT JOIN payouts ON payouts.round_no = stakes.round_no AND payouts.stake_id = stakes.stake_id
+LEFT JOIN paid ON paid.round_no = stakes.round_no AND paid.stake_id = stakes.stake_id
 WHERE stakes.round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR stakes.player_id = :player_id)
 ORDER BY stakes.round_no, stakes.position
 """)
@@ -90,7 +96,8 @@ ORDER BY round_no, session_id
 _REPLAY = text(
     SELECT_OPENED_AND_DRAWN
     + """,
-       endings.ending, endings.ended_at, endings.void_reason, endings.cancelled_stakes, endings.closed_at"""
+       endings.ending, endings.ended_at, endings.void_reason, endings.cancelled_stakes, endings.closed_at,
+       endings.outcome"""
     + _FROM_ROUNDS
     + "WHERE rounds.round_id = :round_id"
 )
@@ -112,8 +119,8 @@ _PAYOUTS = text("SELECT stake_id, payout_cents FROM payouts WHERE round_no = :ro
 READ_BYTES_LIMIT = 16 * 1024 * 1024
 ANSWER_BYTES_LIMIT = 2 * 1024 * 1024
 # About the size of a round and of a stake in an answer, without bets, and how many times their own size bets take: they
-# come once more with their results.
-_ROUND_BYTES, _STAKE_BYTES, _BETS_FACTOR = 512, 256, 4
+# come once more with their results. A decision is counted without its message.
+_ROUND_BYTES, _STAKE_BYTES, _BETS_FACTOR, _MOVE_BYTES = 512, 256, 4, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +147,7 @@ class RecordedRound:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStake:
-    """A stake and the cents that came back, which are None until the round has ended."""
+    """A stake and the cents that came back, which are None until it is paid: mostly, when the round has ended."""
 
     stake: JournalStake
     payout_cents: int | None
@@ -157,12 +164,15 @@ class PlayerRound:
     """None until the round has ended."""
     cancelled_stakes: list[CancelledStake]
     """The player's, in the same order; recorded when the round is drawn or void."""
+    moves: Sequence[Moved] = ()
+    """The decisions of all players, which everybody at the table has seen."""
 
     @property
     def answer_bytes(self) -> int:
         """Its size in an answer, estimated and never too low."""
         stakes = [*(recorded.stake for recorded in self.stakes), *(each.stake for each in self.cancelled_stakes)]
-        return _ROUND_BYTES + sum(_STAKE_BYTES + _BETS_FACTOR * len(stake.bets) for stake in stakes)
+        moves = sum(_MOVE_BYTES + len(move.move) for move in self.moves)
+        return _ROUND_BYTES + moves + sum(_STAKE_BYTES + _BETS_FACTOR * len(stake.bets) for stake in stakes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +182,23 @@ class RoundRecord:
     opened: Opened
     drawn: Drawn | None
     ended: Ended | None
+    moves: Sequence[Moved] = ()
+    paid: Sequence[Paid] = ()
 
     @property
     def stakes(self) -> Sequence[JournalStake]:
-        """The stakes that the outcome decided; of a void round those that were returned."""
-        if self.drawn is not None:
-            return self.drawn.stakes
-        return () if self.ended is None else self.ended.returned_stakes
+        """The stakes that the outcome decided, those of decisions last; of a void round all that were returned."""
+        dealt = () if self.drawn is None else self.drawn.stakes
+        decided = [move.stake for move in self.moves if move.stake is not None]
+        returned = () if self.ended is None else self.ended.returned_stakes
+        return [*dealt, *decided, *returned] if decided or returned else dealt
+
+    @property
+    def outcome(self) -> bytes | None:
+        """The outcome: with the ending, of a round in which players decided."""
+        if self.ended is not None and self.ended.outcome is not None:
+            return self.ended.outcome
+        return None if self.drawn is None else self.drawn.outcome
 
     @property
     def cancelled_stakes(self) -> Sequence[CancelledStake]:
@@ -201,7 +221,7 @@ class RoundRecord:
             opened.closes_at,
             None if entry is None else entry.closed_at,
             None if drawn is None else drawn.drawn_at,
-            None if drawn is None else drawn.outcome,
+            self.outcome,
             DrawTrigger.UNKNOWN if drawn is None else drawn.draw_trigger,
             None if ended is None else ended.ending,
             None if ended is None else ended.ended_at,
@@ -259,8 +279,13 @@ class RoundHistory:
             whole = {"round_nos": [row[0]], "player_id": None}
             stakes = [JournalStake(*stake[2:]) for stake in await connection.execute(_STAKES, whole)]
             results = [PlayerResult(*result[1:]) for result in await connection.execute(_PLAYER_RESULTS, whole)]
-            paid = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
-        return _read_record(row, stakes, results, paid)
+            payouts = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
+            moves = (await read_moves(connection, {row[0]: row[1]}))[row[0]]
+            paid = (await read_paid(connection, {row[0]: row[1]}))[row[0]]
+        drawn, known = read_drawn(row, stakes), {move.stake for move in moves}
+        # In their order, those of the draw first.
+        other = stakes if drawn is None else [each for each in stakes[len(drawn.stakes) :] if each not in known]
+        return RoundRecord(read_opened(row), drawn, _read_ended(row, stakes, other, results, payouts), moves, paid)
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[AsyncConnection]:
@@ -290,9 +315,14 @@ async def _read_player_rounds(
     cancelled: dict[int, list[CancelledStake]] = {}
     for row in await connection.execute(_CANCELLED_STAKES, {"round_nos": round_nos}):
         cancelled[row[0]] = [each for each in cancelled_stakes.decode(row[1]) if each.stake.player_id == player_id]
+    rounds = [(row[0], _read_round(row)) for row in await connection.execute(_ROUNDS, {"round_nos": round_nos})]
+    moves = await read_moves(connection, {round_no: round_.round_id for round_no, round_ in rounds})
     return [
-        (row[0], PlayerRound(_read_round(row), stakes[row[0]], results.get(row[0]), cancelled.get(row[0], [])))
-        for row in await connection.execute(_ROUNDS, {"round_nos": round_nos})
+        (
+            round_no,
+            PlayerRound(round_, stakes[round_no], results.get(round_no), cancelled.get(round_no, []), moves[round_no]),
+        )
+        for round_no, round_ in rounds
     ]
 
 
@@ -308,23 +338,28 @@ def _read_round(row: Sequence[Any]) -> RecordedRound:
     return RecordedRound(*fields)
 
 
-def _read_record(
-    row: Sequence[Any], stakes: list[JournalStake], results: list[PlayerResult], paid: dict[str, int]
-) -> RoundRecord:
-    drawn, ended = read_drawn(row, stakes), None
-    ending, ended_at, void_reason, cancelled_of_void, void_closed_at = row[15:]
-    if ending is not None:
-        # In the order of placing; payouts for stakes that the journal does not have come last.
-        known = [stake.stake_id for stake in stakes if stake.stake_id in paid]
-        ended = Ended(
-            row[1],
-            Ending(ending),
-            ended_at,
-            void_reason,
-            [(stake_id, paid[stake_id]) for stake_id in dict.fromkeys([*known, *paid])],
-            results,
-            stakes if drawn is None else (),
-            cancelled_stakes.decode(cancelled_of_void),
-            void_closed_at,
-        )
-    return RoundRecord(read_opened(row), drawn, ended)
+def _read_ended(
+    row: Sequence[Any],
+    stakes: Sequence[JournalStake],
+    returned: Sequence[JournalStake],
+    results: Sequence[PlayerResult],
+    payouts: dict[str, int],
+) -> Ended | None:
+    """Reads the ending of a row of `_REPLAY`; `returned` are the stakes that no other entry holds."""
+    ending, ended_at, void_reason, cancelled_of_void, void_closed_at, outcome = row[OPENED_AND_DRAWN_COLUMNS:]
+    if ending is None:
+        return None
+    # In the order of placing; payouts for stakes that the journal does not have come last.
+    known = [stake.stake_id for stake in stakes if stake.stake_id in payouts]
+    return Ended(
+        row[1],
+        Ending(ending),
+        ended_at,
+        void_reason,
+        [(stake_id, payouts[stake_id]) for stake_id in dict.fromkeys([*known, *payouts])],
+        results,
+        returned or (),
+        cancelled_stakes.decode(cancelled_of_void),
+        void_closed_at,
+        outcome,
+    )

@@ -3,15 +3,15 @@
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
 transaction has two statements. The first takes a share lock on the placements of all entries, so that nobody takes one
 over before the commit (G8), and reads what is recorded of each round. `rows.py` turns the entries into rows, in the
-order of arrival, and the second statement writes them. An entry that is there already adds nothing, so a group whose
-commit was not acknowledged is written again.
+order of arrival, and the last statement writes them; only a group with decisions needs one more in between. An entry
+that is there already adds nothing, so a group whose commit was not acknowledged is written again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import asyncpg
@@ -21,21 +21,31 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.batching import Batcher, BatchLimits
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
-from services.kit.table.journal.entries import Drawn, DrawnOutcome, Ended, JournalStake, Opened, UnfinishedRound
+from services.kit.table.journal.decisions import read_moves, read_paid
+from services.kit.table.journal.entries import (
+    Drawn,
+    DrawnOutcome,
+    Ended,
+    JournalStake,
+    Moved,
+    Opened,
+    Paid,
+    UnfinishedRound,
+)
+from services.kit.table.journal.row_batch import RecordedState, RowBatch
 from services.kit.table.journal.rows import (
-    READ_STATES,
-    SELECT_OPENED_AND_DRAWN,
-    WRITE_ROWS,
     Entry,
     EntryRefusal,
     JournalContradiction,
-    RowBatch,
     add_entry,
+    add_recorded_decision,
+    decisions_named,
     read_drawn,
     read_opened,
     recorded_state,
     row_count,
 )
+from services.kit.table.journal.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
 from services.kit.table.refusals import TableRefused
 
 # For the engine that writes. Statements are planned once and find every row by an index, however large the tables
@@ -90,21 +100,23 @@ SELECT round_no, stake_id, request_id, player_id, account_id, session_id, seat, 
 FROM stakes WHERE round_no = ANY(:round_nos) ORDER BY round_no, position
 """)
 _PAST = text("""
-SELECT rounds.round_id, draws.drawn_at, draws.outcome, rounds.configuration_version
+SELECT rounds.round_id, draws.drawn_at, COALESCE(endings.outcome, draws.outcome), rounds.configuration_version
 FROM rounds
 JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
 WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT :count
 """)
 _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :table_id")
+# The stakes of decisions come after those of the draw: they belong to their cards.
 _LAST_BETS = text("""
 SELECT bets FROM stakes
-WHERE player_id = :player_id AND round_no = (
+JOIN draws ON draws.round_no = stakes.round_no AND (draws.stake_count IS NULL OR stakes.position < draws.stake_count)
+WHERE stakes.player_id = :player_id AND stakes.round_no = (
     SELECT results.round_no FROM player_results AS results
     JOIN endings ON endings.round_no = results.round_no AND endings.ending = 2
     WHERE results.player_id = :player_id AND results.table_id = :table_id AND results.staked_cents > 0
     ORDER BY results.round_no DESC LIMIT 1
-) ORDER BY position
+) ORDER BY stakes.position
 """)
 
 
@@ -147,6 +159,12 @@ class PostgresJournal:
         await self._submit(epoch, entry)
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None:
+        await self._submit(epoch, entry)
+
+    async def write_moved(self, epoch: int, entry: Moved) -> None:
+        await self._submit(epoch, entry)
+
+    async def write_paid(self, epoch: int, entry: Paid) -> None:
         await self._submit(epoch, entry)
 
     async def write_ended(self, epoch: int, entry: Ended) -> None:
@@ -215,9 +233,11 @@ class PostgresJournal:
         async with connection.transaction():
             rows = await connection.fetch(READ_STATES, list(placements), list(placements.values()))
             states = {row[0]: recorded_state(row) for row in rows}
+            await _read_decisions(connection, group, states)
             answers = [add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry) for each in group]
             if not batch.is_empty:
-                await connection.fetch(WRITE_ROWS, *batch.values())
+                statement, values = batch.statement()
+                await connection.fetch(statement, *values)
         return answers
 
     async def _connect(self) -> DirectConnection:
@@ -242,7 +262,18 @@ class PostgresJournal:
             stakes: dict[int, list[JournalStake]] = {row[0]: [] for row in rounds if row[8] is not None}
             for row in await connection.execute(_STAKES, {"round_nos": list(stakes)}):
                 stakes[row[0]].append(JournalStake(*row[1:]))
-        return [UnfinishedRound(read_opened(row), read_drawn(row, stakes.get(row[0], []))) for row in rounds]
+            # Only a draw without an outcome has decisions.
+            dealt = {row[0]: row[1] for row in rounds if row[8] is not None and row[11] is None}
+            moves, paid = await read_moves(connection, dealt), await read_paid(connection, dealt)
+        return [
+            UnfinishedRound(
+                read_opened(row),
+                read_drawn(row, stakes.get(row[0], [])),
+                moves.get(row[0], []),
+                paid.get(row[0], []),
+            )
+            for row in rounds
+        ]
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:
@@ -257,6 +288,21 @@ class PostgresJournal:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_LAST_BETS, {"table_id": table_id, "player_id": player_id})
             return [row[0] for row in rows]
+
+
+async def _read_decisions(
+    connection: DirectConnection, group: Sequence[_Submission], states: Mapping[str, RecordedState]
+) -> None:
+    """Reads into the states what is recorded of decisions that entries of the group name."""
+    named = [
+        (round_id, states[round_id].round_no, position, stake_id)
+        for round_id, entry in ((each.entry.round_id, each.entry) for each in group)
+        if round_id in states
+        for position, stake_id in decisions_named(entry, states[round_id])
+    ]
+    if named:
+        for row in await connection.fetch(READ_DECISIONS, *zip(*named, strict=True)):
+            add_recorded_decision(states[row[0]], row)
 
 
 # -- failures --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from feltro.table.v1 import events_pb2
 from services.kit.clock import Clock
 from services.kit.randomness.source import Randomness
 from services.kit.table.configuration.catalogue import Catalogue, VersionedRules
+from services.kit.table.events.own_views import OwnViewPublisher
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal.entries import Journal
 from services.kit.table.live.individual_ids import IndividualTableIds
@@ -66,6 +67,7 @@ class TableDependencies(Generic[Bets, Outcome]):
     randomness: Randomness
     clock: Clock
     publisher: EventPublisher
+    own_views: OwnViewPublisher
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +82,6 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     clock: Clock
     publisher_of: Callable[[str, int], Awaitable[EventPublisher]]
     """Opens the publisher of a table, for the owner of this epoch."""
+    own_views: OwnViewPublisher
     individual_ids: IndividualTableIds
     """Names players' own tables."""

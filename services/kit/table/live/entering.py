@@ -38,13 +38,16 @@ class Admission(Generic[Bets, Outcome]):
         table = await owned_tables.table_for(player_id)
         if table.seat_of(player_id) is None:
             self._verify_room(owned_tables.placement_id, table)
+            table.want_seat(player_id, request.seat)
         with self._counted_as_entering(table.table_id, player_id):
             try:
                 account_id = await self._account_id(player_id, table, request.request_id)
                 started = await self._start_session(account_id, table.table_id, request)
+                table.apply_session(started.session)
             except WalletUnanswered as unanswered:
                 raise refusals.unavailable("The wallet does not answer") from unanswered
-            table.apply_session(started.session)
+            finally:
+                table.forget_wanted_seat(player_id)
         if table.individual:
             # An individual round opens when its player sits down, and the answer shows it.
             await table.wait_for_open_round()

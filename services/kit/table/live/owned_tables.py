@@ -429,10 +429,13 @@ class OwnedTables(Generic[Bets, Outcome]):
             table_id,
             self.placement_id,
             self._epoch,
-            TableDependencies(self._host, wallet, journal, runtime.randomness, runtime.clock, publisher),
+            TableDependencies(
+                self._host, wallet, journal, runtime.randomness, runtime.clock, publisher, runtime.own_views
+            ),
             # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
             last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
             past_outcomes=await self._read_past_outcomes(past),
+            resumed=recovery.resumed(table_id),
         )
         self._sessions_while_opening[table_id] = []
         try:
@@ -445,6 +448,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         # The handover may have begun meanwhile, and waits only for the tables that were open then.
         if self._leaving:
             raise refusals.unavailable("The table is just moving to another process")
+        recovery.forget_resumed(table_id)
         task = asyncio.create_task(table.run())
         task.add_done_callback(partial(self._table_ended, recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)

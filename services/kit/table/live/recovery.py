@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -17,10 +18,11 @@ from services.kit.table.banked.settlement import OWNER_LOST, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import UnfinishedRound
+from services.kit.table.game import Bets, Outcome, Rules
+from services.kit.table.journal.entries import Drawn, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
+from services.kit.table.turns.resuming import ResumedRound, deal_again, reconcile
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_while
 
@@ -66,6 +68,8 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self._blocked: dict[str, str] = {}
         # Blocked tables that are not tried for the first time.
         self._stuck: set[str] = set()
+        # Dealt rounds that wait for decisions, until their table is opened.
+        self._resumed: dict[str, ResumedRound[Bets, Outcome]] = {}
         # Set when the first attempt at a table is over.
         self._first_attempts: dict[str, asyncio.Event] = {}
 
@@ -194,17 +198,19 @@ class RoundRecovery(Generic[Bets, Outcome]):
         round_id = unfinished.opened.round_id
         if unfinished.drawn is not None and not unfinished.drawn.is_lost:
             version = unfinished.opened.configuration_version
-            rules = (await self._dependencies.catalogue.rules_of_version(self._placement_id, version)).rules
-            result = await settlement.settle(unfinished.drawn, rules)
-            _log.info("a round of a former owner is paid", extra={"round_id": round_id})
-            seats = {stake.player_id: stake.seat for stake in unfinished.drawn.stakes}
-            # The former owner may have died before anybody saw the outcome.
-            outcome = rules.outcome_message(rules.read_outcome(unfinished.drawn.outcome))
-            shown_until = self._dependencies.clock.now()
-            return [
-                messages.outcome_drawn(round_id, outcome, unfinished.drawn.draw_trigger),
-                messages.round_settled(round_id, seats, result.entry, shown_until),
-            ]
+            rules = await self._dependencies.catalogue.rules_of_version(self._placement_id, version)
+            drawn, paid = unfinished.drawn, None
+            if drawn.outcome is None:
+                resumed = await self._resume(unfinished, drawn, rules, wallet)
+                if resumed.dealt.turn is not None:
+                    self._resumed[unfinished.opened.table_id] = resumed
+                    return []
+                outcome_message = rules.rules.outcome_message(resumed.dealt.outcome)
+                drawn = dataclasses.replace(
+                    drawn, outcome=outcome_message.SerializeToString(), stakes=tuple(resumed.stakes)
+                )
+                paid = resumed.paid
+            return await self._pay(drawn, rules.rules, settlement, paid)
         # The money first: nothing that is read for the record may stand in the way of a refund (G4).
         returned = await settlement.return_stakes(round_id, reason)
         ledger_round = await wallet.get_round(round_id)
@@ -219,6 +225,48 @@ class RoundRecovery(Generic[Bets, Outcome]):
         await settlement.journal_void(round_id, reason, returned, stakes, cancelled)
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
         return [messages.round_voided(round_id, reason, self._dependencies.clock.now())]
+
+    async def _resume(
+        self,
+        unfinished: UnfinishedRound,
+        drawn: Drawn,
+        rules: VersionedRules[Bets, Outcome],
+        wallet: TableWallet,
+    ) -> ResumedRound[Bets, Outcome]:
+        """Deals a round of a former owner again: the same cards, and all decisions that were made."""
+        resumed = deal_again(unfinished, drawn, rules)
+        journal, clock = self._dependencies.journal, self._dependencies.clock
+        resumed = await reconcile(resumed, wallet, journal, self._epoch, clock)
+        _log.info("a dealt round of a former owner goes on", extra={"round_id": drawn.round_id})
+        return resumed
+
+    def resumed(self, table_id: str) -> ResumedRound[Bets, Outcome] | None:
+        """Returns the dealt round that waits for decisions at a table; None if there is none."""
+        return self._resumed.get(table_id)
+
+    def forget_resumed(self, table_id: str) -> None:
+        """Notes that a dealt round is played on by its table."""
+        self._resumed.pop(table_id, None)
+
+    async def _pay(
+        self,
+        drawn: Drawn,
+        rules: Rules[Bets, Outcome],
+        settlement: Settlement[Bets, Outcome],
+        paid: Mapping[str, int] | None,
+    ) -> list[events_pb2.TableEvent]:
+        """Pays a decided round of a former owner, and returns the events that say so."""
+        result = await settlement.settle(drawn, rules, paid)
+        _log.info("a round of a former owner is paid", extra={"round_id": drawn.round_id})
+        seats = {stake.player_id: stake.seat for stake in drawn.stakes}
+        # The former owner may have died before anybody saw the outcome.
+        assert drawn.outcome is not None  # noqa: S101 - it is paid by it
+        outcome = rules.outcome_message(rules.read_outcome(drawn.outcome))
+        now = self._dependencies.clock.now()
+        return [
+            messages.outcome_drawn(drawn.round_id, outcome, drawn.draw_trigger, now),
+            messages.round_settled(drawn.round_id, seats, result.entry, now),
+        ]
 
     async def _player_ids(self, ledger_round: wallet_pb2.Round) -> dict[str, str]:
         """Reads the players of the sessions that have stakes in a round."""

@@ -23,6 +23,8 @@ class Seating:
         # Sessions that have ended, whose seats are kept until the results of the round are published.
         self._kept: set[str] = set()
         self._ended: deque[str] = deque(maxlen=ENDED_SESSIONS_REMEMBERED)
+        # The seats that players have asked for who are about to sit down.
+        self._wanted: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._seats)
@@ -41,6 +43,15 @@ class Seating:
         """Whether a session takes no more bets and waits for the end of the round."""
         return any(seat.session_id in self._ending for seat in self._seats.values())
 
+    def is_ending(self, player_id: str) -> bool:
+        """Whether a player's session takes no more bets and waits for the end of the round."""
+        seat = self._seats.get(player_id)
+        return seat is not None and seat.session_id in self._ending
+
+    def holder_of(self, number: int) -> str | None:
+        """Returns the player who sits on a seat; None if it is free."""
+        return next((seat.player_id for seat in self._seats.values() if seat.number == number), None)
+
     def seat_session(self, session: session_pb2.Session) -> None:
         """Seats the player of a session that is running or ending."""
         if session.session_id in self._ended:
@@ -51,11 +62,28 @@ class Seating:
         present = self._seats.get(session.player_id)
         if present is not None and present.session_id == session.session_id:
             return
-        taken = {seat.number for seat in self._seats.values()}
-        number = present.number if present else next(n for n in range(1, len(taken) + 2) if n not in taken)
+        number = present.number if present else self._free_number(session.player_id)
         self._seats[session.player_id] = Seat(number, session.player_id, session.account_id, session.session_id)
         if present is None:
             self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
+
+    def want_seat(self, player_id: str, number: int) -> None:
+        """Notes which seat a player has asked for, until they sit down; 0 for any."""
+        if number:
+            self._wanted[player_id] = number
+
+    def forget_wanted(self, player_id: str) -> None:
+        """Forgets what seat a player has asked for: they sit, or do not come."""
+        self._wanted.pop(player_id, None)
+
+    def _free_number(self, player_id: str) -> int:
+        """Returns the seat that a player has asked for, if it is free, or the lowest that nobody has asked for."""
+        taken = {seat.number for seat in self._seats.values()}
+        wanted = self._wanted.get(player_id)
+        if wanted is not None and wanted not in taken:
+            return wanted
+        others = taken | {number for other, number in self._wanted.items() if other != player_id}
+        return next(number for number in range(1, len(others) + 2) if number not in others)
 
     def keep_until_result(self, session_id: str) -> None:
         """Keeps the seat of an ended session until the round in which it has a stake is settled."""

@@ -8,32 +8,40 @@ paid.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Generic
+from typing import Any, Generic
+
+from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.randomness.source import SourceFailed, draw
+from services.kit.randomness.tape import Tape
 from services.kit.table import refusals
-from services.kit.table.banked.commands import PlayerCommands
+from services.kit.table.banked.commands import BetCommand, PlayerCommands
 from services.kit.table.banked.round import FinishedRound, Round
 from services.kit.table.banked.settlement import RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Opened
+from services.kit.table.game import Bets, DealtRound, Outcome, StakeOnTable
+from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Moved, Opened
 from services.kit.table.live.closing import NO_BETS_LEFT, BettingClose
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
+from services.kit.table.turns.hand import Hand
+from services.kit.table.turns.own_views import OwnViews
+from services.kit.table.turns.resuming import ResumedRound
+from services.kit.table.turns.turn_clock import FIRST_TURN, Pace
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.wire_format import timestamp
 
@@ -66,7 +74,9 @@ class LiveTable(Generic[Bets, Outcome]):
         *,
         last_round_number: int,
         past_outcomes: list[types_pb2.PastOutcome],
+        resumed: ResumedRound[Bets, Outcome] | None = None,
     ) -> None:
+        """`resumed` is a dealt round of a former owner, which goes on here."""
         self.table_id = table_id
         self.placement_id = placement_id
         self._epoch = epoch
@@ -76,6 +86,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._randomness = dependencies.randomness
         self._clock = dependencies.clock
         self._publisher = dependencies.publisher
+        self._own_view_publisher = dependencies.own_views
         self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
@@ -96,6 +107,12 @@ class LiveTable(Generic[Bets, Outcome]):
         self.last_round: FinishedRound[Bets, Outcome] | None = None
         # The round whose commands were remembered last, and they: the current one, or the one before.
         self._commands: tuple[str, PlayerCommands] | None = None
+        # The cards and turns of the round under way, while players decide.
+        self._hand: Hand[Bets, Outcome] | None = None
+        self._own_views: OwnViews[Bets, Outcome] | None = None
+        self._resumed = resumed
+        if resumed is not None:
+            self._take_up(resumed)
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
@@ -151,6 +168,11 @@ class LiveTable(Generic[Bets, Outcome]):
         """The round under way."""
         return self._round
 
+    @property
+    def hand(self) -> Hand[Bets, Outcome] | None:
+        """The cards and turns of the round under way, while players decide."""
+        return self._hand
+
     # -- sessions and seats ------------------------------------------------------------------------------------------
 
     def apply_session(self, session: session_pb2.Session) -> None:
@@ -171,12 +193,26 @@ class LiveTable(Generic[Bets, Outcome]):
 
     def _awaits_result(self, player_id: str) -> bool:
         """Whether the player has a stake in a round that is closed and whose result is not published yet."""
-        decided = self._phase in {types_pb2.PHASE_CLOSED, types_pb2.PHASE_DRAWN}
+        decided = self._phase in {types_pb2.PHASE_CLOSED, types_pb2.PHASE_PLAYING, types_pb2.PHASE_DRAWN}
         return decided and self._round is not None and bool(self._round.felt.accepted_stakes_of(player_id))
 
     def seated_session_ids(self) -> frozenset[str]:
         """Returns the sessions of the players who sit here."""
         return frozenset(self._seating.session_ids())
+
+    def want_seat(self, player_id: str, number: int) -> None:
+        """Notes which seat a player asks for who is about to sit down; refused if somebody else sits there."""
+        if not number or self.individual:
+            return
+        if number > self._configured.configuration.seats:
+            raise refusals.invalid("seat", f"has to be from 1 to {self._configured.configuration.seats}, or 0 for any.")
+        if self._seating.holder_of(number) not in {None, player_id}:
+            raise refusals.seat_taken(self.table_id, number)
+        self._seating.want_seat(player_id, number)
+
+    def forget_wanted_seat(self, player_id: str) -> None:
+        """Forgets the seat that a player has asked for."""
+        self._seating.forget_wanted(player_id)
 
     def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
         """Makes up for missed reports of sessions that ended, began or are about to end, whoever else has bets down.
@@ -234,10 +270,30 @@ class LiveTable(Generic[Bets, Outcome]):
         return round_.closes_at is None or self._clock.now() < round_.closes_at
 
     async def trigger_draw(self, player_id: str, round_id: str) -> FinishedRound[Bets, Outcome]:
-        """Launches the ball for the player (`804/2015:15`), or returns the result of the last round.
+        """Starts the draw for the player (`804/2015:15`), or returns the result of the last round."""
+        round_ = self._own_round(round_id)
+        if round_ is None:
+            return self._last_round_of(player_id, round_id)
+        await self._trigger(round_, player_id)
+        finished = await background.shared_result(round_.finished)
+        # The answer names the next round, so that round should take bets. A result that is shown for a while is not
+        # held back for it.
+        if not self._configured.configuration.result_shown_ms:
+            await self.wait_for_open_round()
+        return finished
 
-        What the player has clicked before comes first: without a bet that counts there is nothing to launch it for.
-        """
+    async def trigger_deal(self, player_id: str, round_id: str) -> tuple[int, str]:
+        """Starts the deal for the player (`805/2015:13`); returns what they have staked, and why the round is void."""
+        round_ = self._own_round(round_id)
+        if round_ is None:
+            last = self._last_round_of(player_id, round_id)
+            return sum(stake.amount_cents for stake in last.stakes), last.entry.void_reason
+        await self._trigger(round_, player_id)
+        void_reason = await background.shared_result(round_.dealt)
+        return sum(stake.amount_cents for stake in round_.felt.accepted_stakes_of(player_id)), void_reason
+
+    def _own_round(self, round_id: str) -> Round[Bets, Outcome] | None:
+        """Returns the round under way at an individual table if it is this one; refused at any other table."""
         if not self.individual:
             raise TableRefused(
                 "WRONG_PLAY",
@@ -245,9 +301,14 @@ class LiveTable(Generic[Bets, Outcome]):
                 table_id=self.table_id,
                 play="PLAY_MULTI_PLAYER",
             )
-        round_ = self._round
-        if round_ is None or round_.round_id != round_id:
-            return self._last_round_of(player_id, round_id)
+        return self._round if self._round is not None and self._round.round_id == round_id else None
+
+    async def _trigger(self, round_: Round[Bets, Outcome], player_id: str) -> None:
+        """Closes the betting of an individual round for its player.
+
+        What the player has clicked before comes first: without a bet that counts there is nothing to draw for.
+        """
+        round_id = round_.round_id
         if self._is_open(round_):
             self.open_round_and_seat(round_id, player_id)
             await round_.commands.wait_until_answered(player_id)
@@ -258,12 +319,23 @@ class LiveTable(Generic[Bets, Outcome]):
             self.wake()
         elif self._seating.seat_of(player_id) is None and not round_.felt.accepted_stakes_of(player_id):
             raise refusals.not_seated(self.table_id)
-        finished = await background.shared_result(round_.finished)
-        # The answer names the next round, so that round should take bets. A result that is shown for a while is not
-        # held back for it.
-        if not self._configured.configuration.result_shown_ms:
-            await self.wait_for_open_round()
-        return finished
+
+    async def act(self, player_id: str, command: BetCommand, round_id: str, turn: int, move: bytes) -> Moved:
+        """Decides for a player in the round under way; refused if no such round waits for decisions."""
+        hand = self._hand
+        if hand is None or hand.round_id != round_id:
+            if self._seating.seat_of(player_id) is None:
+                raise refusals.not_seated(self.table_id)
+            raise refusals.turn_over(round_id, turn, 0, (), None)
+        if self._seating.seat_of(player_id) is None and player_id not in hand.player_ids():
+            raise refusals.not_seated(self.table_id)
+        if self._publisher.full:
+            raise refusals.overloaded("events that wait for the bus")
+        return await hand.act(player_id, command, turn, move)
+
+    async def own_view(self, player_id: str) -> Message | None:
+        """Returns what a player alone may see and decide in the round under way."""
+        return None if self._own_views is None else await self._own_views.of_player(player_id)
 
     async def wait_if_opening(self, round_id: str) -> None:
         """Waits a moment if this round is just about to open.
@@ -323,14 +395,19 @@ class LiveTable(Generic[Bets, Outcome]):
         self._publisher.on_overflow = self._snapshot_event
         self._publish(self._snapshot_event())
         try:
+            if self._resumed is not None:
+                await self._go_on(self._resumed)
             while await self._wait_for_next_round():
                 await self._play()
         except StaleOwner:
             _log.warning("the table has another owner", extra={"table_id": self.table_id, "epoch": self._epoch})
             raise
         finally:
+            moved = refusals.unavailable("The table has just moved to another process")
+            if self._hand is not None:
+                self._hand.abandon(moved)
             if self._round is not None:
-                self._round.abandon(refusals.unavailable("The table has just moved to another process"))
+                self._round.abandon(moved)
 
     async def _wait_for_next_round(self) -> bool:
         """Waits until a round may open; false when the table is handed over."""
@@ -387,7 +464,7 @@ class LiveTable(Generic[Bets, Outcome]):
             if self.individual and not round_.felt.has_accepted_stakes:
                 # The wallet has refused or given back what lay there: nobody has a bet to draw for.
                 round_.void_reason = round_.void_reason or NO_BETS_LEFT
-            drawn = await self._draw(round_) if not round_.void_reason else None
+            dealt = self._deal(round_) if not round_.void_reason else None
         except (StaleOwner, WalletFailed):
             # Only the ledger knows what counts: the next owner, or the recovery, reads it there and ends the round.
             raise
@@ -397,14 +474,121 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.closed = True
             round_.void_reason = round_.void_reason or PLATFORM_FAULT
             self._host.switch_off(PLATFORM_FAULT, whole_game=False)
-            drawn = None
-        if drawn is None:
+            dealt = None
+        if dealt is None:
             await self._void(round_)
+            await self._finish(round_)
+            return
+        drawn, dealt_round = dealt
+        await self._journal.write_drawn(self._epoch, drawn)
+        if drawn.outcome is None:
+            await self._play_hand(round_, drawn, self._new_hand(round_, drawn, dealt_round))
         else:
-            await self._journal_drawn(round_, drawn)
-            await self._settle(round_, drawn)
+            await self._pay(round_, drawn, dealt_round.outcome, self._shown_from(dealt_round.cards_shown))
+
+    async def _finish(self, round_: Round[Bets, Outcome]) -> None:
         self._round = None
         await self._show_result(round_)
+
+    def _shown_from(self, cards: int) -> datetime:
+        """Returns when so many cards lie on the table that are dealt from now on."""
+        return self._clock.now() + self._dealing * cards
+
+    @property
+    def _dealing(self) -> timedelta:
+        return timedelta(milliseconds=self._configured.configuration.dealing_ms)
+
+    # -- rounds in which players decide ------------------------------------------------------------------------------
+
+    def _new_hand(
+        self,
+        round_: Round[Bets, Outcome],
+        drawn: Drawn,
+        dealt: DealtRound[Bets, Outcome],
+        resumed: ResumedRound[Bets, Outcome] | None = None,
+    ) -> Hand[Bets, Outcome]:
+        configuration = self._configured.configuration
+        individual = configuration.play == wallet_types.PLAY_INDIVIDUAL
+        return Hand(
+            round_.round_id,
+            self._epoch,
+            round_.rules,
+            dealt,
+            stakes=drawn.stakes if resumed is None else resumed.stakes,
+            moves=() if resumed is None else resumed.moves,
+            paid={} if resumed is None else resumed.paid,
+            given_back=frozenset() if resumed is None else resumed.given_back,
+            turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
+            cards_to_deal=dealt.cards_shown if resumed is None else 0,
+            pace=Pace(
+                self._dealing,
+                None if individual else timedelta(milliseconds=configuration.decision_ms),
+                drawn.drawn_at + timedelta(hours=configuration.open_hand_hours) if individual else None,
+            ),
+            table=_TableForTurns(self),
+            wallet=self._wallet,
+            journal=self._journal,
+            clock=self._clock,
+            commands=round_.commands,
+            publish=self._publish,
+            on_stake=round_.count_stake,
+            on_changed=self._tell_own_views,
+        )
+
+    async def _play_hand(self, round_: Round[Bets, Outcome], drawn: Drawn, hand: Hand[Bets, Outcome]) -> None:
+        """Lets players decide about a round that is dealt, and pays it; the next owner goes on if the table moves."""
+        self._hand = round_.hand = hand
+        self._phase = types_pb2.PHASE_PLAYING
+        round_.tell_dealt()
+        if self._resumed is None:
+            self._publish(hand.dealt_event(drawn.draw_trigger))
+        own_views = self._own_views = OwnViews(self.table_id, hand, self._free_cents, self._own_view_publisher)
+        own_views.tell()
+        try:
+            if not await hand.play():
+                return
+        finally:
+            self._own_views = None
+            await own_views.close()
+        outcome = hand.dealt.outcome
+        decided = dataclasses.replace(
+            drawn, outcome=round_.rules.outcome_message(outcome).SerializeToString(), stakes=tuple(hand.stakes)
+        )
+        await self._pay(round_, decided, outcome, hand.shown_at, hand)
+
+    def _take_up(self, resumed: ResumedRound[Bets, Outcome]) -> None:
+        """Makes a former owner's dealt round the round under way."""
+        self._configured = resumed.rules
+        opened, drawn = resumed.opened, resumed.drawn
+        round_ = self._round = self._new_round(opened, list(drawn.session_ids), resumed.rules)
+        round_.opening_journalled = round_.closed = True
+        round_.closes_at, round_.closed_at = opened.closes_at, drawn.closed_at
+        round_.draw_trigger = drawn.draw_trigger
+        round_.cancelled_stakes.extend(drawn.cancelled_stakes)
+        for stake in resumed.stakes:
+            round_.count_stake(stake)
+        self._number = max(self._number, opened.number)
+        self._hand = round_.hand = self._new_hand(round_, drawn, resumed.dealt, resumed)
+        self._phase = types_pb2.PHASE_PLAYING
+
+    async def _go_on(self, resumed: ResumedRound[Bets, Outcome]) -> None:
+        """Goes on with a former owner's round: the very cards, and fresh time to decide."""
+        if self._round is not None and self._hand is not None:
+            await self._play_hand(self._round, resumed.drawn, self._hand)
+        self._resumed = None
+
+    def _is_away(self, player_id: str) -> bool:
+        """Whether nobody waits for a player's decisions: they have left a table that others share."""
+        if self.individual:
+            return False
+        return self._seating.seat_of(player_id) is None or self._seating.is_ending(player_id)
+
+    def _tell_own_views(self) -> None:
+        if self._own_views is not None:
+            self._own_views.tell()
+
+    async def _free_cents(self, player_id: str) -> int:
+        return await self._wallet.free_cents(player_id, self._configured.configuration.mode)
 
     async def _open_round(self) -> Round[Bets, Outcome]:
         configured, now = self._configured, self._clock.now()
@@ -424,19 +608,7 @@ class LiveTable(Generic[Bets, Outcome]):
             await self._journal.write_opened(self._epoch, opened)
             self._number = number
 
-        round_ = Round(
-            round_id,
-            configured.rules,
-            self._wallet,
-            self._seating.session_ids(),
-            seats=1 if self.individual else configured.configuration.seats,
-            opened_at=now,
-            configuration_version=configured.version.version,
-            journal_opened=journal_opened,
-            now=self._clock.now,
-            publish=self._publish,
-            on_change=self.wake,
-        )
+        round_ = self._new_round(opened, self._seating.session_ids(), configured, journal_opened)
         if self._applied_version != configured.version.version:
             await self._wallet.apply_specific_rules(
                 configured.version.version, inactivity_policy(configured.configuration)
@@ -458,9 +630,33 @@ class LiveTable(Generic[Bets, Outcome]):
         self._publish(messages.round_opened(round_))
         return round_
 
-    def _shown_until(self) -> datetime:
-        """Returns until when a result that is known now is shown."""
-        return self._clock.now() + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
+    def _new_round(
+        self,
+        opened: Opened,
+        session_ids: list[str],
+        configured: VersionedRules[Bets, Outcome],
+        journal_opened: Callable[[], Awaitable[None]] | None = None,
+    ) -> Round[Bets, Outcome]:
+        individual = configured.configuration.play == wallet_types.PLAY_INDIVIDUAL
+        return Round(
+            opened.round_id,
+            configured.rules,
+            self._wallet,
+            session_ids,
+            seats=1 if individual else configured.configuration.seats,
+            opened_at=opened.opened_at,
+            configuration_version=configured.version.version,
+            journal_opened=journal_opened or _opened_before,
+            now=self._clock.now,
+            publish=self._publish,
+            on_change=self.wake,
+            holder_of_seat=self._seating.holder_of,
+        )
+
+    def _shown_until(self, shown_from: datetime | None = None) -> datetime:
+        """Returns until when a result is shown that lies on the table from a moment on, or from now."""
+        begun = self._clock.now() if shown_from is None else max(shown_from, self._clock.now())
+        return begun + timedelta(milliseconds=self._configured.configuration.result_shown_ms)
 
     def _window(self) -> timedelta:
         return timedelta(milliseconds=self._configured.configuration.betting_window_ms)
@@ -472,41 +668,65 @@ class LiveTable(Generic[Bets, Outcome]):
             await self._wait(closing.next_check_s())
         return closing.must_end
 
-    async def _draw(self, round_: Round[Bets, Outcome]) -> Drawn | None:
-        """Draws; returns None if there is no outcome, which makes the round void (`804/2015:20`)."""
+    def _deal(self, round_: Round[Bets, Outcome]) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
+        """Draws or deals; returns None if that fails, which makes the round void (`804/2015:20`)."""
+        journal_stakes = round_.journal_stakes()
+        stakes = [
+            StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
+        ]
+
+        def deal(tape: Tape) -> DealtRound[Bets, Outcome]:
+            return round_.rules.deal(stakes, tape)
+
         try:
-            outcome, entropy = draw(self._randomness, round_.rules.draw)
+            dealt, entropy = draw(self._randomness, deal)
         except SourceFailed as failed:
             _log.error(RANDOMNESS_FAILED, extra={"error": str(failed)})
             round_.void_reason = RANDOMNESS_FAILED
             self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
             return None
         now = self._clock.now()
-        return Drawn(
+        drawn = Drawn(
             round_.round_id,
             round_.closed_at or now,
             now,
             entropy,
-            round_.rules.outcome_message(outcome).SerializeToString(),
-            round_.journal_stakes(),
+            round_.rules.outcome_message(dealt.outcome).SerializeToString() if dealt.turn is None else None,
+            journal_stakes,
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
         )
+        return drawn, dealt
 
-    async def _journal_drawn(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
-        """Journals the outcome and then publishes it: from then on it stands (G6), and nobody has seen it before."""
-        await self._journal.write_drawn(self._epoch, drawn)
-        round_.outcome = round_.rules.read_outcome(drawn.outcome)
+    async def _pay(
+        self,
+        round_: Round[Bets, Outcome],
+        drawn: Drawn,
+        outcome: Outcome,
+        shown_at: datetime,
+        hand: Hand[Bets, Outcome] | None = None,
+    ) -> None:
+        """Publishes the outcome of a round, which is durable and which nobody has seen before, and pays the round."""
+        round_.outcome = outcome
+        round_.hand = self._hand = None
         self._phase = types_pb2.PHASE_DRAWN
-        message = round_.rules.outcome_message(round_.outcome)
-        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger)
+        message = round_.rules.outcome_message(outcome)
+        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger, shown_at)
         self._publish(event)
         self._past.appendleft(messages.past_outcome(round_.round_id, drawn.drawn_at, event.outcome_drawn.outcome))
+        await self._settle(round_, drawn, shown_at, hand)
+        await self._finish(round_)
 
-    async def _settle(self, round_: Round[Bets, Outcome], drawn: Drawn) -> None:
-        result = await self._settlement.settle(drawn, round_.rules)
-        opens_at = self._next_round_opens_at = self._shown_until()
+    async def _settle(
+        self,
+        round_: Round[Bets, Outcome],
+        drawn: Drawn,
+        shown_at: datetime,
+        hand: Hand[Bets, Outcome] | None,
+    ) -> None:
+        result = await self._settlement.settle(drawn, round_.rules, None if hand is None else hand.paid)
+        opens_at = self._next_round_opens_at = self._shown_until(shown_at)
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
         self._publish(messages.round_settled(round_.round_id, seats, result.entry, opens_at))
         self._end(round_, result, drawn.stakes)
@@ -575,6 +795,30 @@ class LiveTable(Generic[Bets, Outcome]):
         """Waits until something changes, but no longer than this."""
         self._changed.clear()
         await background.wait_for_event(self._changed, seconds)
+
+
+class _TableForTurns:
+    """What a hand sees of its table."""
+
+    def __init__(self, table: LiveTable[Any, Any]) -> None:
+        self._table = table
+
+    def is_away(self, player_id: str) -> bool:
+        return self._table._is_away(player_id)  # noqa: SLF001 - a part of the table
+
+    @property
+    def is_leaving(self) -> bool:
+        return self._table._handing_over  # noqa: SLF001 - a part of the table
+
+    async def wait(self, seconds: float | None) -> None:
+        await self._table._wait(seconds)  # noqa: SLF001 - a part of the table
+
+    def wake(self) -> None:
+        self._table.wake()
+
+
+async def _opened_before() -> None:
+    """The opening of a round that goes on was journalled by a former owner."""
 
 
 def round_id_of(table_id: str, number: int) -> str:

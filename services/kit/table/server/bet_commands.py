@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit import background
 from services.kit.access.identity import Caller
+from services.kit.paging import Page, PageRequest
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, cancelled_bets, placed_bets
@@ -24,7 +25,7 @@ from services.kit.table.banked.round import FinishedRound
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
-from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.history import RecordedRound, RoundRecord
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable, round_id_of
 from services.kit.table.refusals import TableRefused
@@ -56,8 +57,18 @@ class PlayedRound(Generic[Bets, Outcome]):
     balance: wallet_types.Balance | None
 
 
+class StartedDeal(NamedTuple):
+    """A deal that a player has started."""
+
+    round_id: str
+    staked_cents: int
+    """The player's stakes so far."""
+    void_reason: str
+    """Empty if the cards are dealt."""
+
+
 class BetCommands(Generic[Bets, Outcome]):
-    """Places, repeats and cancels bets, and launches draws, for the tables of one process."""
+    """Places, repeats and cancels bets, launches draws, and reads past outcomes, for the tables of one process."""
 
     def __init__(
         self,
@@ -65,16 +76,36 @@ class BetCommands(Generic[Bets, Outcome]):
         journal: Journal,
         wallet: Wallet,
         read_round: Callable[[str], Awaitable[RoundRecord | None]],
+        list_rounds: Callable[[str, PageRequest], Awaitable[Page[RecordedRound]]],
     ) -> None:
-        """`read_round` reads everything that the journal has of a round."""
+        """Takes what reads the journal: everything about a round, and a table's rounds, newest first."""
         self._registry = registry
         self._journal = journal
         self._wallet = wallet
         self._read_round = read_round
+        self._list_rounds = list_rounds
 
     def rules_in_force(self, table_id: str, caller: Caller) -> VersionedRules[Bets, Outcome]:
         """Returns the specific rules by which a table plays."""
         return self._registry.rules_in_force(validation.table_id(table_id), caller)
+
+    async def last_outcomes(self, table_id: str, caller: Caller, count: int) -> list[tuple[str, Outcome]]:
+        """Returns the last rounds of a table that were paid, oldest first: their ids and outcomes.
+
+        Any process answers, whichever runs the table. Of a round that still shows its cards nothing is told.
+        """
+        self._registry.verify_visible(validation.table_id(table_id), caller)
+        page = await self._list_rounds(table_id, PageRequest(count))
+        return [
+            (round_.round_id, (await self._rules_of(round_)).read_outcome(round_.outcome))
+            for round_ in reversed(page.items)
+            if round_.ending is Ending.SETTLED and round_.outcome is not None
+        ]
+
+    async def _rules_of(self, round_: RecordedRound) -> Rules[Bets, Outcome]:
+        """Returns the rules that a round was opened under: no others can read its outcome."""
+        version = await self._registry.rules_of_version(round_.placement_id, round_.configuration_version)
+        return version.rules
 
     # -- bets --------------------------------------------------------------------------------------------------------
 
@@ -191,6 +222,26 @@ class BetCommands(Generic[Bets, Outcome]):
             return played
         return _finished_round(table, finished, caller.subject)
 
+    async def deal(self, table_id: str, round_id: str, caller: Caller) -> StartedDeal:
+        """Starts the deal at an individual table, or says again that it was started."""
+        validation.table_id(table_id)
+        validation.round_id(round_id)
+        try:
+            table = await self._registry.table(table_id, caller)
+            staked_cents, void_reason = await table.trigger_deal(caller.subject, round_id)
+        except TableRefused as refused:
+            if refused.reason not in {"TABLE_UNKNOWN", "NOT_SEATED", "BETTING_CLOSED"}:
+                raise
+            record = await self._read_round(round_id)
+            if record is None or record.opened.table_id != table_id:
+                raise
+            mine = [stake for stake in record.stakes if stake.player_id == caller.subject]
+            if not mine:
+                raise
+            void_reason = "" if record.ended is None else record.ended.void_reason
+            return StartedDeal(round_id, sum(stake.amount_cents for stake in mine), void_reason)
+        return StartedDeal(round_id, staked_cents, void_reason)
+
     async def _recorded_round(self, table_id: str, round_id: str, player_id: str) -> PlayedRound[Bets, Outcome] | None:
         """Reads a round from the journal; None if the player had no stake in it."""
         record = await self._read_round(round_id)
@@ -209,7 +260,7 @@ class BetCommands(Generic[Bets, Outcome]):
             round_id_of(table_id, opened.number + 1),
             None,
             rules,
-            None if record.drawn is None else rules.read_outcome(record.drawn.outcome),
+            None if record.outcome is None else rules.read_outcome(record.outcome),
             ended.void_reason,
             mine,
             sum(payouts[stake.stake_id] for stake in mine),

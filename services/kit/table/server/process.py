@@ -33,6 +33,7 @@ from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
 from services.kit.table.configuration.switches import Switches
 from services.kit.table.configuration.versions import Configurations
+from services.kit.table.events.own_views import BusOwnViews
 from services.kit.table.events.publisher import OLDEST, EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
@@ -152,7 +153,7 @@ class GameProcess(Generic[Bets, Outcome]):
         await catalogue.refresh()
         # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
-        event_stream = EventStream(bus, game.name)
+        event_stream, own_views = EventStream(bus, game.name), BusOwnViews(bus, game.name)
         dependencies = RuntimeDependencies(
             game=game,
             catalogue=catalogue,
@@ -161,6 +162,7 @@ class GameProcess(Generic[Bets, Outcome]):
             randomness=self._randomness,
             clock=clock,
             publisher_of=lambda table_id, epoch: event_stream.open_publisher(table_id, 0, epoch),
+            own_views=own_views,
             individual_ids=IndividualTableIds(settings.table_key()),
         )
 
@@ -173,7 +175,7 @@ class GameProcess(Generic[Bets, Outcome]):
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         history = RoundHistory(reading)
-        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay)
+        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds)
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
@@ -214,7 +216,7 @@ class GameProcess(Generic[Bets, Outcome]):
         platform.on_change = registry.wake
         clock.on_change = registry.wake
         await registry.subscribe_to_sessions(bus)
-        watching = [publishing.run(), *clock.coroutines()]
+        watching = [publishing.run(), own_views.run(), *clock.coroutines()]
         supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *watching])
         await server.start()
         await server.set_serving(serving=True)

@@ -31,6 +31,7 @@ from services.kit.table.paging import page_by_key, page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.server import validation
+from services.kit.table.server.decisions import Decisions
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.wallet.client import Wallet, get_whole_round
 from services.kit.table.wallet.registration import TableRegistrar
@@ -65,6 +66,9 @@ class TableService(Generic[Bets, Outcome]):
         self._switches = switches
         self._history = history
         self._open_rounds = OpenRounds(game.name, wallet, history)
+        self._decisions = Decisions(
+            registry.table, registry.configured_rules, history.round_for_replay, wallet.get_first_answer
+        )
         self._wallet = wallet
         self._registrar = registrar
         self._clock = clock
@@ -100,9 +104,8 @@ class TableService(Generic[Bets, Outcome]):
 
     async def get_table(self, request: table_pb2.GetTableRequest, caller: Caller) -> table_pb2.GetTableResponse:
         table = await self._registry.table(validation.table_id(request.table_id), caller)
-        return table_pb2.GetTableResponse(
-            table=table.snapshot(), own_seat=_own_seat(table, table.seat_of(caller.subject))
-        )
+        own_seat = await _own_seat(table, table.seat_of(caller.subject))
+        return table_pb2.GetTableResponse(table=table.snapshot(), own_seat=own_seat)
 
     async def get_rules(self, request: table_pb2.GetRulesRequest, caller: Caller) -> table_pb2.GetRulesResponse:
         placement_id = self._registry.placement_id_of(validation.table_id(request.table_id))
@@ -119,9 +122,10 @@ class TableService(Generic[Bets, Outcome]):
         validation.request_id(request.request_id)
         self._verify_may_play(request.table_id, caller)
         table, started = await self._registry.enter(validation.player_id(caller.subject), request)
+        own_seat = await _own_seat(table, table.seat_of(caller.subject))
         return table_pb2.EnterTableResponse(
             table=table.snapshot(),
-            own_seat=_own_seat(table, table.seat_of(caller.subject)),
+            own_seat=own_seat,
             session=started.session,
             previous_session_started_at=(
                 started.previous_session_started_at if started.HasField("previous_session_started_at") else None
@@ -130,6 +134,9 @@ class TableService(Generic[Bets, Outcome]):
                 started.previous_session_ended_at if started.HasField("previous_session_ended_at") else None
             ),
         )
+
+    async def act(self, request: table_pb2.ActRequest, caller: Caller) -> table_pb2.ActResponse:
+        return await self._decisions.act(request, caller)
 
     # -- looking rounds up -----------------------------------------------------------------------------------------
 
@@ -274,7 +281,7 @@ class TableService(Generic[Bets, Outcome]):
             raise refusals.invalid("game", f"has to be `{self._game.name}` here.")
 
 
-def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
+async def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.OwnSeat | None:
     if seat is None:
         return None
     own = table_pb2.OwnSeat(seat=seat.number, session_id=seat.session_id, account_id=seat.account_id)
@@ -283,4 +290,7 @@ def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table_pb2.O
         for stake in round_.felt.accepted_stakes_of(seat.player_id):
             bets: Message = round_.rules.bets_message(stake.bets)
             own.stakes.add(stake_id=stake.stake_id, amount_cents=stake.amount_cents, bets=packed(bets))
+        own_view = await table.own_view(seat.player_id)
+        if own_view is not None:
+            own.own_view.CopyFrom(packed(own_view))
     return own

@@ -97,6 +97,9 @@ class GrpcWallet:
     async def get_first_answer(self, request: wallet_pb2.GetFirstAnswerRequest) -> wallet_pb2.GetFirstAnswerResponse:
         return await self._call_for_caller(self._ledger.GetFirstAnswer, request)
 
+    async def pay_stakes(self, request: wallet_pb2.PayStakesRequest) -> wallet_pb2.PayStakesResponse:
+        return await self._call(self._ledger.PayStakes, request)
+
     async def settle_round(self, request: wallet_pb2.SettleRoundRequest) -> wallet_pb2.SettleRoundResponse:
         return await self._call(self._ledger.SettleRound, request)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
@@ -84,14 +84,26 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.cancel_stakes(request))
 
+    async def pay_stakes(
+        self, round_id: str, payouts: Mapping[str, int], request_id: str
+    ) -> wallet_pb2.PayStakesResponse:
+        """Pays stakes that are decided while their round goes on; they are not named again when it is settled."""
+        request = wallet_pb2.PayStakesRequest(
+            request_id=request_id, round=self.round_ref(round_id), payouts=_payout_messages(payouts)
+        )
+        return await retry_until_answered(lambda: self.wallet.pay_stakes(request))
+
     async def settle_round(
-        self, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
+        self, round_id: str, payouts: Mapping[str, int], outcome: bytes, session_ids: Sequence[str]
     ) -> wallet_pb2.SettleRoundResponse:
-        """Pays a round. Every owner sends the same request, for all of it is in the journal (G4)."""
+        """Pays the open stakes of a round and ends it.
+
+        Every owner sends the same request, for all of it is in the journal (G4).
+        """
         request = wallet_pb2.SettleRoundRequest(
             request_id=settling_request_id(round_id),
             round=self.round_ref(round_id),
-            payouts=[wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts.items()],
+            payouts=_payout_messages(payouts),
             outcome=outcome,
             report=wallet_pb2.RoundReport(
                 sessions=[wallet_pb2.SessionInRound(session_id=session_id) for session_id in session_ids]
@@ -119,6 +131,11 @@ class TableWallet:
         request = wallet_pb2.ListTransactionsRequest(round_id=round_id, page_size=TRANSACTIONS_PAGE_SIZE)
         return [transaction async for page in pages(get_page, request) for transaction in page.transactions]
 
+    async def free_cents(self, player_id: str, mode: types_pb2.Mode.ValueType) -> int:
+        """Reads how much money of a player is not staked."""
+        request = wallet_pb2.FindAccountRequest(player_id=player_id, mode=mode)
+        return (await retry_for_a_while(lambda: self.wallet.find_account(request))).balance.free_cents
+
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
         await retry_for_a_while(lambda: self.wallet.announce_round(request))
@@ -131,9 +148,18 @@ class TableWallet:
         return await retry_for_a_while(lambda: self.wallet.list_table_sessions(self.table_ref.table_id))
 
 
+def _payout_messages(payouts: Mapping[str, int]) -> list[wallet_pb2.StakePayout]:
+    return [wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=cents) for stake_id, cents in payouts.items()]
+
+
 def settling_request_id(round_id: str) -> str:
     """Returns the request id of a round's settlement: every owner has the same."""
     return f"{round_id}:settle"
+
+
+def paying_request_id(round_id: str, position: int) -> str:
+    """Returns the request id of an early payment after so many decisions: every owner pays the same then."""
+    return f"{round_id}:pay:{position}"
 
 
 def voiding_request_id(round_id: str) -> str:
@@ -147,7 +173,7 @@ async def retry_for_a_while(call: Callable[[], Awaitable[_Answer]]) -> _Answer:
 
 
 async def retry_until_answered(call: Callable[[], Awaitable[_Answer]], give_up_at: float = math.inf) -> _Answer:
-    """Calls until there is an answer: for settling, voiding and stakes, which must not stay undecided.
+    """Calls until there is an answer: for paying, settling, voiding and stakes, which must not stay undecided.
 
     Only a fault that lasts ends that: `WalletFailed`. An owner that has lost its table meanwhile learns so from the
     answer (G8).

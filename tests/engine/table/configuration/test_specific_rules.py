@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 
@@ -10,9 +11,24 @@ from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration.specific_rules import ARTICLES, CONFIGURATION_BYTES_LIMIT, verify
+from services.kit.table.game import Game
 from services.kit.table.refusals import TableRefused
 
 REGULATIONS = tuple(ARTICLES)
+
+
+@dataclass(frozen=True)
+class _KindOfGame:
+    """What of a game decides about its times."""
+
+    name: str
+    has_cards: bool = False
+    has_decisions: bool = False
+
+
+WHEEL = cast("Game[Any, Any]", _KindOfGame("wheel"))
+CARDS = cast("Game[Any, Any]", _KindOfGame("cards", has_cards=True))
+DECISIONS = cast("Game[Any, Any]", _KindOfGame("decisions", has_cards=True, has_decisions=True))
 
 
 def configuration(**changes: object) -> types_pb2.TableConfiguration:
@@ -30,13 +46,17 @@ def configuration(**changes: object) -> types_pb2.TableConfiguration:
     return types_pb2.TableConfiguration(**rules)
 
 
-def verify_accepted(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> None:
-    verify(table_id, configuration(**changes), approval_reference=approval)
+def verify_accepted(
+    table_id: str = "t1", approval: str = "SRIJ 2026/17", kind: Game[Any, Any] = WHEEL, **changes: object
+) -> None:
+    verify(table_id, configuration(**changes), kind, approval_reference=approval)
 
 
-def refusal(table_id: str = "t1", approval: str = "SRIJ 2026/17", **changes: object) -> dict[str, str]:
+def refusal(
+    table_id: str = "t1", approval: str = "SRIJ 2026/17", kind: Game[Any, Any] = WHEEL, **changes: object
+) -> dict[str, str]:
     with pytest.raises(TableRefused) as refused:
-        verify_accepted(table_id, approval, **changes)
+        verify_accepted(table_id, approval, kind, **changes)
     return {"reason": refused.value.reason} | refused.value.facts
 
 
@@ -86,6 +106,37 @@ def test_the_betting_window_is_at_least_three_seconds() -> None:
     assert refusal(betting_window_ms=600_001) == invalid("betting_window_ms")
 
 
+def test_cards_take_their_time_to_be_dealt() -> None:
+    for allowed in (0, 5_000):
+        verify_accepted(kind=CARDS, dealing_ms=allowed)
+    for outside in (-1, 5_001):
+        assert refusal(kind=CARDS, dealing_ms=outside) == invalid("dealing_ms")
+    assert refusal(kind=WHEEL, dealing_ms=1) == invalid("dealing_ms")
+
+
+@pytest.mark.rule("903-B/2015:6.1.4")
+def test_players_have_three_seconds_to_decide() -> None:
+    for allowed in (3_000, 120_000):
+        verify_accepted(kind=DECISIONS, decision_ms=allowed)
+    for short in (-1, 0, 2_999):
+        assert refusal(kind=DECISIONS, decision_ms=short) == violated("decision_ms", 3_000, "903-B/2015:6.1.4")
+    assert refusal(kind=DECISIONS, decision_ms=120_001) == invalid("decision_ms")
+    assert refusal(kind=CARDS, decision_ms=3_000) == invalid("decision_ms")
+    assert refusal(kind=DECISIONS, decision_ms=3_000, open_hand_hours=1) == invalid("open_hand_hours")
+
+
+@pytest.mark.rule("903-B/2015:6.3.2")
+def test_a_hand_of_an_individual_table_stays_open_for_90_days_at_most() -> None:
+    alone = {"kind": DECISIONS, "play": wallet_types.PLAY_INDIVIDUAL, "betting_window_ms": 0, "seats": 0}
+    for allowed in (1, 2_160):
+        verify_accepted(**alone, open_hand_hours=allowed)  # type: ignore[arg-type]
+    for outside, bound in ((-1, 1), (0, 1), (2_161, 2_160)):
+        refused = refusal(**alone, open_hand_hours=outside)  # type: ignore[arg-type]
+        assert refused == violated("open_hand_hours", bound, "903-B/2015:6.3.2")
+    assert refusal(**alone, open_hand_hours=1, decision_ms=3_000) == invalid("decision_ms")  # type: ignore[arg-type]
+    assert refusal(**(alone | {"kind": CARDS}), open_hand_hours=1) == invalid("open_hand_hours")  # type: ignore[arg-type]
+
+
 def test_individual_tables_need_no_window_and_no_seats() -> None:
     verify_accepted(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=0, seats=0)
     assert refusal(play=wallet_types.PLAY_INDIVIDUAL, betting_window_ms=-1) == invalid("betting_window_ms")
@@ -97,10 +148,10 @@ def test_individual_tables_need_no_window_and_no_seats() -> None:
 )
 def test_limits_of_the_platform(field: str, lowest: int, highest: int) -> None:
     for allowed in (lowest, highest):
-        verify("t1", configuration(**{field: allowed}), approval_reference="x")
+        verify("t1", configuration(**{field: allowed}), WHEEL, approval_reference="x")
     for outside in (lowest - 1, highest + 1):
         with pytest.raises(TableRefused) as refused:
-            verify("t1", configuration(**{field: outside}), approval_reference="x")
+            verify("t1", configuration(**{field: outside}), WHEEL, approval_reference="x")
         assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
 
 
@@ -112,7 +163,9 @@ def test_names_are_required_in_both_languages() -> None:
 
 
 @pytest.mark.rule("804/2015:P.3")
+@pytest.mark.rule("805/2015:P.3")
 @pytest.mark.rule("807/2015:P.3")
+@pytest.mark.rule("812/2015:P.3")
 @pytest.mark.parametrize("regulation", REGULATIONS)
 def test_nothing_takes_effect_without_the_approval(regulation: str) -> None:
     for missing in ("", " \n"):
@@ -143,14 +196,16 @@ def test_required_fields_are_checked() -> None:
 )
 def test_the_kind_of_a_table_never_changes(field: str, changed: object) -> None:
     with pytest.raises(TableRefused) as refused:
-        verify("t1", configuration(**{field: changed}), approval_reference="x", existing=configuration())
+        verify("t1", configuration(**{field: changed}), WHEEL, approval_reference="x", existing=configuration())
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
-    verify("t1", configuration(seats=7), approval_reference="x", existing=configuration())
+    verify("t1", configuration(seats=7), WHEEL, approval_reference="x", existing=configuration())
 
 
 CITED = {
     "804/2015": ("804/2015:28.a", "804/2015:28.b", "804/2015:29"),
+    "805/2015": ("805/2015:35.a", "805/2015:35.b", "805/2015:36"),
     "807/2015": ("807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+    "812/2015": ("812/2015:35.a", "812/2015:35.b", "812/2015:36"),
 }
 
 
@@ -160,6 +215,8 @@ CITED = {
 @pytest.mark.rule("807/2015:30.a")
 @pytest.mark.rule("807/2015:30.b")
 @pytest.mark.rule("807/2015:31")
+@pytest.mark.rule("805/2015:35.a", "805/2015:35.b", "805/2015:36")
+@pytest.mark.rule("812/2015:35.a", "812/2015:35.b", "812/2015:36")
 @pytest.mark.parametrize("regulation", REGULATIONS)
 def test_inactivity_limits_are_never_shorter_than_the_regulation_allows(regulation: str) -> None:
     bounds = (("idle_seconds", 180), ("missed_rounds", 5), ("end_after_seconds", 60))
@@ -200,7 +257,7 @@ def test_g11_a_configuration_is_small_enough_for_every_snapshot() -> None:
     made = configuration()
     made.rules.value = bytes(CONFIGURATION_BYTES_LIMIT)
     with pytest.raises(TableRefused) as refused:
-        verify("t1", made, approval_reference="x")
+        verify("t1", made, WHEEL, approval_reference="x")
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "configuration"})
 
 

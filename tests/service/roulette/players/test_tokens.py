@@ -15,7 +15,7 @@ from services.kit.access.identity import CLOCK_SKEW_S
 from services.kit.access.signing_key import SigningKey
 from stack.issuer import AUDIENCE
 from tests.engine.roulette import reference
-from tests.processes.roulette import Metadata
+from tests.processes.game import Metadata
 from tests.processes.wallet import DEMO
 from tests.service.roulette.platform import (
     INDIVIDUAL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -42,10 +43,12 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     owner_connection: Connection,
 ) -> None:
     """Older software wrote before the migration, and goes on beside the new until it is replaced."""
-    for column in ("draws.draw_trigger", "draws.cancelled_stakes", "endings.closed_at", "endings.cancelled_stakes"):
-        table, _, name = column.partition(".")
-        await owner_connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
-    await owner_connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    await owner_connection.execute(UNDO_0003)
+    await owner_connection.execute(UNDO_0002)
+    older = importlib.import_module("services.kit.table.migrations.versions.0001_tables")
+    for table, body in older._CHECKS.items():
+        check = older._CHECK.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
+        await owner_connection.execute(check.format(table=table, body=body))
     await _write_as_older_software(service_connection, 1)
     migration = await asyncio.to_thread(migrate, "roulette", game_database.owner_url)
     assert migration.returncode == 0, migration.stderr
@@ -68,6 +71,17 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
 
 
+UNDO_0003 = """
+DROP TABLE moves, paid, seats;
+ALTER TABLE draws DROP COLUMN entropy_key, DROP COLUMN stake_count, ALTER COLUMN outcome SET NOT NULL;
+ALTER TABLE endings DROP COLUMN outcome;
+UPDATE alembic_version SET version_num = '0002'
+"""
+UNDO_0002 = """
+ALTER TABLE draws DROP COLUMN draw_trigger, DROP COLUMN cancelled_stakes;
+ALTER TABLE endings DROP COLUMN closed_at, DROP COLUMN cancelled_stakes;
+UPDATE alembic_version SET version_num = '0001'
+"""
 # The columns of revision 0001.
 OLDER_ROUND = """
 INSERT INTO rounds (round_no, round_id, placement_id, table_id, number, configuration_version, epoch, opened_at)

@@ -72,6 +72,7 @@ def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
         randomness=nothing,
         clock=nothing,
         publisher_of=nothing,
+        own_views=nothing,
         individual_ids=INDIVIDUAL_IDS,
     )
     return OwnedTables(SOLO, dependencies)

@@ -197,6 +197,23 @@ async def a_round_that_fills_a_cave(scenario: Scenario) -> None:
 
 
 @theft(
+    "a payment of stakes: it moved player +, player locked -, operator +, bank -,"
+    " but a payment of stakes moves player locked -, and may move player +, bank +, bank -."
+)
+async def a_payment_that_also_pays_the_operator(scenario: Scenario) -> None:
+    ledger = scenario.ledger
+    ana = ledger.at_roulette[0]
+    legs = [Leg(ledger.ana.no, LOCKED, -250, ana.no), Leg(ledger.ana.no, FREE, 500, ana.no)]
+    legs += [Leg(ledger.roulette.bank_no, FREE, -260), Leg(ledger.ana.operator_account_no, FREE, 10)]
+    number = await scenario.move(TransferKind.STAKES_PAID, *legs, round_no=ledger.open_no)
+    await scenario.writer.connection.execute(
+        "UPDATE stakes SET state = 5, payout_cents = 500, paid_transfer_no = $2 WHERE stake_no = $1",
+        ledger.stakes[2],
+        number,
+    )
+
+
+@theft(
     "a void round: it moved player +, player locked -, operator +, bank -,"
     " but a void round moves player +, player locked -."
 )
@@ -323,6 +340,10 @@ async def test_every_transfer_of_the_wallet_has_its_shape(wallet_database: Walle
             await wallet.cancel(ana, round_id, partly, 40)
             await wallet.cancel(rui, round_id, wholly)
             await wallet.settle("roulette-1", round_id, stakes | {partly: 0})
+        early = {await wallet.place(ana, "void", 100): 250, await wallet.place(rui, "void", 80): 0}
+        await wallet.pay("roulette-1", "void", early)
+        # Nothing comes from the bank, and nothing goes to it.
+        await wallet.pay("roulette-1", "void", {await wallet.place(ana, "void", 70): 70})
         await wallet.place(ana, "void", 100)
         await wallet.place(rui, "void", 200)
         await wallet.void("roulette-1", "void")

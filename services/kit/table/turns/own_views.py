@@ -1,0 +1,86 @@
+"""Tells the players of a hand what they alone may see and decide, whenever that changes; whoever misses it asks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Generic
+
+from google.protobuf.message import Message
+
+from feltro.table.v1 import events_pb2
+from services.kit import background
+from services.kit.refusal import Refused
+from services.kit.table.encoding import packed
+from services.kit.table.events.own_views import OwnViewPublisher
+from services.kit.table.game import Bets, Outcome
+from services.kit.table.turns.hand import Hand
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
+
+# More than any player owns: whether there is anything to decide at all.
+_ANY_AMOUNT_CENTS = 2**62
+
+_log = logging.getLogger(__name__)
+
+
+class OwnViews(Generic[Bets, Outcome]):
+    """What each player of one hand alone may see and decide."""
+
+    def __init__(
+        self,
+        table_id: str,
+        hand: Hand[Bets, Outcome],
+        free_cents: Callable[[str], Awaitable[int]],
+        publisher: OwnViewPublisher,
+    ) -> None:
+        """`free_cents` reads how much money of a player is not staked."""
+        self._table_id = table_id
+        self._hand = hand
+        self._free_cents = free_cents
+        self._publisher = publisher
+        self._told: dict[str, bytes] = {}
+        self._telling: asyncio.Task[None] | None = None
+        self._changed = False
+
+    async def of_player(self, player_id: str) -> Message | None:
+        """Returns what a player alone may see and decide now: a decision that costs more than they have is none."""
+        if self._hand.own_view(player_id, _ANY_AMOUNT_CENTS) is None:
+            return None
+        return self._hand.own_view(player_id, await self._free_cents(player_id))
+
+    def tell(self) -> None:
+        """Tells every player whose view has changed, while the round goes on."""
+        self._changed = True
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell())
+
+    async def close(self) -> None:
+        """Tells nobody anything more."""
+        if self._telling is not None:
+            await background.cancel_and_wait([self._telling])
+
+    async def _tell(self) -> None:
+        while self._changed:
+            self._changed = False
+            for player_id in self._hand.player_ids():
+                try:
+                    view = await self.of_player(player_id)
+                except (Refused, WalletFailed, WalletUnanswered) as failed:
+                    _log.warning("a player reads their decisions themselves", extra={"error": str(failed)})
+                    continue
+                self._tell_player(player_id, view)
+
+    def _tell_player(self, player_id: str, view: Message | None) -> None:
+        turn = self._hand.turn_message()
+        changed = events_pb2.OwnViewChanged(
+            table_id=self._table_id,
+            round_id=self._hand.round_id,
+            turn=0 if turn is None else turn.turn,
+            own_view=None if view is None else packed(view),
+            player_id=player_id,
+        )
+        payload = b"" if view is None else changed.SerializeToString()
+        if self._told.get(player_id, b"") != payload:
+            self._told[player_id] = payload
+            self._publisher.publish(changed)

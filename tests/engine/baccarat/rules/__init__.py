@@ -1,0 +1,1 @@
+"""Checks the rules text that players read."""

@@ -1,0 +1,1 @@
+"""How the calls of players are verified and answered, without a process."""

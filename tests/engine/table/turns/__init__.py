@@ -1,0 +1,1 @@
+"""The turns of a dealt round, without a table."""
