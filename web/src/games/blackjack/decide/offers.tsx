@@ -24,7 +24,7 @@ export function Insurance({ felt, question }: Props) {
   return (
     <div class="offer" data-testid="insurance">
       <div class="offer-words">
-        <strong>{words.insuranceAsk}</strong>
+        <strong>{words.insuranceAsk(question.place)}</strong>
         <span class="quiet">{words.insuranceHint}</span>
       </div>
       {limit > 0 && (

@@ -40,6 +40,7 @@ export class ShownCards {
   private target = NO_CARDS;
   private readonly queue: Queued[] = [];
   private timers: (() => void)[] = [];
+  private collecting = false;
 
   constructor(
     private readonly clock: CardClock,
@@ -57,6 +58,8 @@ export class ShownCards {
 
   /** Deals what a picture has more than the one before, so that the last card lies at the given moment. */
   deal(after: Picture, lies_ms: number, each_ms: number, joined = false): void {
+    // A table that is still being collected is empty for the next cards.
+    if (this.collecting) this.replace(NO_CARDS);
     this.queue.push({ after, lies_ms, each_ms, joined });
     this.lies.value = false;
     if (this.queue.length === 1) this.dealNext();
@@ -88,12 +91,14 @@ export class ShownCards {
     const span = { from_ms, until_ms: from_ms + COLLECTED_MS };
     const all = [...hands.map(handKey), BANK_KEY].map((key) => [key, this.leaving.value.get(key) ?? span] as const);
     this.leaving.value = new Map(all);
+    this.collecting = true;
     this.wait(COLLECTED_MS, () => this.replace(NO_CARDS));
   }
 
   stop(): void {
     for (const cancel of this.timers.splice(0)) cancel();
     this.queue.length = 0;
+    this.collecting = false;
   }
 
   private dealNext(): void {
@@ -134,8 +139,10 @@ export class ShownCards {
 
   private spansOf(steps: readonly DealingStep[], { lies_ms, each_ms, joined }: Queued, now: number): readonly Span[] {
     if (joined) return dealingSpans(steps.length, each_ms, lies_ms);
-    const each = Math.min(each_ms, Math.max((lies_ms - now) / Math.max(steps.length, 1), HURRIED_MS));
-    return dealingSpans(steps.length, each, Math.max(lies_ms, now + each * steps.length));
+    // The platform's time is that of cards which are dealt; turning one takes as long, on top of it.
+    const until_ms = lies_ms + each_ms * steps.filter(({ turns }) => turns).length;
+    const each = Math.min(each_ms, Math.max((until_ms - now) / Math.max(steps.length, 1), HURRIED_MS));
+    return dealingSpans(steps.length, each, Math.max(until_ms, now + each * steps.length));
   }
 
   /** The cards of hands that are over go (805/2015:20.a, 25.b), once they have been seen. */

@@ -17,7 +17,13 @@ export function OwnHands({ felt, geometry }: { felt: BlackjackFelt; geometry: Ta
   return (
     <div class="felt-own" style={{ left: `${ownHands.at.x}px`, top: `${ownHands.at.y}px` }}>
       {hands.map((hand) => (
-        <PlayerHand key={`${hand.place}.${hand.number}`} felt={felt} hand={hand} width={card} told />
+        <PlayerHand
+          key={`${hand.place}.${hand.number}`}
+          felt={felt}
+          hand={hand}
+          width={card}
+          several={hands.length > 1}
+        />
       ))}
     </div>
   );

@@ -14,11 +14,11 @@ interface Props {
   felt: BlackjackFelt;
   hand: Hand;
   width: number;
-  /** Whether the verdict is written out. */
-  told: boolean;
+  /** One of several: what it brought is written on it, and not in words. */
+  several: boolean;
 }
 
-export function PlayerHand({ felt, hand, width, told }: Props) {
+export function PlayerHand({ felt, hand, width, several }: Props) {
   const picture = felt.cards.picture.value;
   const verdict = useVerdict(felt, hand);
   const plays = sameHand(hand, picture.playing);
@@ -39,10 +39,11 @@ export function PlayerHand({ felt, hand, width, told }: Props) {
           {hand.doubled && <b class="score-doubled">×2</b>}
         </span>
       )}
-      {told && verdict.text && (
+      {verdict.text && (
         <span class="hand-verdict figures">
-          {verdict.text}
-          {verdict.net !== null && <b>{signedAmount(verdict.net, felt.table.mode.value, shortAmount)}</b>}
+          {several && verdict.net !== null
+            ? signedAmount(verdict.net, felt.table.mode.value, shortAmount)
+            : verdict.text}
         </span>
       )}
     </div>

@@ -38,11 +38,14 @@ export function pastHands(round: PlayerRound): PastHands {
     });
   });
   const places = new Set(stakes.map(({ place }) => place));
+  const byName = new Map<string, PastStake>();
+  // Several chips on one place are one bet.
+  for (const stake of stakes) byName.set(stake.name, together(byName.get(stake.name), stake));
   const outcome = (round.round?.outcome as Outcome | undefined) ?? null;
   return {
     outcome,
     hands: outcome?.hands.filter(({ place }) => places.has(place)) ?? [],
-    stakes: stakes.sort(byPlaceAndHand),
+    stakes: [...byName.values()].sort(byPlaceAndHand),
     decisions: round.moves.flatMap((recorded): PastDecision[] => {
       const move = recorded.move as Move | undefined;
       if (!move || move.decision === "DECISION_UNSPECIFIED" || !places.has(move.place)) return [];
@@ -58,6 +61,12 @@ export function pastHands(round: PlayerRound): PastHands {
       ];
     }),
   };
+}
+
+function together(one: PastStake | undefined, other: PastStake): PastStake {
+  if (!one) return other;
+  const payout = one.payout === null || other.payout === null ? null : one.payout + other.payout;
+  return { ...one, staked: one.staked + other.staked, payout };
 }
 
 const KINDS: readonly StakeName["kind"][] = ["bet", "split", "double", "insurance"];

@@ -32,13 +32,16 @@ const NARROW = 560;
 const LEAST_CIRCLE = 18;
 // Cards narrower than this are hard to read.
 const SMALL_CARD = 40;
+// The part of the felt's height that is round (felt_table.css), and how far apart its outer places are.
+const FELT_ROUND = 0.62;
+const SPREAD = 0.94;
 
 export function tableGeometry(width: number, height: number, places: number): TableGeometry {
   const narrow = width < NARROW;
   const room = width / Math.max(places, 3);
   const bankCard = clamp(Math.min(height * 0.165, width * 0.13), 34, 84);
-  const card = clamp(Math.min(room * 0.42, height * 0.14), narrow ? 22 : 30, 76);
-  const circle = clamp(Math.min(room * 0.4, height * 0.075), LEAST_CIRCLE, 38);
+  const card = clamp(Math.min(room * 0.42, height * 0.155), narrow ? 22 : 30, places <= 3 ? 96 : 78);
+  const circle = clamp(Math.min(room * 0.36, height * 0.075), LEAST_CIRCLE, 38);
   const bank = { x: width / 2, y: bankCard * 0.7 + (narrow ? 10 : 14) };
   const arc = Array.from({ length: places }, (_, index) => placeAt(index, places, width, height, circle));
   const top = bank.y + bankCard * 0.7;
@@ -48,18 +51,18 @@ export function tableGeometry(width: number, height: number, places: number): Ta
     to: { x: width * 0.84, y: top + height * 0.03 },
     thickness: clamp(height * 0.055, 17, 34),
   };
-  const lowest = Math.max(...arc.map(({ y }) => y));
-  const bandLow = curvePoint(band.from, band.over, band.to, 0.5).y + band.thickness / 2;
-  const free = lowest - circle - 8 - bandLow;
+  const bandLow = curvePoint(band.from, band.over, band.to, 0.5).y + band.thickness / 2 + (showsRules(height) ? 24 : 4);
+  // Between the insurance area and the cards of the places that lie lowest beside the middle.
+  const beside = arc[Math.floor((places - 1) / 2) - 1] ?? { y: height };
+  const free = beside.y - circle - card * 1.4 - 22 - bandLow;
+  const ownCard = clamp(free / 1.5, 34, 72);
+  const enlarges = card < SMALL_CARD && ownCard > 1.3 * card;
   return {
     width,
     height,
     places: arc,
     plaque: { x: width / 2, y: curvePoint(band.from, band.over, band.to, 0.5).y },
-    ownHands:
-      card < SMALL_CARD
-        ? { at: { x: width / 2, y: bandLow + free / 2 }, card: clamp((free - 30) / 1.4, 34, 72) }
-        : null,
+    ownHands: enlarges ? { at: { x: width / 2, y: bandLow + 14 + ownCard * 0.75 }, card: ownCard } : null,
     circle,
     card,
     bankCard,
@@ -69,14 +72,20 @@ export function tableGeometry(width: number, height: number, places: number): Ta
   };
 }
 
-/** Along a flat curve: the outer places lie nearer to the bank. */
+/** Whether there is room for the rules on the cloth. */
+export function showsRules(height: number): boolean {
+  return height > 330;
+}
+
+/** Along an ellipse within the felt's own: the outer places lie nearer to the bank. */
 function placeAt(index: number, places: number, width: number, height: number, circle: number): Point {
-  const share = places === 1 ? 0 : (2 * (index + 0.5)) / places - 1;
-  const spread = places <= 3 ? 0.62 : 0.98;
-  const x = width / 2 + share * spread * (width / 2);
-  const lowest = height - circle - 12;
-  const rise = Math.min(height * 0.3, width * 0.26);
-  return { x, y: lowest - rise * share ** 2 };
+  const share =
+    places === 1 ? 0 : ((2 * (index + 0.5)) / places - 1) * (places <= 3 && width >= NARROW ? 0.62 : SPREAD);
+  const straight = height * (1 - FELT_ROUND);
+  const across = width / 2 - circle - (width < NARROW ? 8 : 22);
+  // The name of the player's own place hangs below its circle.
+  const down = height - straight - circle - (height > 400 ? 24 : 15);
+  return { x: width / 2 + share * across, y: straight + down * Math.sqrt(1 - share ** 2) };
 }
 
 /** Where an amount lies in the insurance area, above a place. */

@@ -16,7 +16,6 @@ export function ResultPlaque({ felt, at }: Props) {
   const voided = felt.voided.value;
   const mode = felt.table.mode.value;
   const shown = result ? verdict(result.staked_cents, result.payout_cents) : undefined;
-  const past = felt.stage.value !== "result";
   return (
     // Always in the page, so that screen readers announce its content.
     <div
@@ -28,13 +27,16 @@ export function ResultPlaque({ felt, at }: Props) {
     >
       {voided && <p class="result-plaque result-void">{inLanguage(voided)}</p>}
       {result && !voided && (
-        <div class={`result-plaque result-${shown}${past ? " result-past" : ""}`} key={result.round_id}>
+        <div class={`result-plaque result-${shown}`} key={result.round_id}>
           <strong class="figures" data-testid="result-headline">
             {roundResultText(result.staked_cents, result.payout_cents, mode)}
           </strong>
-          <span class="figures">
-            {outcomeLabel(result.outcome)}
-            {result.staked_cents > 0 && ` · ${roundDetailText(result.staked_cents, result.payout_cents, mode)}`}
+          <span class={result.staked_cents > 0 ? "result-staked figures" : "figures"}>
+            <span class="result-bank">
+              {outcomeLabel(result.outcome)}
+              {result.staked_cents > 0 && " · "}
+            </span>
+            {roundDetailText(result.staked_cents, result.payout_cents, mode)}
           </span>
           {[...result.places].map((place) => {
             const insured = insuranceResult(result.outcome, place);

@@ -2,7 +2,7 @@
 
 import { amount, cents, shortAmount } from "../../../words/money";
 import type { BlackjackFelt } from "../felt/blackjack_felt";
-import { insuranceSpot, type TableGeometry } from "../layout/geometry";
+import { insuranceSpot, showsRules, type TableGeometry } from "../layout/geometry";
 import { blackjackWords } from "../words/table_words";
 import { ChipPile } from "./chip_pile";
 
@@ -11,20 +11,21 @@ export function FeltLines({ geometry }: { geometry: TableGeometry }) {
   const { width, height, band } = geometry;
   const { from, over, to, thickness } = band;
   const curve = (dy: number) => `M${from.x} ${from.y + dy}Q${over.x} ${over.y + dy} ${to.x} ${to.y + dy}`;
+  const [top, bottom] = [-thickness / 2, thickness / 2];
+  const back = `L${to.x} ${to.y + bottom}Q${over.x} ${over.y + bottom} ${from.x} ${from.y + bottom}Z`;
+  const outline = `${curve(top)}${back}`;
   const letters = thickness * 0.52;
   return (
     <svg class="felt-lines" width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <path id="felt-insurance" d={curve(letters * 0.36)} fill="none" />
       <path id="felt-rule" d={curve(thickness * 1.35)} fill="none" />
-      <path class="felt-band" d={curve(0)} stroke-width={thickness} />
-      <path class="felt-band-line" d={curve(-thickness / 2)} />
-      <path class="felt-band-line" d={curve(thickness / 2)} />
+      <path class="felt-band" d={outline} />
       <text class="felt-insurance" font-size={letters}>
         <textPath href="#felt-insurance" startOffset="50%">
           {words.insuranceArea}
         </textPath>
       </text>
-      {height > 330 && (
+      {showsRules(height) && (
         <text class="felt-rule" font-size={Math.max(10.5, letters * 0.82)}>
           <textPath href="#felt-rule" startOffset="50%">
             {width > 620 ? `${words.blackjackPays}  ·  ${words.bankDraws}` : words.blackjackPays}

@@ -40,9 +40,9 @@ export function Place({ felt, geometry, number }: Props) {
       data-own={own}
     >
       {hands.length > 0 && !enlarged && (
-        <div class="place-hands">
+        <div class={cardWidth < 30 ? "place-hands small" : "place-hands"}>
           {hands.map((hand) => (
-            <PlayerHand key={hand.number} felt={felt} hand={hand} width={cardWidth} told={card >= 30} />
+            <PlayerHand key={hand.number} felt={felt} hand={hand} width={cardWidth} several={hands.length > 1} />
           ))}
         </div>
       )}
@@ -81,7 +81,10 @@ function PlaceCircle({
   const pending = felt.slip.pending.value.get(String(number)) ?? 0;
   const staked = useStaked(felt, number) + pending;
   const bettable = felt.bettable.value && !other;
-  const net = usePaid(felt, number);
+  const result = useResult(felt, number);
+  const net = result && result.payout_cents - result.staked_cents;
+  // Losing chips are collected, and winning ones paid.
+  const lies = result ? result.payout_cents : staked;
   const label = own ? words.placeOwn : words.placeOther;
   const name = staked ? label(number, amount(staked, mode)) : words.placeFree(number);
   const content = (
@@ -89,7 +92,7 @@ function PlaceCircle({
       <span class="place-number figures" aria-hidden="true">
         {number}
       </span>
-      {staked > 0 && <ChipPile felt={felt} value={staked} size={radius * 1.35} pending={pending > 0} />}
+      {lies > 0 && <ChipPile felt={felt} value={lies} size={radius * 1.35} pending={pending > 0} />}
     </>
   );
   return (
@@ -142,9 +145,8 @@ function useStaked(felt: BlackjackFelt, number: number): Cents {
 }
 
 /** What the round brought the place, once it may be shown. */
-function usePaid(felt: BlackjackFelt, number: number): Cents | null {
+function useResult(felt: BlackjackFelt, number: number): { staked_cents: Cents; payout_cents: Cents } | null {
   const result = felt.stage.value === "result" ? felt.result.value : null;
-  if (!result) return null;
-  const { staked_cents, payout_cents } = placesResult(result.outcome, new Set([number]));
-  return staked_cents ? payout_cents - staked_cents : null;
+  const place = result && placesResult(result.outcome, new Set([number]));
+  return place?.staked_cents ? place : null;
 }
