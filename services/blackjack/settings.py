@@ -13,5 +13,5 @@ class BlackjackSettings(GameSettings):
 
     model_config = SettingsConfigDict(env_prefix="FELTRO_BLACKJACK_")
 
-    listen: ListenAddress = "127.0.0.1:8750"
-    metrics_listen: ListenAddress = "127.0.0.1:8751"
+    listen: ListenAddress = "127.0.0.1:8760"
+    metrics_listen: ListenAddress = "127.0.0.1:8761"

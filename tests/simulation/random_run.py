@@ -8,8 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
+from tests.simulation.environment.games import ROULETTE, SimulatedGame
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import RandomPlayer
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT
@@ -61,10 +64,18 @@ class RandomDeliveries:
 class RandomFaults:
     """Schedules faults of a placement's owner, and what the operator does there."""
 
-    def __init__(self, world: World, placement_id: str, rng: random.Random) -> None:
+    def __init__(
+        self,
+        world: World,
+        placement_id: str,
+        rng: random.Random,
+        change_rules: Callable[[types_pb2.TableConfiguration, random.Random], None],
+    ) -> None:
+        """`change_rules` makes other specific rules of a configuration."""
         self._world = world
         self._placement_id = placement_id
         self._rng = rng
+        self._change_rules = change_rules
 
     def schedule(self) -> None:
         """Schedules some faults, each at a random time."""
@@ -112,10 +123,7 @@ class RandomFaults:
         changed = configuration()
         changed.CopyFrom(self._world.catalogue.rules_in_force(self._placement_id).configuration)
         changed.betting_window_ms = self._rng.choice((3_000, 6_000))
-        specific_rules = roulette_pb2.SpecificRules()
-        changed.rules.Unpack(specific_rules)
-        specific_rules.wheel = self._rng.choice(LAWFUL_WHEELS[changed.regulation])
-        changed.rules.Pack(specific_rules)
+        self._change_rules(changed, self._rng)
         self._world.catalogue.configure(self._placement_id, changed)
 
     def lose_session_reports(self) -> None:
@@ -133,11 +141,19 @@ class RandomFaults:
         self._world.randomness_fails = False
 
 
-class RandomRun:
-    """One random run."""
+def change_wheel(changed: types_pb2.TableConfiguration, rng: random.Random) -> None:
+    """Gives a table another lawful wheel."""
+    specific_rules = roulette_pb2.SpecificRules()
+    changed.rules.Unpack(specific_rules)
+    specific_rules.wheel = rng.choice(LAWFUL_WHEELS[changed.regulation])
+    changed.rules.Pack(specific_rules)
 
-    def __init__(self, seed: int) -> None:
-        self.world = World(seed)
+
+class RandomRun:
+    """One random run, of roulette."""
+
+    def __init__(self, seed: int, game: SimulatedGame = ROULETTE) -> None:
+        self.world = World(seed, game)
         self._rng = self.world.rng("run")
 
     def run(self) -> list[str]:
@@ -145,13 +161,10 @@ class RandomRun:
         self.world.run(self._script)
         return guarantees.violations(self.world)
 
-    async def _script(self) -> None:
-        world, rng = self.world, self._rng
-        world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
-        world.network.delivery_of = RandomDeliveries(world, world.rng("deliveries")).delivery_of
+    def _configuration(self) -> types_pb2.TableConfiguration:
+        rng = self._rng
         individual, demo = rng.random() < 0.4, rng.random() < 0.35
-        placement_id = "mesa"
-        table_configuration = configuration(
+        return configuration(
             regulation=rng.choice(("804/2015", "807/2015")),
             individual=individual,
             demo=demo,
@@ -159,14 +172,28 @@ class RandomRun:
             result_shown_ms=rng.choice((0, 300, 2_000)),
             cancel_forbidden=rng.random() < 0.1,
         )
+
+    def _change_rules(self, changed: types_pb2.TableConfiguration, rng: random.Random) -> None:
+        change_wheel(changed, rng)
+
+    async def _play(self, name: str, placement_id: str) -> None:
+        await RandomPlayer(self.world, name, placement_id, self.world.rng(name)).play()
+
+    async def _script(self) -> None:
+        world, rng = self.world, self._rng
+        world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
+        world.network.delivery_of = RandomDeliveries(world, world.rng("deliveries")).delivery_of
+        placement_id = "mesa"
+        table_configuration = self._configuration()
+        demo = table_configuration.mode == wallet_types.MODE_DEMO
         world.open_tables(placement_id, table_configuration)
         playing: list[asyncio.Task[None]] = []
         for number in range(rng.randint(1, 5)):
             name = f"player{number}"
             if not demo:
                 world.deposit(name, rng.choice((300, 2_000, 100_000)))
-            playing.append(asyncio.create_task(RandomPlayer(world, name, placement_id, world.rng(name)).play()))
-        RandomFaults(world, placement_id, rng).schedule()
+            playing.append(asyncio.create_task(self._play(name, placement_id)))
+        RandomFaults(world, placement_id, rng, self._change_rules).schedule()
         await asyncio.sleep(DURATION_S)
         for player in playing:
             player.cancel()

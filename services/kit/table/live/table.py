@@ -111,6 +111,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._hand: Hand[Bets, Outcome] | None = None
         self._own_views: OwnViews[Bets, Outcome] | None = None
         self._resumed = resumed
+        # The dealt round of a former owner, which alone remembers the bets that were placed in it.
+        self._taken_up_round_id = "" if resumed is None else resumed.opened.round_id
         if resumed is not None:
             self._take_up(resumed)
 
@@ -233,7 +235,12 @@ class LiveTable(Generic[Bets, Outcome]):
     # -- what players do ---------------------------------------------------------------------------------------------
 
     def commands_of(self, round_id: str) -> PlayerCommands | None:
-        """Returns all commands of a round; None if it is neither the current round nor the one before (G11)."""
+        """Returns all commands of a round; None if this table does not remember all of them.
+
+        It does not if the round is neither the current one nor the one before (G11), or began at a former owner.
+        """
+        if round_id == self._taken_up_round_id:
+            return None
         if self._round is not None and self._round.round_id == round_id:
             return self._round.commands
         if self._commands is not None and self._commands[0] == round_id:

@@ -110,6 +110,8 @@ class Hand(Generic[Bets, Outcome]):
         self._on_stake = on_stake
         self._on_changed = on_changed
         self._asked: deque[_Asked] = deque()
+        # Why no decision is taken here any more.
+        self._left: Refused | None = None
         self._turn_clock = TurnClock(pace, dealt.turn, turn_number, cards_to_deal, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
@@ -175,6 +177,8 @@ class Hand(Generic[Bets, Outcome]):
         stakes = self.stakes_of(player_id)
         if not stakes:
             raise refusals.not_your_turn("", self._seats_to_act())
+        if self._left is not None:
+            raise self._left
         self._verify_turn(turn)
         if len(self._asked) >= WAITING_LIMIT:
             raise refusals.overloaded(WAITING_LIMIT)
@@ -210,7 +214,8 @@ class Hand(Generic[Bets, Outcome]):
         return True
 
     def abandon(self, refusal: Refused) -> None:
-        """Fails every decision that waits: it was not made."""
+        """Fails every decision that waits, and those that still come: they were not made."""
+        self._left = refusal
         while self._asked:
             _fail(self._asked.popleft().answer, refusal)
 
@@ -258,11 +263,8 @@ class Hand(Generic[Bets, Outcome]):
             command_digest=asked.command.digest,
             largest_payout_cents=self._rules.largest_payout_cents(wanted.bets),
         )
-        asked_at = self._clock.now()
-        try:
+        with self._turn_clock.standing_still(self._clock.now):
             (answer,) = await self._wallet.place_stakes(self.round_id, [order])
-        finally:
-            self._turn_clock.stand_still_for(self._clock.now() - asked_at)
         if not answer.HasField("placed"):
             raise refused_from(answer.refused)
         return JournalStake(
@@ -359,7 +361,8 @@ class Hand(Generic[Bets, Outcome]):
         if not due:
             return
         request_id = paying_request_id(self.round_id, self.position)
-        await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
+        with self._turn_clock.standing_still(self._clock.now):
+            await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
         entry = Paid(self.round_id, self.position, tuple(due.items()), self._clock.now())
         await self._journal.write_paid(self._epoch, entry)
         self.paid |= due
