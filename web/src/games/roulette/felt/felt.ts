@@ -9,6 +9,7 @@ import { betsFromMessage, equalBets, NO_BETS, type PlacedBets, sumBets } from ".
 import { readStored, writeStored } from "../../../browser/storage";
 import { chipPlacedSound, chipsCollectedSound } from "../../../chips/chip_sounds";
 import { type Chip, chipSet } from "../../../chips/chips";
+import { readOwnResult } from "../../../results/round_record";
 import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
 import { announceOwnBets } from "../../../tray/bet_announcer";
@@ -25,7 +26,6 @@ import { placeName } from "../words/place_names";
 import { rouletteRefusals } from "../words/refusals";
 import { OutcomeSequence } from "./outcome_sequence";
 import type { RoundResult } from "./results";
-import { readOwnResult } from "./round_record";
 
 // Other players' chips need not appear one by one: a table of 200 is redrawn a few times a second.
 const OTHERS_EVERY_MS = 150;
@@ -236,7 +236,7 @@ export class Felt {
 
   /** Reads the result of a round whose end was received here. */
   private readResult(round_id: string): void {
-    readOwnResult(this.table.tableId.value, round_id).then(
+    readOwnResult("roulette", this.table.tableId.value, round_id).then(
       (result) => this.sequence.recordRead(round_id, result),
       () => this.sequence.recordUnavailable(round_id),
     );

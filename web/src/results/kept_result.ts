@@ -1,9 +1,14 @@
 // Keeps the last result readable while the next round takes bets: until the player bets, and for the time that the rules
 // demand.
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { RoundResult } from "./results";
+import type { Cents } from "../words/money";
 
-export class KeptResult {
+interface Result {
+  round_id: string;
+  staked_cents: Cents;
+}
+
+export class KeptResult<RoundResult extends Result> {
   private readonly kept = signal<RoundResult | null>(null);
   private round_id = "";
   private readLongEnough = false;
@@ -31,7 +36,7 @@ export class KeptResult {
     this.kept.value = result;
     this.cancel = this.after(read_ms, () => {
       this.readLongEnough = true;
-      // Without bets there is nothing to read but the number, which the latest numbers show too.
+      // Without bets there is nothing to read but the outcome, which the latest outcomes show too.
       if (this.playerHasBet || result.staked_cents === 0) this.forget();
     });
   }

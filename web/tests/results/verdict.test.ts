@@ -1,7 +1,7 @@
 // What the plaque calls a result.
-import "../../../page";
+import "../page";
 import { expect, test } from "vitest";
-import { verdict } from "../../../../src/games/roulette/result/outcome_plaque";
+import { verdict } from "../../src/results/verdict";
 
 test("a payout below the stake is not called a win", () => {
   expect(verdict(0, 0)).toBe("unstaked");
