@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import cast
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.driver.rest import Json
 from tests.browser.recorded.blackjack.platform import Directed
 
 STAGE = "data-stage"
@@ -66,15 +68,29 @@ class FeltPage:
         """A card that lies face down has no name."""
         expect(self.part("bank")).to_have_attribute("data-cards", cards)
 
-    def choices(self) -> list[str]:
-        """The decisions on the buttons, in their order."""
+    def expect_choices(self, decisions: list[str]) -> None:
+        """Waits until just these decisions are on the buttons, in this order."""
         buttons = self.part("asked").locator(".choice")
-        expect(buttons.first).to_be_visible()
-        return [str(button.get_attribute("data-testid")).removeprefix("DECISION_") for button in buttons.all()]
+        expect(buttons).to_have_count(len(decisions))
+        for button, decision in zip(buttons.all(), decisions, strict=True):
+            expect(button).to_have_attribute("data-testid", f"DECISION_{decision}")
 
     def decide(self, decision: str) -> FeltPage:
         self.part(f"DECISION_{decision}").click()
         return self
+
+    def decide_all(self, decision: str) -> FeltPage:
+        """Decides the same on every hand, until there is a result."""
+        self.expect_stage("playing")
+        while self.table.do(lambda table: table.own_view() is not None):
+            asked = self.part("asked").get_attribute("data-key")
+            self.decide(decision)
+            expect(self.page.locator(f'[data-key="{asked}"]')).to_have_count(0)
+        return self
+
+    def sent(self, method: str) -> list[Json]:
+        """What the page has asked the platform with a method."""
+        return [cast("Json", params) for asked, params in self.table.table.asked if asked == method]
 
 
 def _one_of(stages: tuple[str, ...]) -> re.Pattern[str]:

@@ -325,7 +325,9 @@ class ScriptedTable:
         self.pay(sum(sum(stake.bets.values()) for stake in self.own_stakes()))
         self.stakes = []
         self.dealt = None
-        phrase = types_pb2.LocalizedText(pt="Jogada nula: as apostas foram devolvidas.", en="Void round: bets returned.")
+        phrase = types_pb2.LocalizedText(
+            pt="Jogada nula: as apostas foram devolvidas.", en="Void round: bets returned."
+        )
         self.event(
             round_voided=events_pb2.RoundVoided(
                 round_id=self.round_id, reason="a fault", phrase=phrase, next_round_opens_at=moment(in_ms(60_000))
@@ -387,9 +389,7 @@ class ScriptedTable:
         )
         before_cents = self.free_cents + sum(sum(stake.bets.values()) for stake in self.own_stakes())
         paid = self.dealt.due_cents()
-        payouts = {
-            stake.stake_id: self.rules.payout_cents(self.dealt.outcome, stake.bets) for stake in self.stakes
-        }
+        payouts = {stake.stake_id: self.rules.payout_cents(self.dealt.outcome, stake.bets) for stake in self.stakes}
         results: dict[int, events_pb2.SeatResult] = {}
         for stake in self.stakes:
             result = results.setdefault(stake.seat, events_pb2.SeatResult(seat=stake.seat))

@@ -66,7 +66,14 @@ function Asked({ felt, question }: { felt: BlackjackFelt; question: Question }) 
     }
   }, []);
   return (
-    <fieldset ref={box} class="decision-asked" tabIndex={-1} data-testid="asked" data-offer={question.offer}>
+    <fieldset
+      ref={box}
+      class="decision-asked"
+      tabIndex={-1}
+      data-testid="asked"
+      data-offer={question.offer}
+      data-key={question.key}
+    >
       <legend class="unseen">{title}</legend>
       <TurnClock felt={felt} />
       <div class="decision-title" aria-hidden="true">

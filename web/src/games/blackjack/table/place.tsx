@@ -138,7 +138,8 @@ function PlaceCircle({
 /** What lies on the place: the bet, or all money on its hands once they are dealt. */
 function useStaked(felt: BlackjackFelt, number: number): Cents {
   const hands = felt.cards.picture.value.hands.filter(({ place }) => place === number);
-  if (hands.length) return hands.reduce((all, hand) => all + cents(hand.staked_cents), 0);
+  // The cards of the last round may still lie while the next one takes bets.
+  if (hands.length && !felt.slip.round.value) return hands.reduce((all, hand) => all + cents(hand.staked_cents), 0);
   const other = felt.otherBets.value.get(number)?.cents ?? 0;
   const own = felt.slip.round.value ? felt.slip.accepted.value : felt.countedBets.value;
   return other + (own.get(String(number)) ?? 0);
