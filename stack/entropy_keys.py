@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from stack.data_folder import write_private
+from stack.games import GAMES
 
 KEY_BYTES = 32
+
+
+def entropy_keys(folder: Path) -> Mapping[str, str]:
+    """Returns the variables that name the keys of the games that hide cards."""
+    hiding = (game for game in GAMES if game.hides_cards)
+    return {game.variable("ENTROPY_KEYS_FILE"): str(entropy_keys_file(folder, game.name)) for game in hiding}
 
 
 def entropy_keys_file(folder: Path, game: str) -> Path:

@@ -13,29 +13,22 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
-from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
-from services.kit.table.journal.history import RoundRecord
-from services.kit.table.journal.replay.play import play_again
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
 from tests.simulation.decisions import checks as decisions
 from tests.simulation.environment.event_stream import PublishedEvent
-from tests.simulation.environment.games import is_answer
+from tests.simulation.environment.games import dealt_again, is_answer
 from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.environment.wallet import StoredStake
 from tests.simulation.environment.world import Command, World
 
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
-# A stake may be paid before its round ends.
-_STAKES = {
-    Ending.SETTLED: frozenset({StakeState.SETTLED, StakeState.PAID}),
-    Ending.VOID: frozenset({StakeState.RETURNED, StakeState.PAID}),
-}
+_STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
 # After these a player does not know whether the bet counts, and sends it again.
 UNCERTAIN_REASONS = frozenset({"UNAVAILABLE", "TABLE_ELSEWHERE", "OVERLOADED"})
 
@@ -113,10 +106,11 @@ def _journal(world: World) -> Iterator[str]:
 
 def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
     assert entries.ended is not None
-    states = _STAKES[entries.ended.ending]
+    state = _STAKES[entries.ended.ending]
     placed = world.wallet.stakes_of(round_id)
-    counted = {s.stake.stake_id: s for s in placed if s.stake.state in states}
-    if any(s.stake.state not in {*states, StakeState.CANCELLED} for s in placed):
+    # A stake that was paid before the round ended stays paid, however the round ends.
+    counted = {s.stake.stake_id: s for s in placed if s.stake.state in {state, StakeState.PAID}}
+    if any(s.stake.state not in {state, StakeState.PAID, StakeState.CANCELLED} for s in placed):
         yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: (s.amount_cents, s.bets) for i, s in journalled.items()} != {
@@ -173,23 +167,21 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     if drawn is None or ended is None:
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
-    recorded = entries.outcome
-    bets = {stake.stake_id: rules.read_bets(stake.bets) for stake in entries.stakes}
-    if drawn.is_lost and round_id in world.rounds_lost and recorded is not None:
-        outcome = rules.read_outcome(recorded)
-    else:
-        record = RoundRecord(entries.opened, drawn, ended, entries.moves, entries.paid)
-        played = play_again(record, drawn, rules, bets, Tape(drawn.entropy))
-        yield from (f"G10: {round_id}: {difference}" for difference in played.differences)
-        if played.outcome is None:
-            yield f"G10: entropy and decisions of {round_id} do not decide it"
-            return
-        outcome = played.outcome
-    if rules.outcome_message(outcome).SerializeToString() != recorded:
+    lost = drawn.is_lost and round_id in world.rounds_lost
+    journalled = entries.outcome
+    if journalled is None:
+        yield f"G10: {round_id} has ended without an outcome"
+        return
+    dealt = None if lost else dealt_again(rules, drawn, entries.moves)
+    if dealt is not None and dealt.turn is not None:
+        yield f"G4: {round_id} has ended while somebody had to decide"
+        return
+    outcome = rules.read_outcome(journalled) if dealt is None else dealt.outcome
+    if rules.outcome_message(outcome).SerializeToString() != journalled:
         yield f"G10: the entropy of {round_id} gives another outcome"
-    if world.wallet.rounds[round_id].outcome != recorded:
+    if world.wallet.rounds[round_id].outcome != journalled:
         yield f"G6: {round_id} was settled by another outcome than the journalled one"
-    due = {stake_id: rules.payout_cents(outcome, each) for stake_id, each in bets.items()}
+    due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in entries.stakes}
     if due != dict(ended.payouts):
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
     closes_at = world.durability.closes_at.get(round_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from feltro.roulette.v1 import roulette_pb2
@@ -79,13 +79,15 @@ class RandomFaults:
 
     def schedule(self) -> None:
         """Schedules some faults, each at a random time."""
-        faults = (
+        for fault in self._rng.sample(self._faults(), self._rng.randint(0, 3)):
+            self._later(self._rng.uniform(0.0, DURATION_S), fault)
+
+    def _faults(self) -> Sequence[Callable[[], None]]:
+        return (
             self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
             self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
             self.change_rules, self.fail_randomness, self.lose_session_reports,
         )  # fmt: skip
-        for fault in self._rng.sample(faults, self._rng.randint(0, 3)):
-            self._later(self._rng.uniform(0.0, DURATION_S), fault)
 
     def _later(self, seconds: float, fault: Callable[[], None]) -> None:
         def unless_faults_ended() -> None:
@@ -176,6 +178,9 @@ class RandomRun:
     def _change_rules(self, changed: types_pb2.TableConfiguration, rng: random.Random) -> None:
         change_wheel(changed, rng)
 
+    def _faults(self, placement_id: str) -> RandomFaults:
+        return RandomFaults(self.world, placement_id, self._rng, self._change_rules)
+
     async def _play(self, name: str, placement_id: str) -> None:
         await RandomPlayer(self.world, name, placement_id, self.world.rng(name)).play()
 
@@ -193,7 +198,7 @@ class RandomRun:
             if not demo:
                 world.deposit(name, rng.choice((300, 2_000, 100_000)))
             playing.append(asyncio.create_task(self._play(name, placement_id)))
-        RandomFaults(world, placement_id, rng, self._change_rules).schedule()
+        self._faults(placement_id).schedule()
         await asyncio.sleep(DURATION_S)
         for player in playing:
             player.cancel()

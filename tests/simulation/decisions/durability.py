@@ -36,7 +36,7 @@ class DurableDecisions:
         report: Callable[[str, str], None],
     ) -> None:
         self.first_decide_by: dict[tuple[str, int], datetime] = {}
-        """Until when each turn could be decided, as it was announced first."""
+        """Until when each turn could be decided at least, of all that was announced."""
         self._wallet = wallet
         self._journal = journal
         self._catalogue = catalogue
@@ -85,7 +85,8 @@ class DurableDecisions:
 
     def _note_turn(self, round_id: str, turn: types_pb2.Turn) -> None:
         if turn.HasField("decide_by"):
-            self.first_decide_by.setdefault((round_id, turn.turn), turn.decide_by.ToDatetime(UTC))
+            key, announced = (round_id, turn.turn), turn.decide_by.ToDatetime(UTC)
+            self.first_decide_by[key] = min(announced, self.first_decide_by.get(key, announced))
 
     def _check_move(self, made: events_pb2.MoveMade) -> None:
         self._note_turn(made.round_id, made.turn)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable, Sequence
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import types_pb2
 from tests.simulation.decisions.game import blackjack, configuration
 from tests.simulation.decisions.players import RandomDecidingPlayer
-from tests.simulation.random_run import RandomRun
+from tests.simulation.environment.network import Delivery
+from tests.simulation.random_run import RandomFaults, RandomRun
 
 # What shoes begin with in some runs, so that what is rare happens often: pairs, aces of the bank, blackjacks.
 SHOES = (
@@ -22,6 +24,30 @@ SHOES = (
 )
 
 
+# Between these two, and before what follows them, an owner may die with a decision that is half made.
+_STEPS_OF_A_DECISION = frozenset({"PlaceStakes", "write_moved", "PayStakes", "write_paid"})
+
+
+class RandomDecisionFaults(RandomFaults):
+    """Faults in the middle of decisions, besides all others."""
+
+    def _faults(self) -> Sequence[Callable[[], None]]:
+        return (*super()._faults(), *[self.kill_owner_while_it_decides] * 6)
+
+    def kill_owner_while_it_decides(self) -> None:
+        """Kills the owner within a few steps of the next stake, decision or early payment in a dealt round."""
+        network, deliver = self._world.network, self._world.network.delivery_of
+
+        def deliver_and_kill(server: str, method: str) -> Delivery:
+            owner = self._world.current_owners[self._placement_id]
+            if method in _STEPS_OF_A_DECISION and any(table.hand for table in owner.owned_tables.tables().values()):
+                owner.process.fault_at_step = owner.process.steps + self._rng.randint(1, 6)
+                network.delivery_of = deliver
+            return deliver(server, method)
+
+        network.delivery_of = deliver_and_kill
+
+
 class RandomBlackjackRun(RandomRun):
     """One random run of blackjack."""
 
@@ -31,10 +57,13 @@ class RandomBlackjackRun(RandomRun):
         self._players: list[RandomDecidingPlayer] = []
         self.world.finish_open_hands = self._finish_open_hands
 
+    def _faults(self, placement_id: str) -> RandomFaults:
+        return RandomDecisionFaults(self.world, placement_id, self._rng, self._change_rules)
+
     async def _finish_open_hands(self) -> None:
-        if self._rng.random() < 0.3:
+        if self._rng.random() < 0.15:
             # The published defaults are taken for those who never come back.
-            await asyncio.sleep(2 * 3_600.0)
+            await asyncio.sleep(3_700.0)
         for player in self._players:
             await player.finish_hand()
 

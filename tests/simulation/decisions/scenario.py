@@ -42,14 +42,16 @@ class BlackjackScenario(Scenario):
         self.world = World(0, blackjack(first_cards))
         self.configuration = configuration(**options)
 
-    async def seat_players(self, *names: str, cents: int = STARTING_CENTS) -> list[DecidingPlayer]:
-        """Starts the table's owner and seats these players, each with as much money; the first at place 1."""
+    async def seat_players(
+        self, *names: str, cents: int = STARTING_CENTS, seats: tuple[int, ...] = ()
+    ) -> list[DecidingPlayer]:
+        """Starts the table's owner and seats these players, each with as much money, from seat 1 on or where said."""
         owner = self.world.open_tables(TABLE_ID, self.configuration)
         await owner.owned_tables.ready.wait()
         players = [DecidingPlayer(self.world, name, TABLE_ID) for name in names]
-        for player in players:
+        for player, seat in zip(players, seats or range(1, len(players) + 1), strict=True):
             self.world.deposit(player.player_id, cents)
-            assert await player.enter()
+            assert await player.enter(seat)
         return players
 
     async def seat_one(self, cents: int = STARTING_CENTS) -> DecidingPlayer:

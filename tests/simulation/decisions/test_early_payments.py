@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from services.kit.table.journal.entries import ActedBy, Ending
-from services.wallet.model.state import StakeState
-from tests.simulation.decisions.players import DOUBLE, GIVE_UP, STAND
+from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, STAND
 from tests.simulation.decisions.scenario import BLACKJACK_AND_ELEVEN, BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID
@@ -31,7 +30,7 @@ def test_a_blackjack_is_paid_while_others_decide() -> None:
         await rui.wait_for_turn()
         await scenario.wait_until(lambda: scenario.published("stakes_paid"), within_s=1.0)
         assert scenario.free_cents("ana") == WITH_BLACKJACK
-        assert StakeState.PAID in {state for _, state in scenario.stakes(round_id)}
+        assert sorted(state.name for _, state in scenario.stakes(round_id)) == ["OPEN", "PAID"]
         acted(await rui.decide(DOUBLE))
         await scenario.wait_for_end(round_id)
         assert scenario.free_cents("ana") == WITH_BLACKJACK
@@ -72,6 +71,24 @@ def test_g4_an_owner_that_dies_around_an_early_payment_pays_once(where: str) -> 
         assert [len(entry.payouts) for entry in scenario.round_entries(round_id).paid] == [1]
 
     BlackjackScenario(BLACKJACK_AND_ELEVEN).run(script)
+
+
+@pytest.mark.guarantee("G4", "G8")
+@pytest.mark.rule("805/2015:20.a")
+def test_g4_what_was_paid_is_not_due_at_a_later_owner() -> None:
+    """More was decided since the payment when the owner dies, so that it could not be taken for the same payment."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui")
+        round_id = await scenario.bet_all(ana, rui)
+        acted(await rui.decide(DRAW))
+        await scenario.kill_owner()
+        acted(await rui.decide(STAND))
+        await scenario.wait_for_end(round_id)
+        assert scenario.free_cents("ana") == WITH_BLACKJACK
+        assert [entry.position for entry in scenario.round_entries(round_id).paid] == [0]
+
+    BlackjackScenario("As 6s 9h Kd 5d 8c 2d").run(script)
 
 
 @pytest.mark.guarantee("G4", "G9")

@@ -183,3 +183,23 @@ def test_watchers_see_the_hand_again_after_a_takeover() -> None:
         await ana.finish_hand()
 
     BlackjackScenario("Ts 9h 6d 8c Td", individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
+def test_players_keep_their_seats_after_a_takeover() -> None:
+    """A seat is a place: the hand of a player stays at it, and nobody else sits down there."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui", seats=(4, 2))
+        round_id = await scenario.bet_all(ana, rui)
+        turn = await rui.wait_for_turn()
+        assert next(option.place for option in turn.options) == 2
+        await scenario.kill_owner()
+        await rui.wait_for_turn()
+        assert [await ana.place(), await rui.place()] == ["4", "2"]
+        for player in (rui, ana):
+            acted(await player.decide(STAND))
+        await scenario.wait_for_end(round_id)
+        assert scenario.moves(round_id) == [(2, "stand", ActedBy.PLAYER), (4, "stand", ActedBy.PLAYER)]
+
+    BlackjackScenario("Ts 9s 9h 6d 9d 8c").run(script)

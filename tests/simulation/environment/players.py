@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from feltro.roulette.v1 import roulette_pb2
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # Sends a command, for the first time or again; returns the answer, a refusal, or None if there is no answer.
-SendCommand = Callable[[], Awaitable[object]]
+SendCommand = Callable[[], Coroutine[Any, Any, object]]
 
 
 class Player:

@@ -12,6 +12,7 @@ from services.kit.randomness.source import Randomness
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RecordedRound
+from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
@@ -99,7 +100,7 @@ def _table_service(
     """Builds the service of tables, of which only the methods for players at a table are used here."""
     none = cast("Any", None)
     history, table_clock = cast("Any", journal), cast("Any", clock)
-    return TableService(game, registry, none, none, none, history, wallet, none, table_clock, none, none)
+    return TableService(game, registry, none, none, none, history, wallet, none, table_clock, none, NO_KEYS)
 
 
 def _no_address(placement_id: str) -> None:
@@ -107,5 +108,5 @@ def _no_address(placement_id: str) -> None:
 
 
 async def _no_rounds(table_id: str, page: PageRequest) -> Page[RecordedRound]:
-    """Lists no past rounds: roulette asks for none."""
+    """Lists no past rounds: nobody here asks for them."""
     return Page([], "")

@@ -497,18 +497,21 @@ class InMemoryWallet:
         return session_pb2.GetSessionResponse(session=session_message(self.book.sessions[key.no]))
 
     def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
+        # By key, as in the database: what ends between two pages hides no other session.
+        after_no = int(request.page_token or 0)
         running = [
             session
-            for session in self.book.sessions.values()
+            for session in sorted(self.book.sessions.values(), key=lambda each: each.no)
             if session.state is not SessionState.ENDED
+            and session.no > after_no
             and (
                 session.table_id == request.table_id
                 or (request.include_individual and session.table_id.startswith(f"{request.table_id}-"))
             )
         ]
-        first = int(request.page_token or 0)
-        more = str(first + PAGE_SIZE) if len(running) > first + PAGE_SIZE else ""
-        shown = [session_message(session) for session in running[first : first + PAGE_SIZE]]
+        page = running[:PAGE_SIZE]
+        more = str(page[-1].no) if len(running) > len(page) else ""
+        shown = [session_message(session) for session in page]
         return session_pb2.ListTableSessionsResponse(sessions=shown, next_page_token=more)
 
     def _announce(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:

@@ -291,8 +291,12 @@ class World:
         self.add_to_trace("all rounds have ended")
 
     def _has_open_hands(self, placement_id: str) -> bool:
+        """Whether a round of the placement waits for decisions."""
         return any(
-            entries.opened.placement_id == placement_id and entries.drawn is not None and entries.ended is None
+            entries.opened.placement_id == placement_id
+            and entries.drawn is not None
+            and entries.drawn.outcome is None
+            and entries.ended is None
             for entries in self.journal.rounds.values()
         )
 

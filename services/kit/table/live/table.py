@@ -574,6 +574,8 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.cancelled_stakes.extend(drawn.cancelled_stakes)
         for stake in resumed.stakes:
             round_.count_stake(stake)
+            # The wallet knows who sits here, but not where: the hand of a player lies at their seat.
+            self._seating.want_seat(stake.player_id, stake.seat)
         self._number = max(self._number, opened.number)
         self._hand = round_.hand = self._new_hand(round_, drawn, resumed.dealt, resumed)
         self._phase = types_pb2.PHASE_PLAYING
@@ -703,6 +705,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
+            hides_cards=round_.rules.hides_cards,
         )
         return drawn, dealt
 
@@ -766,6 +769,9 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.finish(self.last_round)
         self._announce_next = result.sessions.announce_next_round
         self._seating.free_kept_seats()
+        if round_.round_id == self._taken_up_round_id:
+            for stake in stakes:
+                self._seating.forget_wanted(stake.player_id)
         self._seating.free_seats(result.sessions.ended_session_ids)
 
     async def _show_result(self, round_: Round[Bets, Outcome]) -> None:

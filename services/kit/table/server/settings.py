@@ -77,6 +77,8 @@ class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, Bus
 class CardGameSettings(GameSettings):
     """The settings of a game that hides cards, which does not start without keys to seal them with (G7, G12)."""
 
+    model_config = GameSettings.model_config
+
     @model_validator(mode="after")
     def _check_keys_are_named(self) -> CardGameSettings:
         if self.entropy_keys_file is None:

@@ -116,7 +116,7 @@ _CHECKS = {
     DELETE FROM open_rounds USING written WHERE open_rounds.round_no = written.round_no;
 """,
     # The moves are asked for only where neither a draw nor a return is: most rounds have none. The end of a dealt round
-    # may bring stakes, too: a journal that was restored from a backup has lost its decisions, and the ledger has not.
+    # may bring stakes: a journal that was restored from a backup has lost its decisions, and the ledger has not.
     "stakes": """
     FOR wrong IN SELECT round_no FROM (SELECT DISTINCT round_no FROM written) AS of_round
         WHERE NOT EXISTS (SELECT FROM draws WHERE draws.round_no = of_round.round_no
