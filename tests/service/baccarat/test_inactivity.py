@@ -61,7 +61,10 @@ async def test_a_player_alone_is_invited_after_more_than_three_minutes(driver: B
 @pytest.mark.rule("812/2015:34", "812/2015:35.b", "812/2015:36")
 async def test_who_misses_more_than_five_rounds_is_invited_warned_and_ended(driver: BaccaratDriver) -> None:
     table_id = await driver.new_table()
-    ana, idle = await driver.seat_new_players(table_id, 2)
+    # Seated before the first round opens: a player misses no round that was open already when they came.
+    idle = await driver.seat_new_player(table_id)
+    await driver.wait_for_open_round(idle)
+    ana = await driver.seat_new_player(table_id)
     facts = await driver.private_facts(idle)
     watcher = await driver.watch(table_id)
 
