@@ -1,4 +1,4 @@
-"""A whole round of baccarat at a table for many: one window for all, everybody's chips, one result that binds everybody."""
+"""A whole round of baccarat at a table for many: one window for all, everybody's chips, one result that binds all."""
 
 from __future__ import annotations
 
