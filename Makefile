@@ -57,7 +57,7 @@ logs: environment ## follow the logs of every process
 audit: protos ## check the ledger of the platform that runs here (`feltro audit`)
 	@$(IN) -m stack.commands.audit $(ARGS)
 
-replay: protos ## compute a round again here, or `ARGS=--all` (`feltro replay`)
+replay: protos ## compute a round again here: `ARGS="--game <game> <round>"`, or `--all` (`feltro replay`)
 	@$(IN) -m stack.commands.replay $(ARGS)
 
 compliance: protos ## which test proves which rule, the screen's by the last test-browser (docs/compliance.md)

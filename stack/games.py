@@ -15,6 +15,8 @@ class StackGame:
     name: str
     port: int
     """Where it listens unless a variable moves it; its metrics are one port further."""
+    hides_cards: bool = False
+    """Whether its service seals the entropy of rounds, and needs keys for that."""
 
     @property
     def module(self) -> str:
@@ -39,5 +41,5 @@ class StackGame:
 GAMES = (
     StackGame("roulette", 8740),
     StackGame("baccarat", 8750),
-    StackGame("blackjack", 8760),
+    StackGame("blackjack", 8760, hides_cards=True),
 )

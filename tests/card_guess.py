@@ -165,6 +165,14 @@ class GuessRound:
             return replace(changed, halves={**self.halves, f"{seat}": 1, f"{seat}.raise": 1})
         return replace(changed, guesses={**self.guesses, seat: decision})
 
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:
+        """Returns the decision that stakes these bets now; None if none does."""
+        for decision in self.choices(seat):
+            wanted = self.judge(seat, move(decision))
+            if wanted is not None and wanted.bets == bets:
+                return move(decision)
+        return None
+
     def due_cents(self) -> Mapping[str, int]:
         return {
             stake.stake_id: payout_cents(self.halves, stake.bets)
@@ -290,6 +298,8 @@ class GuessGame:
     """Implements `Game`."""
 
     name = "guess"
+    has_cards = True
+    has_decisions = True
     plays = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER})
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> GuessRules:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -58,6 +59,13 @@ def postgres(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     seed = databases.shared_seed(tmp_path_factory.getbasetemp().parent) if _is_worker(request.config) else None
     with ephemeral.postgres(POSTGRES_TEST_SETTINGS, seed=seed) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def seed_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A PostgreSQL with migrated databases to copy: each crash run has its own server, and none migrates again."""
+    folder = tmp_path_factory.getbasetemp()
+    return databases.shared_seed(folder.parent if _is_worker(request.config) else folder)
 
 
 @pytest.fixture(scope="session")

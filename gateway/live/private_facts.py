@@ -42,6 +42,9 @@ class PlayerConnections:
         """Returns the connections of one player."""
         return list(self._players.get(player_id, ()))
 
+    def player_ids(self) -> list[str]:
+        return list(self._players)
+
     def all(self) -> list[ClientConnection]:
         return [connection for connections in self._players.values() for connection in connections]
 

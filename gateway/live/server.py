@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Coroutine
 
 from aiohttp import web
@@ -12,6 +13,7 @@ from gateway.access.rate_limiter import RateLimiter
 from gateway.backends.dispatcher import CallDispatcher
 from gateway.contracts.methods import Contracts
 from gateway.http.connection_limiter import ConnectionCounter
+from gateway.live.connected_players import ConnectedPlayers
 from gateway.live.event_stream import EventStreams
 from gateway.live.hub import Hub
 from gateway.live.own_views import OwnViews
@@ -39,6 +41,7 @@ class LiveServer:
         players, streaming_players = PlayerConnections(), PlayerConnections()
         self.private_facts = PrivateFacts(bus, players)
         self.own_views = OwnViews(bus, game_of, players, streaming_players)
+        self.connected_players = ConnectedPlayers(bus, secrets.token_hex(8), [players, streaming_players])
         rpc_server = RpcServer(contracts, dispatcher, authenticator, rate_limiter, self.hub, players)
         self.websockets = WebSocketServer(rpc_server, authenticator, rate_limiter, connections)
         self.event_streams = EventStreams(self.hub, authenticator, rate_limiter, connections, streaming_players)
@@ -46,8 +49,8 @@ class LiveServer:
 
     def background_tasks(self) -> list[Coroutine[object, object, None]]:
         """Returns the tasks that have to run as long as the gateway does."""
-        private = [self.private_facts.run(), self.own_views.run()]
-        return [*self.hub.background_tasks(), *private, self.websockets.sweep()]
+        players = [self.private_facts.run(), self.own_views.run(), self.connected_players.run()]
+        return [*self.hub.background_tasks(), *players, self.websockets.sweep()]
 
     def install(self, application: web.Application) -> None:
         self.websockets.install(application)

@@ -234,7 +234,7 @@ class Table:
         felt = dict(on_felt)
         for chance, cents in taken.items():
             if cents <= 0:
-                raise invalid("amount_cents", "has to be above 0")
+                raise invalid("bets", "have to be above 0 each")
             left = felt.get(chance, 0) - cents
             if left < 0:
                 raise refusals.not_on_felt(chance, cents)

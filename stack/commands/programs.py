@@ -11,6 +11,7 @@ from pathlib import Path
 
 from services.kit.bus.permissions import GATEWAY, WALLET
 from stack.data_folder import DataFolder
+from stack.entropy_keys import entropy_keys
 from stack.games import GAMES, StackGame
 from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
 from stack.processes.supervisor import Program
@@ -83,6 +84,7 @@ class PlatformPrograms:
             "FELTRO_GATEWAY_DEMO_KEY": str(self.issuer.demo_keys.key_file),
             **{game.variable("TABLE_KEY_FILE"): str(table_key_file(self._folder.keys, game.name)) for game in GAMES},
             **{game.variable("SIGNING_KEY"): str(key.key_file) for game, key in signing_keys.items()},
+            **entropy_keys(self._folder.keys),
             "FELTRO_WALLET_GAME_KEYS": json.dumps({game.name: str(key.jwks) for game, key in signing_keys.items()}),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
             **{

@@ -8,6 +8,7 @@ import sys
 from services.kit.settings import load_or_exit
 from services.kit.table.journal.replay import command as replay_command
 from stack.data_folder import DataFolder
+from stack.entropy_keys import entropy_keys
 from stack.games import GAMES
 from stack.issuer import DevelopmentIssuer
 from stack.servers.postgres import EmbeddedPostgres
@@ -32,6 +33,7 @@ def main(argv: list[str]) -> int:
             game.variable("DATABASE_URL"): postgres.url(game.database, game.database),
             game.variable("SIGNING_KEY"): str(issuer.game_keys(game.name).key_file),
         }
+    os.environ |= entropy_keys(folder.keys)
     return replay_command.command(argv)
 
 

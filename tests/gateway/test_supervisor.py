@@ -20,6 +20,7 @@ from gateway.backends.readiness import Readiness
 from gateway.backends.trusted_addresses import ServiceAddress
 from gateway.backends.upstream import Upstream
 from gateway.http.application import EdgeApplication
+from gateway.live.connected_players import ConnectedPlayers
 from gateway.live.hub import Hub
 from gateway.live.own_views import OwnViews
 from gateway.live.private_facts import PrivateFacts
@@ -50,6 +51,7 @@ async def only_return(*_: object) -> None:
         (Hub, "_drop_idle_feeds"),
         (PrivateFacts, "run"),
         (OwnViews, "run"),
+        (ConnectedPlayers, "run"),
         (WebSocketServer, "sweep"),
         (Directory, "run"),
         (Revocations, "run"),

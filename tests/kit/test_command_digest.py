@@ -91,5 +91,11 @@ def test_every_command_declares_that_its_id_is_no_content() -> None:
         for message in wallet_pb2.DESCRIPTOR.message_types_by_name.values()
         if "request_id" in message.fields_by_name and message.full_name not in queries
     }
-    assert {"StakeOrder", "CancelStakesRequest", "SettleRoundRequest", "DepositRequest"} <= declared.keys()
+    assert {
+        "StakeOrder",
+        "CancelStakesRequest",
+        "PayStakesRequest",
+        "SettleRoundRequest",
+        "DepositRequest",
+    } <= declared.keys()
     assert all(declared.values()), declared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -33,6 +34,10 @@ class GameProcess(ServiceProcess):
             f"{prefix}_TABLE_KEY_FILE": str(table_key_file(self.home, self.name)),
             f"{prefix}_TABLE_CLOCK": "advanceable",
         }
+
+    def client(self) -> AbstractAsyncContextManager[GameClient]:
+        """Opens a client of the game; each game has its own."""
+        raise NotImplementedError
 
 
 class GameClient:

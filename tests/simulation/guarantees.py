@@ -11,17 +11,17 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
-from services.kit.randomness.tape import Tape
 from services.kit.refusal import Refused
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
+from tests.simulation.decisions import checks as decisions
 from tests.simulation.environment.event_stream import PublishedEvent
+from tests.simulation.environment.games import dealt_again, is_answer
 from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.environment.wallet import StoredStake
@@ -47,6 +47,7 @@ def violations(world: World) -> list[str]:
         *_cancellations(world),
         *_events(world),
         *_seats(world),
+        *decisions.violations(world),
     ]
 
 
@@ -107,8 +108,9 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
     assert entries.ended is not None
     state = _STAKES[entries.ended.ending]
     placed = world.wallet.stakes_of(round_id)
-    counted = {s.stake.stake_id: s for s in placed if s.stake.state is state}
-    if any(s.stake.state not in {state, StakeState.CANCELLED} for s in placed):
+    # A stake that was paid before the round ended stays paid, however the round ends.
+    counted = {s.stake.stake_id: s for s in placed if s.stake.state in {state, StakeState.PAID}}
+    if any(s.stake.state not in {state, StakeState.PAID, StakeState.CANCELLED} for s in placed):
         yield f"G4: stakes of {round_id} did not end as their round"
     journalled = {s.stake_id: s for s in world.journal.stakes_of(round_id)}
     if {i: (s.amount_cents, s.bets) for i, s in journalled.items()} != {
@@ -117,7 +119,7 @@ def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterato
         yield f"G10: {round_id} has {sorted(journalled)} in the journal and {sorted(counted)} in the wallet"
     yield from _cancelled_stakes_agree(world, round_id, entries)
     payouts = dict(entries.ended.payouts)
-    paid = {i: s.stake.payout_cents if state is StakeState.SETTLED else _left(s) for i, s in counted.items()}
+    paid = {i: _left(s) if s.stake.state is StakeState.RETURNED else s.stake.payout_cents for i, s in counted.items()}
     if payouts != paid:
         yield f"G10: {round_id} has paid {paid}, and the journal says {payouts}"
     for result in entries.ended.player_results:
@@ -142,6 +144,8 @@ def _cancelled_stakes_agree(world: World, round_id: str, entries: RoundEntries) 
         )
         for s in world.wallet.stakes_of(round_id)
         for cancellation, _ in s.cancellations
+        # A stake of a decision that was not made has never lain on the felt.
+        if entries.drawn is None or s.placed_at <= entries.drawn.drawn_at
     )
     journalled = sorted(
         (stake.stake_id, stake.player_id, stake.amount_cents, stake.bets) for stake, _ in entry.cancelled_stakes
@@ -164,19 +168,27 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
     lost = drawn.is_lost and round_id in world.rounds_lost
-    outcome = rules.read_outcome(drawn.outcome) if lost else rules.draw(Tape(drawn.entropy))
-    if rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
+    journalled = entries.outcome
+    if journalled is None:
+        yield f"G10: {round_id} has ended without an outcome"
+        return
+    dealt = None if lost else dealt_again(rules, drawn, entries.moves)
+    if dealt is not None and dealt.turn is not None:
+        yield f"G4: {round_id} has ended while somebody had to decide"
+        return
+    outcome = rules.read_outcome(journalled) if dealt is None else dealt.outcome
+    if rules.outcome_message(outcome).SerializeToString() != journalled:
         yield f"G10: the entropy of {round_id} gives another outcome"
-    if world.wallet.rounds[round_id].outcome != drawn.outcome:
+    if world.wallet.rounds[round_id].outcome != journalled:
         yield f"G6: {round_id} was settled by another outcome than the journalled one"
-    due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in drawn.stakes}
+    due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in entries.stakes}
     if due != dict(ended.payouts):
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
     closes_at = world.durability.closes_at.get(round_id)
     if closes_at is not None and drawn.drawn_at < closes_at:
         yield f"G6: {round_id} was drawn while it still took bets"
     for stored in world.wallet.stakes_of(round_id):
-        if stored.placed_at > drawn.drawn_at:
+        if drawn.outcome is not None and stored.placed_at > drawn.drawn_at:
             yield f"G6: {stored.stake.stake_id} was accepted after the outcome was drawn"
 
 
@@ -186,6 +198,8 @@ def _voids(world: World) -> Iterator[str]:
         if entries.ended is None or entries.ended.ending is not Ending.VOID:
             continue
         reason, placement_id = entries.ended.void_reason, entries.opened.placement_id
+        if entries.drawn is not None:
+            yield f"805/2015:23: {round_id} is void ({reason}), and its cards were dealt"
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
         lawful = {
             # Without a bet there is nothing to draw for.
@@ -209,7 +223,8 @@ def _draw_triggers(world: World) -> Iterator[str]:
         possible = {
             DrawTrigger.UNKNOWN: entries.drawn.is_lost and round_id in world.rounds_lost,
             DrawTrigger.CLOCK: not individual,
-            DrawTrigger.PLAYER: individual and any(c.kind == "spin" and c.round_id == round_id for c in world.commands),
+            DrawTrigger.PLAYER: individual
+            and any(c.kind in {"spin", "deal"} and c.round_id == round_id for c in world.commands),
             DrawTrigger.SESSION_ENDED: individual and {s.session_id for s in entries.drawn.stakes} <= ended_sessions,
             DrawTrigger.TABLE_HANDED_OVER: individual
             and any(r.hand_over.is_set() or r.lost.is_set() for r in world.replicas if r.placement_id == placement_id),
@@ -221,13 +236,23 @@ def _draw_triggers(world: World) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------------------
 
 
+# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far of a game with
+# decisions.
+_CHANGING_FIELDS = {
+    "feltro.roulette.v1.SpinResponse": "next_round_opens_at",
+    "feltro.baccarat.v1.DealResponse": "next_round_opens_at",
+    "feltro.blackjack.v1.DealResponse": "staked_cents",
+}
+
+
 def lasting(answer: object) -> object:
-    """An answer as it stays: when the next round opens is left out in a late repeat."""
-    if not isinstance(answer, roulette_pb2.SpinResponse):
+    """Returns an answer as it stays."""
+    field = _CHANGING_FIELDS.get(answer.DESCRIPTOR.full_name) if isinstance(answer, Message) else None
+    if field is None or not isinstance(answer, Message):
         return answer
-    stays = roulette_pb2.SpinResponse()
+    stays = type(answer)()
     stays.CopyFrom(answer)
-    stays.ClearField("next_round_opens_at")
+    stays.ClearField(field)
     return stays
 
 
@@ -245,10 +270,9 @@ def _first_answers(world: World) -> Iterator[str]:
             elif first is not None and isinstance(answer, Refused) and answer.reason not in UNCERTAIN_REASONS:
                 yield f"G3: {command.kind} {command.request_id} was accepted and then refused ({answer.reason})"
         named_cents = command.amount_cents
-        if isinstance(first, roulette_pb2.CancelBetsResponse) and first.cancelled_cents != (
-            named_cents or first.cancelled_cents
-        ):
-            yield f"G12: {command.request_id} named {named_cents} and took {first.cancelled_cents} back"
+        taken_cents = getattr(first, "cancelled_cents", 0)
+        if is_answer(first, "CancelBetsResponse") and taken_cents != (named_cents or taken_cents):
+            yield f"G12: {command.request_id} named {named_cents} and took {taken_cents} back"
 
 
 def _bets(world: World) -> Iterator[str]:
@@ -256,10 +280,8 @@ def _bets(world: World) -> Iterator[str]:
     for command in world.commands:
         if command.kind not in {"place", "repeat"}:
             continue
-        placed = [
-            answer
-            for answer in command.answers
-            if isinstance(answer, roulette_pb2.PlaceBetsResponse | roulette_pb2.RepeatBetsResponse)
+        placed: list[Any] = [
+            answer for answer in command.answers if is_answer(answer, "PlaceBetsResponse", "RepeatBetsResponse")
         ]
         stake_ids = {answer.stake.stake_id for answer in placed}
         if len(stake_ids) > 1:
@@ -285,6 +307,7 @@ def _ended_once(world: World, command: Command, stake_id: str) -> Iterator[str]:
 
 
 def _in_the_wallet(world: World, command: Command, *, acknowledged: bool) -> Iterator[str]:
+    decided = decisions.stake_ids(world, command.player_id)
     account_no = next((a.no for a in world.wallet.accounts.values() if a.player_id == command.player_id), 0)
     if any(c.kind in {"cancel", "repeat"} and _same_player_and_round(c, command) for c in world.commands):
         # What stays of a stake may be as much as another one.
@@ -296,7 +319,9 @@ def _in_the_wallet(world: World, command: Command, *, acknowledged: bool) -> Ite
         stake_ids = [
             s.stake.stake_id
             for s in world.wallet.stakes_of(command.round_id)
-            if s.stake.account_no == account_no and s.stake.placed_cents == command.amount_cents
+            if s.stake.account_no == account_no
+            and s.stake.placed_cents == command.amount_cents
+            and s.stake.stake_id not in decided
         ]
     if len(stake_ids) > 1:
         yield f"G3: {command.request_id} is {len(stake_ids)} times in the wallet"
@@ -345,6 +370,8 @@ class _Watcher:
     def __init__(self) -> None:
         self.open: str = ""
         self.closed: set[str] = set()
+        self.dealt: set[str] = set()
+        self.moves: dict[str, int] = {}
         self.drawn: dict[str, bytes] = {}
         self.ended: set[str] = set()
         # Every kind of event is named, so that a renamed one cannot go unchecked.
@@ -354,6 +381,9 @@ class _Watcher:
             "bets_placed": self._bets_changed,
             "bets_cancelled": self._bets_changed,
             "betting_closed": self._betting_closed,
+            "round_dealt": self._round_dealt,
+            "move_made": self._move_made,
+            "stakes_paid": self._stakes_paid,
             "outcome_drawn": self._outcome_drawn,
             "round_settled": self._round_settled,
             "round_voided": self._round_voided,
@@ -372,6 +402,8 @@ class _Watcher:
         # It replaces all earlier state: a former owner may have closed a round that is not in the journal.
         self.open = event.snapshot.round.round_id
         self.closed.clear()
+        if event.snapshot.round.HasField("view"):
+            self.dealt.add(self.open)
         for past in event.snapshot.past_outcomes:
             if self.drawn.setdefault(past.round_id, past.outcome.value) != past.outcome.value:
                 return f"the outcome of {past.round_id} has changed"
@@ -396,6 +428,24 @@ class _Watcher:
             return f"{event.round_id} is closed twice"
         self.closed.add(event.round_id)
         return None if event.round_id == self.open else f"{event.round_id} is closed and was not open"
+
+    def _round_dealt(self, event: events_pb2.RoundDealt) -> str | None:
+        if event.round_id in self.dealt:
+            return f"{event.round_id} is dealt twice"
+        self.dealt.add(event.round_id)
+        return None if event.round_id in self.closed else f"{event.round_id} is dealt while it takes bets"
+
+    def _move_made(self, event: events_pb2.MoveMade) -> str | None:
+        before, self.moves[event.round_id] = self.moves.get(event.round_id, 0), event.position
+        if event.round_id in self.drawn or event.round_id in self.ended:
+            return f"a decision in {event.round_id} after its outcome"
+        if event.round_id not in self.dealt:
+            return f"a decision in {event.round_id} before it is dealt"
+        # A decision of a former owner is in the snapshot of the next one.
+        return None if event.position > before else f"decision {event.position} of {event.round_id} after {before}"
+
+    def _stakes_paid(self, event: events_pb2.StakesPaid) -> str | None:
+        return f"{event.round_id} is paid after its end" if event.round_id in self.ended else None
 
     def _outcome_drawn(self, event: events_pb2.OutcomeDrawn) -> str | None:
         earlier = self.drawn.setdefault(event.round_id, event.outcome.value)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from feltro.roulette.v1 import roulette_pb2
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
+from tests.simulation.environment.games import ROULETTE, SimulatedGame
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import RandomPlayer
 from tests.simulation.environment.virtual_time import OUTSIDE_CONTEXT
@@ -61,20 +64,30 @@ class RandomDeliveries:
 class RandomFaults:
     """Schedules faults of a placement's owner, and what the operator does there."""
 
-    def __init__(self, world: World, placement_id: str, rng: random.Random) -> None:
+    def __init__(
+        self,
+        world: World,
+        placement_id: str,
+        rng: random.Random,
+        change_rules: Callable[[types_pb2.TableConfiguration, random.Random], None],
+    ) -> None:
+        """`change_rules` makes other specific rules of a configuration."""
         self._world = world
         self._placement_id = placement_id
         self._rng = rng
+        self._change_rules = change_rules
 
     def schedule(self) -> None:
         """Schedules some faults, each at a random time."""
-        faults = (
+        for fault in self._rng.sample(self._faults(), self._rng.randint(0, 3)):
+            self._later(self._rng.uniform(0.0, DURATION_S), fault)
+
+    def _faults(self) -> Sequence[Callable[[], None]]:
+        return (
             self.kill_owner, self.kill_owner, self.kill_owner_repeatedly, self.start_second_owner,
             self.start_second_owner, self.hand_over, self.hand_over, self.lose_lease, self.switch_off_for_a_while,
             self.change_rules, self.fail_randomness, self.lose_session_reports,
         )  # fmt: skip
-        for fault in self._rng.sample(faults, self._rng.randint(0, 3)):
-            self._later(self._rng.uniform(0.0, DURATION_S), fault)
 
     def _later(self, seconds: float, fault: Callable[[], None]) -> None:
         def unless_faults_ended() -> None:
@@ -112,10 +125,7 @@ class RandomFaults:
         changed = configuration()
         changed.CopyFrom(self._world.catalogue.rules_in_force(self._placement_id).configuration)
         changed.betting_window_ms = self._rng.choice((3_000, 6_000))
-        specific_rules = roulette_pb2.SpecificRules()
-        changed.rules.Unpack(specific_rules)
-        specific_rules.wheel = self._rng.choice(LAWFUL_WHEELS[changed.regulation])
-        changed.rules.Pack(specific_rules)
+        self._change_rules(changed, self._rng)
         self._world.catalogue.configure(self._placement_id, changed)
 
     def lose_session_reports(self) -> None:
@@ -133,11 +143,19 @@ class RandomFaults:
         self._world.randomness_fails = False
 
 
-class RandomRun:
-    """One random run."""
+def change_wheel(changed: types_pb2.TableConfiguration, rng: random.Random) -> None:
+    """Gives a table another lawful wheel."""
+    specific_rules = roulette_pb2.SpecificRules()
+    changed.rules.Unpack(specific_rules)
+    specific_rules.wheel = rng.choice(LAWFUL_WHEELS[changed.regulation])
+    changed.rules.Pack(specific_rules)
 
-    def __init__(self, seed: int) -> None:
-        self.world = World(seed)
+
+class RandomRun:
+    """One random run, of roulette."""
+
+    def __init__(self, seed: int, game: SimulatedGame = ROULETTE) -> None:
+        self.world = World(seed, game)
         self._rng = self.world.rng("run")
 
     def run(self) -> list[str]:
@@ -145,13 +163,10 @@ class RandomRun:
         self.world.run(self._script)
         return guarantees.violations(self.world)
 
-    async def _script(self) -> None:
-        world, rng = self.world, self._rng
-        world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
-        world.network.delivery_of = RandomDeliveries(world, world.rng("deliveries")).delivery_of
+    def _configuration(self) -> types_pb2.TableConfiguration:
+        rng = self._rng
         individual, demo = rng.random() < 0.4, rng.random() < 0.35
-        placement_id = "mesa"
-        table_configuration = configuration(
+        return configuration(
             regulation=rng.choice(("804/2015", "807/2015")),
             individual=individual,
             demo=demo,
@@ -159,14 +174,31 @@ class RandomRun:
             result_shown_ms=rng.choice((0, 300, 2_000)),
             cancel_forbidden=rng.random() < 0.1,
         )
+
+    def _change_rules(self, changed: types_pb2.TableConfiguration, rng: random.Random) -> None:
+        change_wheel(changed, rng)
+
+    def _faults(self, placement_id: str) -> RandomFaults:
+        return RandomFaults(self.world, placement_id, self._rng, self._change_rules)
+
+    async def _play(self, name: str, placement_id: str) -> None:
+        await RandomPlayer(self.world, name, placement_id, self.world.rng(name)).play()
+
+    async def _script(self) -> None:
+        world, rng = self.world, self._rng
+        world.takeover_delay_s = rng.choice((0.05, 1.0, 6.0))
+        world.network.delivery_of = RandomDeliveries(world, world.rng("deliveries")).delivery_of
+        placement_id = "mesa"
+        table_configuration = self._configuration()
+        demo = table_configuration.mode == wallet_types.MODE_DEMO
         world.open_tables(placement_id, table_configuration)
         playing: list[asyncio.Task[None]] = []
         for number in range(rng.randint(1, 5)):
             name = f"player{number}"
             if not demo:
                 world.deposit(name, rng.choice((300, 2_000, 100_000)))
-            playing.append(asyncio.create_task(RandomPlayer(world, name, placement_id, world.rng(name)).play()))
-        RandomFaults(world, placement_id, rng).schedule()
+            playing.append(asyncio.create_task(self._play(name, placement_id)))
+        self._faults(placement_id).schedule()
         await asyncio.sleep(DURATION_S)
         for player in playing:
             player.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ from services.kit.refusal import Refused
 from services.wallet.model.state import StakeState
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
+from tests.simulation.environment.games import is_answer
 from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player
@@ -51,7 +52,7 @@ class Scenario:
         self.world = World(0)
         self.configuration = configuration(**options)
 
-    def run(self, script: Callable[[Scenario], Awaitable[_T]]) -> _T:
+    def run(self, script: Callable[[Self], Awaitable[_T]]) -> _T:
         """Runs a script to its end, and checks that it has violated no guarantee."""
         result = self.world.run(lambda: script(self))
         violations = guarantees.violations(self.world)
@@ -136,8 +137,9 @@ def refusal_reason(answer: object) -> str:
 
 
 def placed_stake(answer: object) -> roulette_pb2.PlacedStake:
-    assert isinstance(answer, roulette_pb2.PlaceBetsResponse | roulette_pb2.RepeatBetsResponse), answer
-    return answer.stake
+    assert is_answer(answer, "PlaceBetsResponse", "RepeatBetsResponse"), answer
+    stake: roulette_pb2.PlacedStake = cast("Any", answer).stake
+    return stake
 
 
 def closes_at(snapshot: types_pb2.TableSnapshot | None) -> float:

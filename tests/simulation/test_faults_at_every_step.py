@@ -11,6 +11,7 @@ from feltro.roulette.v1 import roulette_pb2
 from services.kit.table.journal.entries import DrawTrigger
 from tests.simulation import guarantees
 from tests.simulation.environment.catalogue import configuration
+from tests.simulation.environment.games import ROULETTE, SimulatedGame
 from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player
@@ -25,7 +26,7 @@ TABLE_ID = "mesa"
 Script = Callable[[World], Awaitable[None]]
 
 
-async def _send_until_answered(send: Callable[[], Awaitable[object]], tries: int = 6) -> None:
+async def send_until_answered(send: Callable[[], Awaitable[object]], tries: int = 6) -> None:
     """Sends a command until its answer is certain."""
     for _ in range(tries):
         answer = await send()
@@ -41,22 +42,22 @@ async def _multi_player_round(world: World) -> None:
     for player in (ana, rui):
         world.deposit(player.player_id, 50_000)
         player.timeout_s = 1.5
-        await _send_until_answered(player.send_enter)
+        await send_until_answered(player.send_enter)
     round_id = await ana.wait_for_open_round()
     bets = [
         ana.prepare_bet(round_id, {"17": 200, "red": 1_000})[1],
         rui.prepare_bet(round_id, {"dozen-1": 302, "0": 102})[1],
         ana.prepare_bet(round_id, {"red": 502, "1-2": 104})[1],
     ]
-    await asyncio.gather(*(_send_until_answered(send) for send in bets))
+    await asyncio.gather(*(send_until_answered(send) for send in bets))
     await asyncio.gather(
-        _send_until_answered(bets[0]), _send_until_answered(ana.prepare_cancel(round_id, {"red": 502})[1])
+        send_until_answered(bets[0]), send_until_answered(ana.prepare_cancel(round_id, {"red": 502})[1])
     )
-    await _send_until_answered(rui.prepare_cancel(round_id)[1])
-    await _send_until_answered(rui.prepare_bet(round_id, {"black": 706})[1])
+    await send_until_answered(rui.prepare_cancel(round_id)[1])
+    await send_until_answered(rui.prepare_bet(round_id, {"black": 706})[1])
     await asyncio.sleep(4.0)
     # Repeated after the round, the command has the answer that it had, or none.
-    await _send_until_answered(bets[0])
+    await send_until_answered(bets[0])
 
 
 async def _individual_round(world: World) -> None:
@@ -65,15 +66,15 @@ async def _individual_round(world: World) -> None:
     ana = Player(world, "ana", TABLE_ID)
     world.deposit("ana", 50_000)
     ana.timeout_s = 1.5
-    await _send_until_answered(ana.send_enter)
+    await send_until_answered(ana.send_enter)
     round_id = await ana.wait_for_open_round()
-    await _send_until_answered(ana.prepare_bet(round_id, {"00": 200, "red": 1_000})[1])
-    await _send_until_answered(ana.prepare_bet(round_id, {"odd": 302})[1])
-    await _send_until_answered(ana.prepare_cancel(round_id, {"red": 500})[1])
+    await send_until_answered(ana.prepare_bet(round_id, {"00": 200, "red": 1_000})[1])
+    await send_until_answered(ana.prepare_bet(round_id, {"odd": 302})[1])
+    await send_until_answered(ana.prepare_cancel(round_id, {"red": 500})[1])
     spin = ana.prepare_spin(round_id)[1]
-    await _send_until_answered(spin)
+    await send_until_answered(spin)
     await asyncio.sleep(1.0)
-    await _send_until_answered(spin)
+    await send_until_answered(spin)
 
 
 async def _round_of_a_player_who_leaves(world: World) -> None:
@@ -82,11 +83,11 @@ async def _round_of_a_player_who_leaves(world: World) -> None:
     ana = Player(world, "ana", TABLE_ID)
     world.deposit("ana", 50_000)
     ana.timeout_s = 1.5
-    await _send_until_answered(ana.send_enter)
+    await send_until_answered(ana.send_enter)
     round_id = await ana.wait_for_open_round()
-    await _send_until_answered(ana.prepare_bet(round_id, {"17": 200})[1])
-    await _send_until_answered(ana.prepare_bet(round_id, {"red": 500})[1])
-    await _send_until_answered(ana.prepare_cancel(round_id, {"17": 200})[1])
+    await send_until_answered(ana.prepare_bet(round_id, {"17": 200})[1])
+    await send_until_answered(ana.prepare_bet(round_id, {"red": 500})[1])
+    await send_until_answered(ana.prepare_cancel(round_id, {"17": 200})[1])
     ana.leave()
     await asyncio.sleep(2.0)
 
@@ -98,25 +99,32 @@ SCRIPTS: dict[str, Script] = {
 }
 
 
-def _kill(world: World, owner: Replica) -> None:
+def kill(world: World, owner: Replica) -> None:
     owner.process.kill()
 
 
-def _supersede(world: World, owner: Replica) -> None:
+def supersede(world: World, owner: Replica) -> None:
     """Starts another owner, while this one goes on as if it were alone."""
     world.loop.call_soon(world.start_owner, owner.placement_id, context=OUTSIDE_CONTEXT)
 
 
-def _hand_over(world: World, owner: Replica) -> None:
+def hand_over(world: World, owner: Replica) -> None:
     owner.hand_over.set()
 
 
 Fault = Callable[[World, Replica], None]
 
 
-def run_script(script: Script, *, step: int | None, under_way: str = "arrives", fault: Fault = _kill) -> World:
+def run_script(
+    script: Script,
+    *,
+    step: int | None,
+    under_way: str = "arrives",
+    fault: Fault = kill,
+    game: SimulatedGame = ROULETTE,
+) -> World:
     """Runs a script with a fault of its first owner before one step."""
-    world = World(0)
+    world = World(0, game)
     world.takeover_delay_s = 0.7
     world.network.delivery_of = lambda *_: Delivery(if_sender_dies=under_way)
     start = world.start_owner
@@ -159,13 +167,13 @@ def _rounds(name: str, fault: Fault, under_way: str = "arrives") -> list[RoundEn
 @pytest.mark.parametrize("under_way", SENDER_DIES)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_killed_at_every_step(name: str, under_way: str) -> None:
-    assert _endings(name, _kill, under_way) == {"SETTLED", "VOID"}
+    assert _endings(name, kill, under_way) == {"SETTLED", "VOID"}
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_superseded_at_every_step(name: str) -> None:
-    assert _endings(name, _supersede) == {"SETTLED", "VOID"}
+    assert _endings(name, supersede) == {"SETTLED", "VOID"}
 
 
 @pytest.mark.guarantee("G4", "G9")
@@ -173,12 +181,12 @@ def test_superseded_at_every_step(name: str) -> None:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_handed_over_at_every_step(name: str) -> None:
     """A handover makes no round void."""
-    assert _endings(name, _hand_over) == {"SETTLED"}
+    assert _endings(name, hand_over) == {"SETTLED"}
 
 
 @pytest.mark.rule("GLI-19 4.16")
 @pytest.mark.guarantee("G4", "G6")
-@pytest.mark.parametrize("fault", [_kill, _supersede, _hand_over])
+@pytest.mark.parametrize("fault", [kill, supersede, hand_over])
 def test_a_launch_by_the_platform_is_always_recorded(fault: Fault) -> None:
     """Wherever the fault is: the player who has left never launches, and the record names the platform."""
     drawn = [entries.drawn for entries in _rounds("player leaves", fault) if entries.drawn]

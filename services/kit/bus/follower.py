@@ -156,8 +156,10 @@ class StreamFollower:
                     raise self._failure
                 if self._connection() != connection:
                     raise nats.errors.ConnectionReconnectingError
+            # A message may arrive while the answer is on its way, which knows nothing of it.
+            received_before = self._last_seq
             now = await self._jetstream.stream_info(self._stream)
-            if now.created != info.created or now.state.last_seq < self._last_seq:
+            if now.created != info.created or now.state.last_seq < received_before:
                 raise StreamLost("the stream is another one")
             if self._subject == WHOLE_STREAM:
                 if stored_at_last_check > self._last_seq:

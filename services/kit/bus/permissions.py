@@ -70,7 +70,7 @@ def wallet() -> Permissions:
 
 
 def gateway() -> Permissions:
-    """The gateway hears what it tells clients, also what games tell it alone, and shares activity among gateways."""
+    """The gateway hears what it tells clients, and says who is connected; gateways share the activity of logins."""
     streams = [
         subjects.EVENTS_STREAM,
         subjects.FACTS_STREAM,
@@ -81,7 +81,11 @@ def gateway() -> Permissions:
     ]
     return Permissions(
         GATEWAY,
-        publishes=(key_subject(subjects.ACTIVITY_BUCKET, "*"),),
+        publishes=(
+            key_subject(subjects.ACTIVITY_BUCKET, "*"),
+            key_subject(subjects.CONNECTIONS_BUCKET, "gateways.*"),
+            key_subject(subjects.CONNECTIONS_BUCKET, "players.*.*"),
+        ),
         requests=tuple(request for stream in streams for request in _view(stream)),
         reads=tuple(f"DIRECT.GET.{stream}" for stream in streams),
         hears=(
@@ -102,7 +106,7 @@ def game(name: str) -> Permissions:
     if name in RESERVED:
         raise WrongGame(f"{name!r} can be no game: another process of the platform is called so.")
     shared = [bucket_stream(subjects.LEASES_BUCKET), bucket_stream(subjects.REPLICAS_BUCKET)]
-    shared.append(bucket_stream(subjects.TABLE_CLOCKS_BUCKET))
+    shared += [bucket_stream(subjects.TABLE_CLOCKS_BUCKET), bucket_stream(subjects.CONNECTIONS_BUCKET)]
     own_tables = table_subject(name, "*")
     return Permissions(
         name,

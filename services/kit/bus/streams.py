@@ -22,6 +22,8 @@ ENTRY_BYTES_LIMIT = 8 * 1024
 BUCKET_BYTES_LIMIT = 64 * 1024 * 1024
 # A login that was not active for so long is the same as none: more than the gateway's limit of thirty minutes.
 ACTIVITY_KEPT_S = 31 * 60
+# How long the entry of a gateway that has died says that nobody knows about its players.
+CONNECTIONS_KEPT_S = 10 * 60
 
 _EVENTS_DUPLICATES_S = 10
 _FACTS_DUPLICATES_S = 120
@@ -77,6 +79,7 @@ PLATFORM_STREAMS: tuple[StreamConfig, ...] = (
     # On disk: after a restart the tables would otherwise live through the same hours again.
     _bucket(subjects.TABLE_CLOCKS_BUCKET),
     _bucket(subjects.ACTIVITY_BUCKET, kept_s=ACTIVITY_KEPT_S),
+    _bucket(subjects.CONNECTIONS_BUCKET, StorageType.MEMORY, CONNECTIONS_KEPT_S),
 )
 
 

@@ -11,6 +11,8 @@ REPLICAS_BUCKET = "feltro_replicas"
 TABLE_CLOCKS_BUCKET = "feltro_table_clocks"
 # What gateways share: when each login was last active, and which tokens were revoked.
 ACTIVITY_BUCKET = "feltro_activity"
+# Which player is connected to which gateway, and which gateways there are.
+CONNECTIONS_BUCKET = "feltro_connections"
 # A replica whose heartbeat is older is gone; the bucket drops it then.
 HEARTBEAT_LIFETIME_S = 2.5
 # How processes reach JetStream, which is in an account of its own: see `permissions`.

@@ -500,10 +500,10 @@ def _payouts(requested: Sequence[wallet_pb2.StakePayout]) -> dict[str, int]:
     payouts: dict[str, int] = {}
     for position, payout in enumerate(requested):
         path = f"payouts[{position}]"
-        if payout.stake_id in payouts:
-            raise refusals.invalid(f"{path}.stake_id", f"names the stake {payout.stake_id} a second time.")
-        cents = fields.amount_or_zero(f"{path}.payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
-        payouts[payout.stake_id] = cents
+        stake_id = fields.printable_id(f"{path}.stake_id", payout.stake_id)
+        if stake_id in payouts:
+            raise refusals.invalid(f"{path}.stake_id", f"names the stake {stake_id} a second time.")
+        payouts[stake_id] = fields.amount_or_zero(f"{path}.payout_cents", payout.payout_cents, PAYOUT_LIMIT_CENTS)
     return payouts
 
 

@@ -58,6 +58,7 @@ EXAMPLES = {
 
 @pytest.mark.rule(
     "805/2015:1",
+    "805/2015:8",
     "805/2015:8.a",
     "805/2015:8.a.i",
     "805/2015:8.a.ii",
@@ -128,7 +129,7 @@ def test_l8_the_default_of_an_absent_player_draws_up_to_11_and_then_stands() -> 
     assert paid(TABLE, round_) == 2000
 
 
-@pytest.mark.rule("805/2015:20.c")
+@pytest.mark.rule("805/2015:20", "805/2015:20.c")
 def test_l10_a_lone_hand_that_busts_ends_the_round_without_the_hole_card() -> None:
     round_ = play(TABLE, dealt("Ts 6d", "Th 5c", "9c"), ("draw",))
 

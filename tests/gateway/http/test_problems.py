@@ -8,6 +8,7 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from gateway.contracts import refusals as gateway_refusals
 from gateway.contracts.methods import Method
 from gateway.contracts.reasons import HTTP_STATUSES, ReasonSets
@@ -137,11 +138,14 @@ def test_a_service_refuses_with_the_code_that_its_proto_declares(
 
 async def test_a_reasons_page_lists_the_calls_that_give_it(client: HttpClient) -> None:
     problem = await (await client.get("/problems/INSUFFICIENT_FUNDS")).json()
-    assert problem["calls"]["wallet.feltro"] == [
-        "RouletteService.PlaceBets",
-        "RouletteService.RepeatBets",
-        "WalletService.Withdraw",
+    declared = [
+        method.rpc_name
+        for method in CONTRACTS.methods
+        if wallet_types.REFUSAL_REASON_INSUFFICIENT_FUNDS
+        in method.descriptor.GetOptions().Extensions[wallet_types.refuses].reasons
     ]
+    assert {"RouletteService.PlaceBets", "TableService.Act", "WalletService.Withdraw"} <= set(declared)
+    assert problem["calls"]["wallet.feltro"] == sorted(declared)
     assert problem["statuses"] == {"wallet.feltro": 409}
     page = await client.get("/problems/INSUFFICIENT_FUNDS", headers={"Accept": "text/html"})
     assert "/docs#WalletService_Withdraw" in await page.text()

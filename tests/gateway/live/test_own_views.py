@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 from uuid import uuid4
@@ -215,7 +215,7 @@ async def test_views_are_received_again_after_the_bus_was_away(own_nats: Stoppab
 
 
 @pytest.fixture
-async def own_nats() -> AsyncIterator[StoppableNats]:
+def own_nats() -> Iterator[StoppableNats]:
     """A NATS of this test alone, which it may stop."""
     with StoppableNats() as server:
         yield server

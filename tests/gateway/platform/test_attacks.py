@@ -308,7 +308,15 @@ async def test_calls_between_services_are_not_offered_to_clients(platform: Platf
     async with aiohttp.ClientSession(platform.gateway.url) as session, session.ws_connect("/v1/ws") as ws:
         client = RpcClient(ws)
         await client.call_with_token("authenticate", stranger)
-        for method in ("OpenTable", "PlaceStake", "SettleRound", "VoidRound", "CashOut", "RefillDemoAccount"):
+        for method in (
+            "OpenTable",
+            "PlaceStake",
+            "PayStakes",
+            "SettleRound",
+            "VoidRound",
+            "CashOut",
+            "RefillDemoAccount",
+        ):
             answer = await client.call(f"WalletService.{method}")
             assert answer["error"]["data"]["reason"] == "METHOD_UNKNOWN", method
         async with session.get("/asyncapi.json") as got:

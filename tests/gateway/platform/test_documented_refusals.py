@@ -16,16 +16,18 @@ from uuid import uuid4
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import types_pb2
+from feltro.table.v1 import any_topic_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from gateway.access.activity import IDLE_LIMIT_S
 from gateway.contracts import json_codec
+from gateway.contracts.any_types import type_url
 from gateway.http.rest import BODY_BYTES_LIMIT
 from services.wallet.complaints.states import UNANSWERED_LIMIT
 from stack.issuer import AUDIENCE, KeyFolder
 from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.documented_problems import DocumentedProblems
+from tests.gateway.http_gateway import CONTRACTS
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.databases import OWNER_ROLE, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import Answer, GatewayProcess, RestClient
@@ -50,6 +52,10 @@ NOT_PROVOKED = {
     (GATEWAY, "OVERLOADED"): "takes more calls in flight to one process than the rate limits let through",
     (WALLET, "AMOUNT_OUT_OF_RANGE"): "takes 100 000 deposits of the largest amount",
     (TABLE, "ANSWER_TOO_LARGE"): "no page of a table's answers comes near it",
+    **dict.fromkeys(
+        ((TABLE, reason) for reason in ("TURN_OVER", "NOT_YOUR_TURN", "DECISION_ILLEGAL", "INSURANCE_REFUSED")),
+        "nobody decides in roulette, the one game of this platform",
+    ),
 }
 
 JsonObject = dict[str, Any]
@@ -424,6 +430,13 @@ async def _(client: PlatformClient) -> Answer:
     return await client.post(enter, {}, (await client.player()).token)
 
 
+@provokes(TABLE, "SEAT_TAKEN")
+async def _(client: PlatformClient) -> Answer:
+    enter = f"/v1/tables/{table_id('shared')}:enter"
+    seated = await client.post_ok(enter, {}, (await client.player()).token)
+    return await client.post(enter, {"seat": seated["own_seat"]["seat"]}, (await client.player()).token)
+
+
 @provokes(TABLE, "NOT_SEATED")
 async def _(client: PlatformClient) -> Answer:
     seat, other = await client.seat_player("shared"), await client.player()
@@ -681,14 +694,32 @@ def _promised_facts(meaning: str) -> list[str]:
     return [name.strip().partition(" ")[0] for name in first.split(",")] if plain else []
 
 
+async def test_a_game_without_decisions_refuses_them(client: PlatformClient) -> None:
+    """Over the very same method as any other game, with any game's decision, and before the table is asked."""
+    seat = await client.seat_player()
+    path = f"/v1/tables/{seat.table_id}/rounds/{seat.round_id}:act"
+    for move in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_MOVE):
+        answer = await client.post(path, {"turn": 1, "move": {"@type": type_url(move)}}, seat.player.token)
+        assert (answer.status, answer.body["reason"]) == (409, "WRONG_PLAY"), answer.body
+        assert answer.body["facts"] == {"table_id": seat.table_id, "play": "PLAY_INDIVIDUAL"}
+
+
 async def test_every_documented_reason_is_provoked_or_known_to_be_unreachable(client: PlatformClient) -> None:
     async with client.rest.session.get("/openapi.json") as answer:
         document = await answer.json()
     documented = DocumentedProblems(document)
+    served = {each["game"] for each in (await client.get("/v1/games")).body["games"]}  # type: ignore[attr-defined]
+    elsewhere = {
+        service.name
+        for rules_of_game in CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES)
+        for service in rules_of_game.file.services_by_name.values()
+        if rules_of_game.file.package.split(".")[1] not in served
+    }
     reasons = {
         (domain, reason)
         for verbs in document["paths"].values()
         for operation in verbs.values()
+        if operation["operationId"].partition("_")[0] not in elsewhere
         for _, domain, reason in documented.reasons(operation)
     }
     # No operation documents the reason for calls of none.

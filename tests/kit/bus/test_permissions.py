@@ -27,6 +27,7 @@ from services.kit.bus.streams import PLATFORM_STREAMS
 from services.kit.bus.subjects import (
     ACTIVITY_BUCKET,
     API_PREFIX,
+    CONNECTIONS_BUCKET,
     EVENTS_STREAM,
     FACTS_STREAM,
     LEASES_BUCKET,
@@ -47,7 +48,7 @@ TIMEOUT_S = 60.0
 GAME, OTHER_GAME = "roulette", "other_game"
 USERS = (WALLET, GATEWAY, GAME)
 STREAMS = [config.name or "" for config in PLATFORM_STREAMS]
-BUCKETS = (LEASES_BUCKET, REPLICAS_BUCKET, TABLE_CLOCKS_BUCKET, ACTIVITY_BUCKET)
+BUCKETS = (LEASES_BUCKET, REPLICAS_BUCKET, TABLE_CLOCKS_BUCKET, ACTIVITY_BUCKET, CONNECTIONS_BUCKET)
 PRIVATE = "feltro.player.ana.wallet"
 FORGED = b"forged"
 NO_RESPONDERS = "503"
@@ -138,6 +139,8 @@ FORBIDDEN_PUBLISHES = {
         key_subject(REPLICAS_BUCKET, f"{OTHER_GAME}.r1"),
         key_subject(TABLE_CLOCKS_BUCKET, OTHER_GAME),
         key_subject(ACTIVITY_BUCKET, "aa"),
+        key_subject(CONNECTIONS_BUCKET, "players.ana.g1"),
+        key_subject(CONNECTIONS_BUCKET, "gateways.g1"),
         stored_subject(FACTS_STREAM, PRIVATE),
         stored_subject(EVENTS_STREAM, table_subject(GAME, "salon")),
         stored_subject(bucket_stream(LEASES_BUCKET), key_subject(LEASES_BUCKET, f"{GAME}.salon")),
@@ -151,6 +154,7 @@ FORBIDDEN_PUBLISHES = {
         key_subject(LEASES_BUCKET, f"{GAME}.salon"),
         key_subject(REPLICAS_BUCKET, f"{GAME}.r1"),
         key_subject(TABLE_CLOCKS_BUCKET, GAME),
+        key_subject(CONNECTIONS_BUCKET, "others.ana"),
         stored_subject(FACTS_STREAM, PRIVATE),
         stored_subject(EVENTS_STREAM, table_subject(GAME, "salon")),
     ],
@@ -162,6 +166,7 @@ FORBIDDEN_PUBLISHES = {
         key_subject(REPLICAS_BUCKET, f"{GAME}.r1"),
         key_subject(TABLE_CLOCKS_BUCKET, GAME),
         key_subject(ACTIVITY_BUCKET, "aa"),
+        key_subject(CONNECTIONS_BUCKET, "players.ana.g1"),
     ],
 }
 
@@ -227,11 +232,11 @@ async def test_g7_nobody_hears_what_is_not_for_them(users: Users, operator: Nats
         GATEWAY: {
             stored_subject(FACTS_STREAM, PRIVATE),
             stored_subject(EVENTS_STREAM, table_subject(GAME, "salon")),
-            *(_stored_key(bucket) for bucket in BUCKETS if bucket != TABLE_CLOCKS_BUCKET),
+            *(_stored_key(bucket) for bucket in (LEASES_BUCKET, REPLICAS_BUCKET, ACTIVITY_BUCKET)),
         },
         GAME: {
             stored_subject(FACTS_STREAM, sessions_subject(GAME, "salon")),
-            *(_stored_key(bucket) for bucket in (LEASES_BUCKET, REPLICAS_BUCKET, TABLE_CLOCKS_BUCKET)),
+            *(_stored_key(bucket) for bucket in BUCKETS if bucket != ACTIVITY_BUCKET),
         },
     }
     # Its account also has the refusals of requests that JetStream does not serve there.
@@ -328,7 +333,7 @@ def _round_about() -> list[tuple[str, object]]:
 
 READS = {
     GAME: [EVENTS_STREAM, FACTS_STREAM, bucket_stream(ACTIVITY_BUCKET)],
-    GATEWAY: [bucket_stream(TABLE_CLOCKS_BUCKET)],
+    GATEWAY: [bucket_stream(TABLE_CLOCKS_BUCKET), bucket_stream(CONNECTIONS_BUCKET)],
     WALLET: [stream for stream in STREAMS if stream != FACTS_STREAM],
 }
 

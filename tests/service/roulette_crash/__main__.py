@@ -7,15 +7,20 @@ import asyncio
 import sys
 import time
 from random import Random, SystemRandom
+from typing import Any
 
+from tests.service.baccarat_crash.games import BACCARAT
 from tests.service.roulette_crash.crash_run import start_crash_run
+from tests.service.roulette_crash.games import ROULETTE, CrashGame
 from tests.service.roulette_crash.random_kills import RandomKills
 
+GAMES: dict[str, CrashGame[Any]] = {game.name: game for game in (ROULETTE, BACCARAT)}
 
-async def _soak(minutes: float, seed: int) -> None:
-    print(f"--seed {seed}")
+
+async def _soak(minutes: float, seed: int, game: CrashGame[Any]) -> None:
+    print(f"--seed {seed} --game {game.name}")
     dice = Random(seed)
-    async with start_crash_run(dice) as crash_run:
+    async with start_crash_run(dice, game=game) as crash_run:
         kills = RandomKills(crash_run, dice)
         ends_at = time.monotonic() + minutes * 60
         while time.monotonic() < ends_at:
@@ -31,8 +36,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.service.roulette_crash", description=__doc__)
     parser.add_argument("--minutes", type=float, default=5.0, help="how long to kill (5)")
     parser.add_argument("--seed", type=int, help="the seed of an earlier run")
+    parser.add_argument("--game", choices=GAMES, default=ROULETTE.name, help="which one is played (roulette)")
     chosen = parser.parse_args()
-    asyncio.run(_soak(chosen.minutes, SystemRandom().randrange(10**9) if chosen.seed is None else chosen.seed))
+    seed = SystemRandom().randrange(10**9) if chosen.seed is None else chosen.seed
+    asyncio.run(_soak(chosen.minutes, seed, GAMES[chosen.game]))
     return 0
 
 

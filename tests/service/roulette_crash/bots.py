@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import grpc
 
-from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.rpc.status import error_info, status_of
-from tests.processes.roulette import RouletteClient
+from tests.processes.game import GameClient
+from tests.service.roulette_crash.games import CrashGame, Launched, PlacedStake
 from tests.service.roulette_crash.lease_directory import LeaseDirectory
 
 # Then the bot repeats the call, with the same request id.
@@ -26,8 +26,8 @@ RETRY_AFTER_S = 0.1
 # Longer than any outage that a test causes.
 ANSWERED_WITHIN_S = 120.0
 POLL_EVERY_S = 0.2
-# In one of so many bets and spins the connection is lost: half of them so soon that the call may not have arrived, the
-# others when it is answered.
+# In one of so many bets and launches the connection is lost: half of them so soon that the call may not have arrived,
+# the others when it is answered.
 DISCONNECTS_ONE_IN = 12
 DISCONNECTS_WITHIN_S = 0.02
 # Refusals that send nothing about the command: it is repeated.
@@ -37,13 +37,6 @@ _CONNECTION_LOST = frozenset({
 })  # fmt: skip
 # The player is not seated any more, or not yet.
 _ENTER_AGAIN = frozenset({"NOT_SEATED", "NOT_YOURS", "SESSION_ENDED", "SESSION_ENDING", "SESSION_UNKNOWN"})
-_BETS: tuple[Mapping[str, int], ...] = (
-    {"17": 100},
-    {"red": 200},
-    {"dozen-1": 100, "odd": 200},
-    {"0": 100, "1-2": 100, "column-3": 300},
-    {"low": 200, "high": 200, "32": 100},
-)
 
 T = TypeVar("T")
 
@@ -84,7 +77,8 @@ class BetLog:
     """The bets of all players and the answers that they received."""
 
     bets: list[BetRecord] = field(default_factory=list)
-    spin_responses: dict[str, roulette_pb2.SpinResponse] = field(default_factory=dict)
+    launched: dict[str, Launched] = field(default_factory=dict)
+    """What players were shown of the rounds that they started, by round."""
     refusals: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
     acknowledged: int = 0
@@ -110,7 +104,8 @@ class Bot:
         placement_id: str,
         *,
         individual: bool,
-        clients: Mapping[str, RouletteClient],
+        game: CrashGame[Any],
+        clients: Mapping[str, GameClient],
         leases: LeaseDirectory,
         bet_log: BetLog,
         dice: Random,
@@ -123,6 +118,7 @@ class Bot:
         self.last_answer = ""
         """What came instead of an answer, to explain why the bot does not bet."""
         self._individual = individual
+        self._game = game
         self._clients = clients
         self._leases = leases
         self._bet_log = bet_log
@@ -139,7 +135,7 @@ class Bot:
             try:
                 if not self._table_id:
                     await self._enter()
-                await (self._spin_once() if self._individual else self._bet_once())
+                await (self._launch_once() if self._individual else self._bet_once())
             except BetRefused as refused:
                 if refused.reason not in _ENTER_AGAIN:
                     raise
@@ -164,8 +160,8 @@ class Bot:
         left_s = (table.round.closes_at.ToDatetime(UTC) - datetime.now(UTC)).total_seconds()
         await asyncio.sleep(max(POLL_EVERY_S, min(left_s, 3.0)))
 
-    async def _spin_once(self) -> None:
-        """At an individual table: bets, spins, and records the result."""
+    async def _launch_once(self) -> None:
+        """At an individual table: bets, starts the draw, and records the result."""
         table = await self._read_table()
         round_id = table.round.round_id
         if table.phase != types_pb2.PHASE_BETTING:
@@ -175,18 +171,22 @@ class Bot:
         if not any(record.counts for record in bets_of_round):
             return
         table_id = self._table_id
+
+        def launch(client: GameClient) -> Awaitable[Launched]:
+            return self._game.launch(client, self.player_id, table_id, round_id)
+
         if self._disconnects():
-            await self._call_and_disconnect(lambda client: client.spin(self.player_id, table_id, round_id))
+            await self._call_and_disconnect(launch)
             return
         try:
-            spun = await self._call_until_answered(lambda client: client.spin(self.player_id, table_id, round_id))
+            launched = await self._call_until_answered(launch)
         except BetRefused as refused:
-            # The round ended without the player's spin; the list of rounds shows how.
-            self._bet_log.refusals[f"spin: {refused.reason}"] += 1
+            # The round ended without the player; the list of rounds shows how.
+            self._bet_log.refusals[f"launch: {refused.reason}"] += 1
             if refused.reason not in {"BETTING_CLOSED", "NOTHING_STAKED"}:
                 raise
         else:
-            self._bet_log.spin_responses[round_id] = spun
+            self._bet_log.launched[round_id] = launched
         await asyncio.sleep(self._dice.uniform(0.1, 0.8))
 
     async def _read_table(self) -> types_pb2.TableSnapshot:
@@ -208,12 +208,12 @@ class Bot:
         return self._round_bets
 
     async def _bet(self, round_id: str) -> BetRecord:
-        bets = self._dice.choice(_BETS)
+        bets = self._dice.choice(self._game.bets)
         record = BetRecord(self.player_id, round_id, self._request_id(), sum(bets.values()))
         table_id = self._table_id
 
-        def send(client: RouletteClient) -> Awaitable[roulette_pb2.PlaceBetsResponse]:
-            return client.bet(self.player_id, table_id, round_id, bets, record.request_id)
+        def send(client: GameClient) -> Awaitable[PlacedStake]:
+            return self._game.place(client, self.player_id, table_id, round_id, bets, record.request_id)
 
         first = self._always_disconnects and not self._round_bets
         if first or self._disconnects():
@@ -225,34 +225,34 @@ class Bot:
             placed = await self._call_until_answered(send)
         except BetRefused as refused:
             record.refusal_reason = refused.reason
-            if refused.reason != "BETTING_CLOSED" and refused.reason not in _ENTER_AGAIN:
+            if refused.reason not in {"BETTING_CLOSED"} | self._game.tolerated | _ENTER_AGAIN:
                 raise
         else:
-            assert placed.stake.amount_cents == record.cents
-            assert placed.stake.round_id == round_id
-            record.stake_id = placed.stake.stake_id
+            assert placed.amount_cents == record.cents
+            assert placed.round_id == round_id
+            record.stake_id = placed.stake_id
         self._bet_log.record(record)
         return record
 
     async def _cancel(self, round_id: str, bets_of_round: list[BetRecord]) -> None:
         known = [record for record in bets_of_round if record.counts]
         unknown = [record for record in bets_of_round if record.disconnected or record.cancelled is None]
-        request = roulette_pb2.CancelBetsRequest(
-            request_id=self._request_id(), table_id=self._table_id, round_id=round_id
-        )
+        request_id, table_id = self._request_id(), self._table_id
         try:
-            answer = await self._call_until_answered(
-                lambda client: client.roulette.CancelBets(request, metadata=client.player(self.player_id))
+            cancelled_cents = await self._call_until_answered(
+                lambda client: self._game.cancel(client, self.player_id, table_id, round_id, request_id)
             )
         except BetRefused as refused:
             self._bet_log.refusals[f"cancel: {refused.reason}"] += 1
-            if refused.reason not in {"BETTING_CLOSED", "NOT_ON_FELT"} | _ENTER_AGAIN:
+            if refused.reason not in {"BETTING_CLOSED", "NOT_ON_FELT"} | self._game.tolerated | _ENTER_AGAIN:
                 raise
+            if refused.reason in self._game.tolerated:
+                return
             for record in known:
                 record.cancelled = None
         else:
             certain, possible = sum(record.cents for record in known), sum(record.cents for record in unknown)
-            assert certain <= answer.cancelled_cents <= certain + possible, (answer, bets_of_round)
+            assert certain <= cancelled_cents <= certain + possible, (cancelled_cents, bets_of_round)
             for record in known:
                 record.cancelled = True
 
@@ -260,7 +260,7 @@ class Bot:
         return self._dice.randint(1, DISCONNECTS_ONE_IN) == 1
 
     async def _call_and_disconnect(
-        self, send: Callable[[RouletteClient], Awaitable[object]], *, answered: bool = False
+        self, send: Callable[[GameClient], Awaitable[object]], *, answered: bool = False
     ) -> None:
         """Calls once; whether it takes effect or not, the player never gets the answer.
 
@@ -275,7 +275,7 @@ class Bot:
                 if client is not None:
                     await send(client)
 
-    async def _call_until_answered(self, send: Callable[[RouletteClient], Awaitable[T]]) -> T:
+    async def _call_until_answered(self, send: Callable[[GameClient], Awaitable[T]]) -> T:
         """Repeats a call, to the owner of the table, until it is answered."""
         began, elsewhere = time.monotonic(), ""
         while time.monotonic() - began < ANSWERED_WITHIN_S:

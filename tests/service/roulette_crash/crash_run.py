@@ -8,14 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
-from tests.processes.roulette import configuration
 from tests.service.roulette_crash import verification
 from tests.service.roulette_crash.bots import BetLog, Bot
+from tests.service.roulette_crash.games import KINDS, ROULETTE, TABLES, CrashGame
 from tests.service.roulette_crash.lease_directory import LeaseDirectory
 from tests.service.roulette_crash.processes import Processes, temporary_folder
 from tests.service.roulette_crash.verification import Totals
@@ -27,23 +26,6 @@ DISCONNECTING_PLAYER = "solo-player-0"
 DISCONNECTED_BET_COUNTS_WITHIN_S = 120.0
 # After a kill: new leases, the rest of a round, a bet in the next one.
 ALL_BET_WITHIN_S = 120.0
-_WHEELS = (roulette_pb2.WHEEL_FRENCH, roulette_pb2.WHEEL_AMERICAN_37, roulette_pb2.WHEEL_AMERICAN_38)
-_KINDS = (
-    # name, tables, players at each, play, mode
-    ("many", 8, 3, wallet_types.PLAY_MULTI_PLAYER, wallet_types.MODE_REAL),
-    ("demo", 3, 2, wallet_types.PLAY_MULTI_PLAYER, wallet_types.MODE_DEMO),
-    ("solo", 6, 2, wallet_types.PLAY_INDIVIDUAL, wallet_types.MODE_REAL),
-    ("demo-solo", 3, 2, wallet_types.PLAY_INDIVIDUAL, wallet_types.MODE_DEMO),
-)
-
-
-def tables() -> dict[str, types_pb2.TableConfiguration]:
-    """Twenty tables: every wheel, multi-player and individual, real money and demonstration; the shortest windows."""
-    return {
-        f"{kind}{number}": configuration(wheel=_WHEELS[number % 3], play=play, mode=mode)
-        for kind, count, _, play, mode in _KINDS
-        for number in range(count)
-    }
 
 
 class CrashRun:
@@ -53,7 +35,7 @@ class CrashRun:
         self.processes = processes
         self.bet_log = BetLog()
         self.starting_cents: dict[str, int] = {}
-        self.placements = len(tables())
+        self.placements = TABLES
         self.leases = LeaseDirectory([replica.address for replica in processes.replicas])
         self.bots: list[Bot] = []
         self._dice = dice
@@ -71,7 +53,7 @@ class CrashRun:
                 for replica in self.processes.replicas
             }
             wallet = await stack.enter_async_context(self.processes.wallet.client())
-            for kind, count, players, play, mode in _KINDS:
+            for kind, count, players, play, mode in KINDS:
                 for number in range(count * players):
                     player_id = f"{kind}-player-{number}"
                     if mode == wallet_types.MODE_REAL:
@@ -82,6 +64,7 @@ class CrashRun:
                             player_id,
                             f"{kind}{number % count}",
                             individual=play == wallet_types.PLAY_INDIVIDUAL,
+                            game=self.processes.game,
                             clients=clients,
                             leases=self.leases,
                             bet_log=self.bet_log,
@@ -152,7 +135,7 @@ class CrashRun:
         if self._playing is not None:
             await self._playing
         self.report("the bots have stopped")
-        statuses = await asyncio.gather(self.processes.stop("roulette-0"), self.processes.stop("roulette-1"))
+        statuses = await asyncio.gather(*map(self.processes.stop, self.processes.replica_names))
         assert list(statuses) == [0, 0], f"ended with {statuses}"
         self.report("the replicas have stopped")
         totals = await verification.verify(self.processes, self.bet_log, self.starting_cents)
@@ -161,10 +144,12 @@ class CrashRun:
 
 
 @asynccontextmanager
-async def start_crash_run(dice: Random, seed: Path | None = None) -> AsyncIterator[CrashRun]:
+async def start_crash_run(
+    dice: Random, seed: Path | None = None, game: CrashGame[Any] = ROULETTE
+) -> AsyncIterator[CrashRun]:
     """A run whose bots all play, in a folder that is removed with it; `seed` as in `Processes`."""
     with temporary_folder() as home:
-        processes = Processes(home, tables(), seed)
+        processes = Processes(home, game, game.tables(), seed)
         try:
             async with processes.running():
                 crash_run = CrashRun(processes, dice)

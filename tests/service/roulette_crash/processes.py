@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 from google.protobuf.json_format import MessageToDict
@@ -26,13 +26,13 @@ from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes import databases
 from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
-from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
+from tests.processes.databases import ROULETTE_ROLE as GAME_USER
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.kill import kill
-from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
+from tests.service.roulette_crash.games import CrashGame
 
-WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet", "feltro_roulette"
+WALLET_DATABASE, GAME_DATABASE = "feltro_wallet", "feltro_game"
 READY_WITHIN_S = 60.0
 CHECK_EVERY_S = 0.1
 # A service that ends before it was ready, or so soon after its start, has not reached what it needs: it is started
@@ -89,8 +89,16 @@ class ServerProcess:
 class Processes:
     """All processes, on free ports and in one folder."""
 
-    def __init__(self, home: Path, tables: Mapping[str, types_pb2.TableConfiguration], seed: Path | None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        game: CrashGame[Any],
+        tables: Mapping[str, types_pb2.TableConfiguration],
+        seed: Path | None,
+    ) -> None:
         """`seed`: a PostgreSQL with migrated templates to begin with; None migrates."""
+        self.game = game
+        self.tables = tables
         self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_TEST_SETTINGS, seed=seed)
         bus = EphemeralNats(home, free_port())
         self.bus_url = bus.url
@@ -100,23 +108,23 @@ class Processes:
         initial_tables.write_text(json.dumps([_initial_table(table_id, rules) for table_id, rules in tables.items()]))
         self.wallet = WalletProcess(self._postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, private)
         self.replicas = [
-            RouletteProcess(
-                self._postgres.url(ROULETTE_USER, ROULETTE_DATABASE),
+            game.process(
+                self._postgres.url(GAME_USER, GAME_DATABASE),
                 bus.url,
                 private,
-                {"FELTRO_ROULETTE_TABLES": str(initial_tables)},
+                {f"FELTRO_{game.name.upper()}_TABLES": str(initial_tables)},
                 wallet_address=self.wallet.address,
             )
             for _ in range(2)
         ]
+        self.replica_names = [f"{game.name}-{number}" for number in range(len(self.replicas))]
         self.postgres = ServerProcess(self._postgres, home / "postgres.log")
         self.bus = ServerProcess(bus, home / "nats.log")
         self.by_name: dict[str, KillableProcess] = {
             "postgres": self.postgres,
             "nats": self.bus,
             "wallet": self.wallet,
-            "roulette-0": self.replicas[0],
-            "roulette-1": self.replicas[1],
+            **dict(zip(self.replica_names, self.replicas, strict=True)),
         }
         self.unexpected_exits: list[str] = []
         """Processes that ended without being killed."""
@@ -147,7 +155,7 @@ class Processes:
             await asyncio.to_thread(self._make_databases)
             self.start("wallet")
             await self.wallet.ready()
-            for name in ("roulette-0", "roulette-1"):
+            for name in self.replica_names:
                 self.start(name)
             await asyncio.gather(*(replica.ready() for replica in self.replicas))
             supervision = asyncio.create_task(self._supervise())
@@ -162,7 +170,7 @@ class Processes:
     def _make_databases(self) -> None:
         for template, database, user in (
             (databases.WALLET_TEMPLATE, WALLET_DATABASE, WALLET_USER),
-            (databases.ROULETTE_TEMPLATE, ROULETTE_DATABASE, ROULETTE_USER),
+            (databases.ROULETTE_TEMPLATE, GAME_DATABASE, GAME_USER),
         ):
             migrated = databases.ensure_template(self._postgres, template)
             self._postgres.ensure_database(database, OWNER_ROLE, user, template=migrated)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
+import os
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any
 
-from tests.service.roulette_crash.crash_run import CrashRun
+from tests.service.roulette_crash.crash_run import CrashRun, start_crash_run
+from tests.service.roulette_crash.games import CrashGame
 
+# FELTRO_TEST_EFFORT=10 kills ten times as often; FELTRO_TEST_SEED repeats the random choices of a run.
+EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
+KILLS = 6 * EFFORT
 # Bets between one kill and the next.
 MIN_BETS_BETWEEN_KILLS, MAX_BETS_BETWEEN_KILLS = 1, 80
 LONGEST_DOWN_S = 1.5
@@ -47,3 +54,19 @@ class RandomKills:
                 sorted(self._crash_run.processes.by_name), len(self._crash_run.processes.by_name)
             )
         return self._left.pop()
+
+
+async def kill_at_random(seed_database: Path, game: CrashGame[Any]) -> None:
+    """Kills processes while bots play, and compares all records in the end; fails if anything differs."""
+    seed = int(os.environ.get("FELTRO_TEST_SEED") or SystemRandom().randrange(10**9))
+    print(f"\nFELTRO_TEST_SEED={seed}")
+    dice = Random(seed)
+    async with start_crash_run(dice, seed_database, game) as crash_run:
+        kills = RandomKills(crash_run, dice)
+        for _ in range(KILLS):
+            await kills.kill_and_restart()
+        await crash_run.wait_until_all_bet()
+        await crash_run.wait_until_disconnected_bet_counts()
+        totals = await crash_run.close()
+    assert totals.stakes_of_disconnected
+    assert not crash_run.processes.unexpected_exits

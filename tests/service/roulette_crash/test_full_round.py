@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import grpc
 import pytest
@@ -16,8 +17,9 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.rpc.status import error_info, status_of
 from services.kit.table.banked.limits import STAKES_PER_PLAYER_MAX
-from tests.processes.roulette import RouletteClient, configuration
+from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import WalletClient
+from tests.service.roulette_crash.games import ROULETTE
 from tests.service.roulette_crash.processes import Processes, temporary_folder
 
 INDIVIDUAL_TABLE = "solo"
@@ -69,11 +71,11 @@ class TwoReplicas:
 async def two_replicas(seed_database: Path) -> AsyncIterator[TwoReplicas]:
     tables = {INDIVIDUAL_TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, minimum_cents=100)}
     with temporary_folder() as home:
-        processes = Processes(home, tables, seed_database)
+        processes = Processes(home, ROULETTE, tables, seed_database)
         try:
             async with processes.running(), AsyncExitStack() as stack:
                 clients = {
-                    f"roulette-{number}": await stack.enter_async_context(replica.client())
+                    f"roulette-{number}": await stack.enter_async_context(cast("RouletteProcess", replica).client())
                     for number, replica in enumerate(processes.replicas)
                 }
                 wallet = await stack.enter_async_context(processes.wallet.client())

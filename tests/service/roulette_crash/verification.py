@@ -16,13 +16,13 @@ import asyncpg
 import nats
 from nats.js.api import AckPolicy, ConsumerConfig
 
-from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
 from services.kit.bus.subjects import EVENTS_STREAM
 from services.kit.database import postgresql
 from services.wallet.audit.auditor import Auditor
 from tests.processes.databases import connect_asyncpg
 from tests.service.roulette_crash.bots import BetLog, BetRecord
+from tests.service.roulette_crash.games import Launched
 from tests.service.roulette_crash.processes import Processes
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -40,7 +40,7 @@ class Ended:
 
     ending: int
     outcome: str
-    """The number; empty without one."""
+    """As the journal has it, in hexadecimal digits; empty without one."""
     taken_over: bool
     """Ended by a later owner than the owner that opened it."""
 
@@ -84,8 +84,9 @@ async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[
         await _stakes(journal, ledger, bet_log.bets, ended, totals)
         await _balances(journal, ledger, bet_log.bets, starting_cents)
         await _modes(ledger, starting_cents)
-    for round_id, spun in bet_log.spin_responses.items():
-        _compare_spun(round_id, spun, ended[round_id])
+        await _bets(journal, processes)
+    for round_id, launched in bet_log.launched.items():
+        _compare_launched(round_id, launched, ended[round_id])
     events = await read_stream(processes.bus_url)
     totals.events = sum(map(len, events.values()))
     totals.stakes = bet_log.acknowledged
@@ -107,7 +108,7 @@ async def _rounds(journal: Connection, ledger: Connection, totals: Totals) -> di
     assert {row["round_id"]: row["state"] for row in in_ledger} == {row["round_id"]: row["ending"] for row in rows}
     ended: dict[str, Ended] = {}
     for row in rows:
-        outcome = "" if row["outcome"] is None else roulette_pb2.Outcome.FromString(row["outcome"]).number
+        outcome = "" if row["outcome"] is None else row["outcome"].hex()
         assert (row["ending"] == SETTLED) == bool(outcome), dict(row)
         ended[row["round_id"]] = Ended(row["ending"], outcome, row["taken_over"])
         totals.settled += row["ending"] == SETTLED
@@ -199,11 +200,24 @@ async def _modes(ledger: Connection, starting_cents: Mapping[str, int]) -> None:
         assert await ledger.fetchval("SELECT count(*) FROM transfers WHERE mode = $1 AND round_no IS NOT NULL", mode)
 
 
-def _compare_spun(round_id: str, spun: roulette_pb2.SpinResponse, ended: Ended) -> None:
+async def _bets(journal: Connection, processes: Processes) -> None:
+    """The bets that counted when betting closed keep the game's rules about several of them."""
+    rows = await journal.fetch(
+        "SELECT rounds.round_id, rounds.placement_id, stakes.player_id, stakes.bets FROM stakes"
+        " JOIN rounds USING (round_no) JOIN endings USING (round_no) WHERE endings.ending = 2"
+    )
+    by_round: defaultdict[tuple[str, str], defaultdict[str, list[bytes]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        by_round[row["placement_id"], row["round_id"]][row["player_id"]].append(row["bets"])
+    for (placement_id, _), bets in by_round.items():
+        processes.game.verify_bets(processes.tables[placement_id], bets)
+
+
+def _compare_launched(round_id: str, launched: Launched, ended: Ended) -> None:
     """The result that a player was shown is the result on record (G6)."""
-    assert spun.round_id == round_id
-    assert spun.outcome.number == ended.outcome, (round_id, spun, ended)
-    assert bool(spun.void_reason) == (ended.ending == VOID), (round_id, spun, ended)
+    assert launched.round_id == round_id
+    assert launched.outcome.SerializeToString().hex() == ended.outcome, (round_id, launched, ended)
+    assert bool(launched.void_reason) == (ended.ending == VOID), (round_id, launched, ended)
 
 
 # -- the stream --------------------------------------------------------------------------------------------------------
@@ -255,9 +269,7 @@ def _published_rounds(events: Iterable[events_pb2.TableEvent]) -> dict[str, _Pub
     rounds: defaultdict[str, _PublishedRound] = defaultdict(_PublishedRound)
     for event in events:
         if event.HasField("outcome_drawn"):
-            outcome = roulette_pb2.Outcome()
-            assert event.outcome_drawn.outcome.Unpack(outcome)
-            rounds[event.outcome_drawn.round_id].outcomes.append(outcome.number)
+            rounds[event.outcome_drawn.round_id].outcomes.append(event.outcome_drawn.outcome.value.hex())
         elif event.HasField("round_settled"):
             rounds[event.round_settled.round_id].endings.append(SETTLED)
         elif event.HasField("round_voided"):
@@ -277,11 +289,11 @@ async def _audit(url: str) -> None:
 
 
 async def _replay(processes: Processes, totals: Totals) -> None:
-    """`feltro replay --all`, while no roulette is running."""
+    """`feltro replay --all`, while no replica is running."""
     environment = {
         **processes.replicas[0].variables(),
         "FELTRO_ENVIRONMENT": "development",
-        "FELTRO_ROULETTE_DATABASE_URL": processes.journal_url,
+        f"FELTRO_{processes.game.name.upper()}_DATABASE_URL": processes.journal_url,
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -289,6 +301,8 @@ async def _replay(processes: Processes, totals: Totals) -> None:
         "services.kit.command",
         "replay",
         "--all",
+        "--game",
+        processes.game.name,
         env={**os.environ, **environment},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

@@ -17,6 +17,7 @@ from services.kit import background
 from services.kit.database import postgresql
 from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
+from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
 from tests.processes.databases import GameDatabase, connect_asyncpg
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
 READING_CONNECTIONS = 4
+ENTROPY_KEYS = EntropyKeys([EntropyKey("1", b"k" * KEY_BYTES)])
 
 
 @pytest.fixture
@@ -35,10 +37,12 @@ async def engine(game_database: GameDatabase) -> AsyncIterator[AsyncEngine]:
 
 
 @asynccontextmanager
-async def running_journal(url: str, reading: AsyncEngine) -> AsyncIterator[PostgresJournal]:
+async def running_journal(
+    url: str, reading: AsyncEngine, entropy_keys: EntropyKeys = ENTROPY_KEYS
+) -> AsyncIterator[PostgresJournal]:
     """Runs a journal as one process does."""
     writing = postgresql.connect(url, "test journal", 1, settings=postgres.WRITER_SETTINGS)
-    journal = PostgresJournal(writing, reading)
+    journal = PostgresJournal(writing, reading, entropy_keys)
     task = asyncio.create_task(journal.run())
     yield journal
     await background.cancel_and_wait([task])

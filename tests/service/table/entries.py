@@ -71,7 +71,7 @@ def cancelled_stakes(round_id: str) -> tuple[CancelledStake, ...]:
 
 def dealt(round_id: str, players: Sequence[str] = ("ana", "rui")) -> Drawn:
     """A draw after which players decide."""
-    return replace(drawn(round_id, players), outcome=None)
+    return replace(drawn(round_id, players), outcome=None, hides_cards=True)
 
 
 def moved(round_id: str, position: int, *, move: bytes = b"card", stake_id: str = "", seat: int = 1) -> Moved:

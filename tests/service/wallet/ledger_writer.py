@@ -357,8 +357,12 @@ class SmallLedger:
     hand_no: int
     # Ana's in the settled round, Rui's in the void one, Ana's in the open one.
     stakes: tuple[int, int, int]
+    # Rui's two in the open round, each paid by a transfer of its own.
+    paid_stakes: tuple[int, int]
     deposit_no: int
     settle_no: int
+    # Paid the second of the paid stakes.
+    pay_no: int
     hand_transfer_no: int
 
 
@@ -389,6 +393,9 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
     # Opened now: the audit reports a round that has been open for long.
     open_no = await writer.round("round-open", roulette, datetime.now(UTC))
     playing = await writer.stake(at_roulette[0], open_no, 250)
+    paid = await writer.stake(at_roulette[1], open_no, 60), await writer.stake(at_roulette[1], open_no, 40)
+    await writer.pay(roulette, open_no, {paid[0]: 90})
+    pay_no = await writer.pay(roulette, open_no, {paid[1]: 20})
 
     caves = await writer.cave(at_poker[0]), await writer.cave(at_poker[1])
     for session, cave_no in zip(at_poker, caves, strict=True):
@@ -401,6 +408,8 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
     await writer.relevant_event(RelevantKind.LARGE_DEPOSIT, deposit_no, ana, 10_000)
     await writer.relevant_event(RelevantKind.LARGE_PRIZE, settle_no, ana, 400, 200, at_roulette[0])
     await writer.relevant_event(RelevantKind.LARGE_PRIZE, hand_transfer_no, ana, 190, 100, at_poker[0])
+    # What was paid of one round by two transfers is one prize.
+    await writer.relevant_event(RelevantKind.LARGE_PRIZE, pay_no, rui, 110, 100, at_roulette[1])
     return SmallLedger(
         ana=ana,
         rui=rui,
@@ -416,7 +425,9 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
         open_no=open_no,
         hand_no=hand_no,
         stakes=(first, returned, playing),
+        paid_stakes=paid,
         deposit_no=deposit_no,
         settle_no=settle_no,
+        pay_no=pay_no,
         hand_transfer_no=hand_transfer_no,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.game import Game
 from services.kit.table.refusals import TableRefused
-from services.roulette.engine import Bets, Outcome
-from services.roulette.game import RouletteGame
 
 WHEELS = {"804/2015": roulette_pb2.WHEEL_AMERICAN_38, "807/2015": roulette_pb2.WHEEL_FRENCH}
 
@@ -49,12 +49,13 @@ def configuration(
 class InMemoryCatalogue:
     """Implements `Catalogue`."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
+    def __init__(self, game: Game[Any, Any], on_change: Callable[[], None]) -> None:
         self.off_reasons: dict[str | None, str] = {}
         """Why a table is off, by placement; under None, why the whole game is."""
         self.switches: list[tuple[str | None, str]] = []
         """Every switch that the platform has set by itself."""
-        self._versions: dict[str, list[VersionedRules[Bets, Outcome]]] = {}
+        self._versions: dict[str, list[VersionedRules[Any, Any]]] = {}
+        self._game = game
         self._on_change = on_change
 
     def configure(self, placement_id: str, configuration: types_pb2.TableConfiguration) -> None:
@@ -63,7 +64,7 @@ class InMemoryCatalogue:
         version = types_pb2.ConfigurationVersion(
             table_id=placement_id, version=len(versions) + 1, configuration=configuration
         )
-        versions.append(VersionedRules(version, RouletteGame().rules(configuration)))
+        versions.append(VersionedRules(version, self._game.rules(configuration)))
         self._on_change()
 
     def set_switch(self, placement_id: str | None, off_reason: str | None) -> None:
@@ -77,13 +78,13 @@ class InMemoryCatalogue:
     def placement_ids(self) -> frozenset[str]:
         return frozenset(self._versions)
 
-    def rules_in_force(self, placement_id: str, version: int | None = None) -> VersionedRules[Bets, Outcome]:
+    def rules_in_force(self, placement_id: str, version: int | None = None) -> VersionedRules[Any, Any]:
         versions = self._versions.get(placement_id)
         if versions is None:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.", table_id=placement_id)
         return versions[-1 if version is None else version - 1]
 
-    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
+    async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Any, Any]:
         return self.rules_in_force(placement_id, version)
 
     def closed_reason(self, placement_id: str) -> str | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any, cast
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2
 from services.kit.table.encoding import draw_trigger_value
 from services.kit.table.journal.entries import Ending
 from services.wallet.model.state import RoundState, StakeState
+from tests.simulation.decisions.durability import DurableDecisions
+from tests.simulation.environment.catalogue import InMemoryCatalogue
+from tests.simulation.environment.games import is_answer
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.wallet import InMemoryWallet
 
@@ -17,13 +21,20 @@ from tests.simulation.environment.wallet import InMemoryWallet
 class DurabilityChecker:
     """Records every violation, in the order of its discovery."""
 
-    def __init__(self, now: Callable[[], datetime], wallet: InMemoryWallet, journal: InMemoryJournal) -> None:
+    def __init__(
+        self,
+        now: Callable[[], datetime],
+        wallet: InMemoryWallet,
+        journal: InMemoryJournal,
+        catalogue: InMemoryCatalogue,
+    ) -> None:
         self.violations: list[str] = []
         self.closes_at: dict[str, datetime] = {}
         """The announced close of each round of a multi-player table."""
         self._now = now
         self._wallet = wallet
         self._journal = journal
+        self.decisions = DurableDecisions(wallet, journal, catalogue, self.report)
 
     def report(self, guarantee: str, what: str) -> None:
         self.violations.append(f"{guarantee}: {what}")
@@ -32,10 +43,13 @@ class DurabilityChecker:
 
     def check_answer(self, answer: object) -> None:
         """Checks an answer that a process is about to send."""
-        if isinstance(answer, roulette_pb2.RepeatBetsResponse | roulette_pb2.PlaceBetsResponse):
-            self._check_stake(answer.stake)
-        elif isinstance(answer, roulette_pb2.SpinResponse):
-            self._check_spin(answer)
+        answered = cast("Any", answer)
+        if is_answer(answer, "PlaceBetsResponse", "RepeatBetsResponse"):
+            self._check_stake(answered.stake)
+        elif is_answer(answer, "SpinResponse"):
+            self._check_spin(answered)
+        else:
+            self.decisions.check_answer(answer)
 
     def _check_stake(self, placed: roulette_pb2.PlacedStake) -> None:
         stored = self._wallet.stakes.get(placed.stake_id)
@@ -78,6 +92,11 @@ class DurabilityChecker:
             self._check_settled(event.round_settled)
         elif kind == "round_voided":
             self._check_ended(event.round_voided.round_id, Ending.VOID)
+        try:
+            self.decisions.check_event(event)
+        except Exception as failed:
+            self.report("broken check", f"{event.WhichOneof('event')}: {failed!r}")
+            raise
 
     def _check_opened(self, opened: events_pb2.RoundOpened) -> None:
         if not opened.round.HasField("closes_at"):
@@ -111,7 +130,7 @@ class DurabilityChecker:
         if entries is None or entries.drawn is None:
             self.report("G5", f"the outcome of {drawn.round_id} was published before it was journalled")
             return
-        if entries.drawn.outcome != drawn.outcome.value:
+        if entries.drawn.outcome not in {None, drawn.outcome.value}:
             self.report("G6", f"the published outcome of {drawn.round_id} is not the journalled one")
         if draw_trigger_value(entries.drawn.draw_trigger) != drawn.draw_trigger:
             self.report("GLI-19 4.16", f"the published draw trigger of {drawn.round_id} is not the journalled one")

@@ -19,8 +19,6 @@ from tests.simulation.environment.network import Network, NoAnswer
 from tests.simulation.environment.virtual_time import Process
 
 _T = TypeVar("_T")
-# The one game of a simulated world.
-GAME = "roulette"
 _log = logging.getLogger(__name__)
 _WRONG_LAST_SEQUENCE = 10071
 
@@ -36,14 +34,15 @@ class PublishedEvent:
 class StoredEvents:
     """The messages of all tables, as JetStream keeps them."""
 
-    def __init__(self, trace: Callable[[str], None]) -> None:
+    def __init__(self, game: str, trace: Callable[[str], None]) -> None:
+        self.game = game
         self._messages: dict[str, list[RawStreamMsg]] = {}
         self._ids: dict[str, int] = {}
         self._last = 0
         self._trace = trace
 
     def last(self, table_id: str) -> RawStreamMsg | None:
-        messages = self._messages.get(table_subject(GAME, table_id))
+        messages = self._messages.get(table_subject(self.game, table_id))
         return messages[-1] if messages else None
 
     def append(self, subject: str, payload: bytes, headers: dict[str, str]) -> PubAck:
@@ -79,7 +78,7 @@ class ReplicaEventStream(EventStream):
     def __init__(  # without the NATS client of the real one
         self, process: Process, network: Network, stream: StoredEvents, observe: Callable[[events_pb2.TableEvent], None]
     ) -> None:
-        self.game = GAME
+        self.game = stream.game
         self.outage = Outage(_log, "events of tables")
         self._process = process
         self._network = network

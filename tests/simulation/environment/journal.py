@@ -260,5 +260,8 @@ class ReplicaJournal:
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         return await self._call("last_bets", lambda: self._journal.last_bets(table_id, player_id), table_id)
 
+    async def round_for_replay(self, round_id: str) -> RoundRecord | None:
+        return await self.read_round(round_id)
+
     async def read_round(self, round_id: str) -> RoundRecord | None:
         return await self._call("read_round", lambda: self._journal.record(round_id), round_id)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1.types_pb2 import PLAY_INDIVIDUAL
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.roulette.game import RouletteRules
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # Sends a command, for the first time or again; returns the answer, a refusal, or None if there is no answer.
-SendCommand = Callable[[], Awaitable[object]]
+SendCommand = Callable[[], Coroutine[Any, Any, object]]
 
 
 class Player:
@@ -31,11 +32,24 @@ class Player:
         self.placement_id = placement_id
         self.caller = Caller(player_id, frozenset({"player"}), 0.0)
         self._world = world
+        self._messages = world.game.messages
         self._requests = 0
         rules = world.catalogue.rules_in_force(placement_id)
-        individual = rules.configuration.play == 1
-        self.table_id = INDIVIDUAL_IDS.table_id(placement_id, player_id) if individual else placement_id
+        self.is_individual = rules.configuration.play == PLAY_INDIVIDUAL
+        own_id = INDIVIDUAL_IDS.table_id(placement_id, player_id)
+        self.table_id = own_id if self.is_individual else placement_id
         self.timeout_s = 8.0
+
+    async def get_table(self) -> table_pb2.GetTableResponse | None:
+        """Reads the state of the table and what the player alone sees; None if there is no answer."""
+        request = table_pb2.GetTableRequest(table_id=self.table_id)
+        owner = self._world.current_owners[self.placement_id]
+        try:
+            return await self._world.call(
+                owner, lambda owner: owner.tables.get_table(request, self.caller), timeout_s=2.0
+            )
+        except (Refused, Unanswered):
+            return None
 
     async def _send(self, command: Command, work: Callable[[Replica], Awaitable[object]]) -> object:
         """Returns the answer, which may be a refusal, or None if there was none."""
@@ -60,14 +74,14 @@ class Player:
         self._world.commands.append(command)
         return command
 
-    async def enter(self) -> bool:
-        answer = await self.send_enter()
+    async def enter(self, seat: int = 0) -> bool:
+        answer = await self.send_enter(seat)
         return answer is not None and not isinstance(answer, Refused)
 
-    async def send_enter(self) -> object:
+    async def send_enter(self, seat: int = 0) -> object:
         """Returns the answer, which may be a refusal, or None if there was none."""
         command = self._command("enter")
-        request = table_pb2.EnterTableRequest(request_id=command.request_id, table_id=self.placement_id)
+        request = table_pb2.EnterTableRequest(request_id=command.request_id, table_id=self.placement_id, seat=seat)
         return await self._send(command, lambda owner: owner.registry.enter(self.player_id, request))
 
     def leave(self) -> None:
@@ -102,8 +116,8 @@ class Player:
     def prepare_bet(self, round_id: str, bets: dict[str, int]) -> tuple[Command, SendCommand]:
         """Returns a bet and the function that sends it."""
         command = self._command("place", round_id, sum(bets.values()))
-        request = roulette_pb2.PlaceBetsRequest(
-            request_id=command.request_id, table_id=self.table_id, round_id=round_id, bets=_bets(bets)
+        request = self._messages.PlaceBetsRequest(
+            request_id=command.request_id, table_id=self.table_id, round_id=round_id, bets=self._bets(bets)
         )
         return command, lambda: self._send(command, lambda owner: owner.service.place_bets(request, self.caller))
 
@@ -120,8 +134,8 @@ class Player:
 
     def prepare_cancel(self, round_id: str, bets: dict[str, int] | None = None) -> tuple[Command, SendCommand]:
         command = self._command("cancel", round_id, sum((bets or {}).values()))
-        request = roulette_pb2.CancelBetsRequest(
-            request_id=command.request_id, table_id=self.table_id, round_id=round_id, bets=_bets(bets or {})
+        request = self._messages.CancelBetsRequest(
+            request_id=command.request_id, table_id=self.table_id, round_id=round_id, bets=self._bets(bets or {})
         )
         return command, lambda: self._send(command, lambda owner: owner.service.cancel_bets(request, self.caller))
 
@@ -135,6 +149,9 @@ class Player:
 
     async def spin(self, round_id: str) -> object:
         return await self.prepare_spin(round_id)[1]()
+
+    def _bets(self, bets: dict[str, int]) -> Sequence[Any]:
+        return [self._messages.Bet(place=place, amount_cents=cents) for place, cents in bets.items()]
 
     @property
     def rules(self) -> RouletteRules:
@@ -230,7 +247,3 @@ class RandomPlayer(Player):
         await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
         while not await self.enter():
             await asyncio.sleep(1.0)
-
-
-def _bets(bets: dict[str, int]) -> Sequence[roulette_pb2.Bet]:
-    return [roulette_pb2.Bet(place=place, amount_cents=cents) for place, cents in bets.items()]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from feltro.wallet.v1 import session_pb2
+from services.kit.clock import Clock
 from services.kit.paging import Page, PageRequest
 from services.kit.randomness.source import Randomness
 from services.kit.table.fencing import StaleOwner
+from services.kit.table.game import Game
 from services.kit.table.journal.history import RecordedRound
+from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.server.bet_commands import BetCommands
-from services.roulette.engine import Bets, Outcome
-from services.roulette.game import RouletteGame
-from services.roulette.service import RouletteService
+from services.kit.table.server.table_service import TableService
+from services.kit.table.wallet.client import Wallet
 from tests.simulation.environment.event_stream import ReplicaEventStream
 from tests.simulation.environment.journal import ReplicaJournal
 from tests.simulation.environment.network import SimulationEnded
@@ -47,8 +49,8 @@ class Replica:
         events = ReplicaEventStream(self.process, world.network, world.events, world.durability.check_event)
         journal = ReplicaJournal(self.process, world.network, world.journal)
         wallet = wallet_client(self.process, world.network, world.wallet)
-        dependencies: RuntimeDependencies[Bets, Outcome] = RuntimeDependencies(
-            game=RouletteGame(),
+        dependencies: RuntimeDependencies[Any, Any] = RuntimeDependencies(
+            game=world.game.game,
             catalogue=world.catalogue,
             wallet=wallet,
             journal=journal,
@@ -58,11 +60,12 @@ class Replica:
             own_views=world.own_views,
             individual_ids=INDIVIDUAL_IDS,
         )
-        self.registry: TableRegistry[Bets, Outcome] = TableRegistry(
-            dependencies, world.catalogue.placement_ids, _no_address
+        self.registry: TableRegistry[Any, Any] = TableRegistry(dependencies, world.catalogue.placement_ids, _no_address)
+        self.service: Any = world.game.service(
+            BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
         )
-        self.service = RouletteService(BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds))
-        self.owned_tables: OwnedTables[Bets, Outcome] = self.registry.open_group(placement_id)
+        self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
+        self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
 
     def start(self) -> None:
         self.process.spawn(self._run())
@@ -91,10 +94,19 @@ class Replica:
         self.owned_tables.apply_session(session)
 
 
+def _table_service(
+    game: Game[Any, Any], registry: TableRegistry[Any, Any], journal: ReplicaJournal, wallet: Wallet, clock: Clock
+) -> TableService[Any, Any]:
+    """Builds the service of tables, of which only the methods for players at a table are used here."""
+    none = cast("Any", None)
+    history, table_clock = cast("Any", journal), cast("Any", clock)
+    return TableService(game, registry, none, none, none, history, wallet, none, table_clock, none, NO_KEYS)
+
+
 def _no_address(placement_id: str) -> None:
     """Names no address: simulated players find the owner by themselves."""
 
 
 async def _no_rounds(table_id: str, page: PageRequest) -> Page[RecordedRound]:
-    """Lists no past rounds: roulette asks for none."""
+    """Lists no past rounds: nobody here asks for them."""
     return Page([], "")

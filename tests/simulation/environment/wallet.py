@@ -49,7 +49,6 @@ from services.wallet.store import groups
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.group_commit import GroupCommit
 
-GAME = Caller("roulette", frozenset({"game"}), 0.0, game="roulette")
 # Small, so that readers have to follow pages.
 PAGE_SIZE = 3
 
@@ -64,6 +63,8 @@ class StoredStake:
     detail: bytes
     placed_at: datetime
     cancellations: list[tuple[StakeCancellation, datetime]] = field(default_factory=list)
+    # When it was paid, if that was before its round ended.
+    paid_at: datetime | None = None
 
     def detail_after(self, transfer_no: float) -> bytes:
         """Returns the bets that were in play after a transfer."""
@@ -75,6 +76,9 @@ class StoredStake:
 
     def cents_after(self, transfer_no: float) -> int:
         """Returns how much was in play after a transfer."""
+        paid_no = self.stake.paid_transfer_no
+        if paid_no is not None and paid_no <= transfer_no:
+            return 0
         taken = (each.amount_cents for each, _ in self.cancellations if each.transfer_no <= transfer_no)
         return self.stake.placed_cents - sum(taken)
 
@@ -102,8 +106,8 @@ class StoredMovement:
 class InMemoryWallet:
     """Stores all that the wallet knows, and carries out each command at once and as a whole."""
 
-    def __init__(self, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
-        """`on_session_change` gets every session that starts, moves on or ends."""
+    def __init__(self, game: str, clock: Clock, on_session_change: Callable[[session_pb2.Session], None]) -> None:
+        """`game` calls it; `on_session_change` gets every session that starts, moves on or ends."""
         # Tables of any limits are played here.
         payout_limits = PayoutLimits(10**15, 10**15)
         self.book = Book(clock.now(), clock.now(), payout_limits=payout_limits)
@@ -113,7 +117,10 @@ class InMemoryWallet:
         self.requests: dict[str, tuple[bytes, StoredAnswer]] = {}
         self.tables: dict[str, Table] = {}
         self.accounts: dict[str, Account] = {}
+        self._game = Caller(game, frozenset({"game"}), 0.0, game=game)
         self._clock = clock
+        self.on_commit: Callable[[], None] = lambda: None
+        """Is called after each transaction."""
         self._on_session_change = on_session_change
         self._numbers = itertools.count(1)
         self._operator_accounts: dict[int, Account] = {}
@@ -129,14 +136,15 @@ class InMemoryWallet:
         return answer if isinstance(answer, bytes) else answer.SerializeToString()
 
     def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:
-        service = self._service
+        service, game = self._service, self._game
         return {
             "OpenTable": (wallet_pb2.OpenTableRequest.FromString, self._open_table),
-            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, GAME))),
-            "CancelStakes": (wallet_pb2.CancelStakesRequest.FromString, lambda r: _run(service.cancel_stakes(r, GAME))),
+            "PlaceStakes": (wallet_pb2.PlaceStakesRequest.FromString, lambda r: _run(service.place_stakes(r, game))),
+            "CancelStakes": (wallet_pb2.CancelStakesRequest.FromString, lambda r: _run(service.cancel_stakes(r, game))),
             "GetFirstAnswer": (wallet_pb2.GetFirstAnswerRequest.FromString, self._get_first_answer),
-            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, GAME))),
-            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, GAME))),
+            "PayStakes": (wallet_pb2.PayStakesRequest.FromString, lambda r: _run(service.pay_stakes(r, game))),
+            "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, game))),
+            "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, game))),
             "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
             "GetRound": (wallet_pb2.GetRoundRequest.FromString, self._get_round),
             "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
@@ -188,6 +196,9 @@ class InMemoryWallet:
         by_no = {stored.stake.no: stored for stored in self.stakes.values()} if book.cancellations else {}
         for cancellation in book.cancellations:
             by_no[cancellation.stake_no].cancellations.append((cancellation, now))
+        for stake in book.changed_stakes.values():
+            if stake.state is StakeState.PAID:
+                self.stakes[stake.stake_id].paid_at = now
         for ending in book.endings:
             stored = self.rounds[ending.round.round_id]
             stored.ended_at, stored.void_reason, stored.outcome = now, ending.void_reason or "", ending.outcome or b""
@@ -214,8 +225,14 @@ class InMemoryWallet:
             book.notices,
         ):
             cast("list[Any]", appended).clear()
-        # As in the database, where the store reads open stakes only.
-        book.stakes = {stake_id: stake for stake_id, stake in book.stakes.items() if stake.state is StakeState.OPEN}
+        # As in the database, where the store reads the open and the paid stakes of open rounds only.
+        open_nos = {stored.round.no for stored in self.rounds.values() if stored.round.state is RoundState.OPEN}
+        book.stakes = {
+            stake_id: stake
+            for stake_id, stake in book.stakes.items()
+            if stake.state in {StakeState.OPEN, StakeState.PAID} and stake.round_no in open_nos
+        }
+        self.on_commit()
         for session in changed:
             self._on_session_change(session_message(session))
 
@@ -252,7 +269,9 @@ class InMemoryWallet:
     def _refill(self, request: wallet_pb2.RefillDemoAccountRequest) -> bytes:
         account = self.open_account(request.player_id, Mode.DEMO)
         digest = hashlib.blake2b(request.SerializeToString(deterministic=True), digest_size=16).digest()
-        refill = commands.RefillDemo(request.request_id, digest, GAME.subject, account.account_id, request.amount_cents)
+        refill = commands.RefillDemo(
+            request.request_id, digest, self._game.subject, account.account_id, request.amount_cents
+        )
         (answer,) = _run(self.submit(account.account_id, [refill]))
         return answer.unwrap()
 
@@ -326,6 +345,7 @@ class InMemoryWallet:
             state=types_pb2.StakeState.ValueType(stake.state),
             detail=detail,
             placed_at=timestamp(known.placed_at),
+            paid_at=timestamp(known.paid_at),
             cancellations=[
                 types_pb2.Cancellation(
                     transfer_id=cancellation.transfer_no,
@@ -351,6 +371,8 @@ class InMemoryWallet:
             response.placed.CopyFrom(wallet_pb2.PlaceStakeResponse.FromString(stored).placed)
             response.amount_cents, response.detail = placed.stake.placed_cents, placed.detail
             self._add_in_play(response, placed.stake, placed.stake.no)
+        elif ":pay:" in request.request_id:
+            response.paid.ParseFromString(stored)
         elif request.request_id.endswith(":settle"):
             response.settled.ParseFromString(stored)
         elif request.request_id.endswith(":void"):
@@ -478,18 +500,21 @@ class InMemoryWallet:
         return session_pb2.GetSessionResponse(session=session_message(self.book.sessions[key.no]))
 
     def _list_sessions(self, request: session_pb2.ListTableSessionsRequest) -> session_pb2.ListTableSessionsResponse:
+        # By key, as in the database: what ends between two pages hides no other session.
+        after_no = int(request.page_token or 0)
         running = [
             session
-            for session in self.book.sessions.values()
+            for session in sorted(self.book.sessions.values(), key=lambda each: each.no)
             if session.state is not SessionState.ENDED
+            and session.no > after_no
             and (
                 session.table_id == request.table_id
                 or (request.include_individual and session.table_id.startswith(f"{request.table_id}-"))
             )
         ]
-        first = int(request.page_token or 0)
-        more = str(first + PAGE_SIZE) if len(running) > first + PAGE_SIZE else ""
-        shown = [session_message(session) for session in running[first : first + PAGE_SIZE]]
+        page = running[:PAGE_SIZE]
+        more = str(page[-1].no) if len(running) > len(page) else ""
+        shown = [session_message(session) for session in page]
         return session_pb2.ListTableSessionsResponse(sessions=shown, next_page_token=more)
 
     def _announce(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:

@@ -18,6 +18,7 @@ from services.wallet.model.state import Mode
 from tests.simulation.environment.catalogue import InMemoryCatalogue
 from tests.simulation.environment.durability import DurabilityChecker
 from tests.simulation.environment.event_stream import StoredEvents
+from tests.simulation.environment.games import ROULETTE, SimulatedGame
 from tests.simulation.environment.journal import InMemoryJournal, JournalBackup
 from tests.simulation.environment.network import Network, deliver_reliably
 from tests.simulation.environment.own_views import ToldOwnViews
@@ -30,6 +31,8 @@ SESSION_EVENT_DELAY_S = 0.03
 PLAYER_DELAY_S = 0.01
 # How long a placement has no owner after its owner has died.
 TAKEOVER_DELAY_S = 2.0
+# How long a hand may stay open for its player, in any configuration here.
+OPEN_HAND_LIMIT_S = 2 * 3_600.0
 
 _T = TypeVar("_T")
 
@@ -48,6 +51,9 @@ class Command:
     round_id: str
     request_id: str
     amount_cents: int = 0
+    turn: int = 0
+    """Of a decision."""
+    move: bytes = b""
     answers: list[object] = field(default_factory=list)
     arrived_at: list[float] = field(default_factory=list)
 
@@ -59,20 +65,23 @@ class Command:
 class World:
     """The world of one run, in which everything follows from the seed and the script."""
 
-    def __init__(self, seed: int | str = 0) -> None:
+    def __init__(self, seed: int | str = 0, game: SimulatedGame = ROULETTE) -> None:
         self.seed = seed
+        self.game = game
         self.loop = VirtualTimeLoop()
         self.trace: list[str] = []
         self.network = Network(self.loop, self.add_to_trace)
-        self.wallet = InMemoryWallet(self.loop, self._session_changed)
+        self.wallet = InMemoryWallet(game.name, self.loop, self._session_changed)
         self.journal = InMemoryJournal()
-        self.events = StoredEvents(self.add_to_trace)
+        self.events = StoredEvents(game.name, self.add_to_trace)
         self.own_views = ToldOwnViews()
-        self.catalogue = InMemoryCatalogue(self._catalogue_changed)
-        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal)
+        self.catalogue = InMemoryCatalogue(game.game, self._catalogue_changed)
+        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue)
         self.randomness_fails = False
         self.next_pockets: list[int] = []
         """The pockets of the next draws, where a test wants certain ones."""
+        self.draws = 0
+        """How often the entropy of a round was drawn."""
         self.commands: list[Command] = []
         self.replicas: list[Replica] = []
         """Every process that was ever started."""
@@ -94,6 +103,8 @@ class World:
         """Rounds that the journal had, or had more of, before a backup of it was restored."""
         self.faults_ended = False
         """No fault happens any more."""
+        self.finish_open_hands: Callable[[], Awaitable[None]] | None = None
+        """Has players finish, at the end, the hands that tables keep open for them."""
         self._names = 0
         self._finished = False
         self._logs = _SilencedLogs()
@@ -113,6 +124,8 @@ class World:
             self.randomness_failed_once = True
             raise OSError("no entropy")
         drawn = self._entropy.randbytes(count)
+        if count == FIRST_BYTES:
+            self.draws += 1
         if count == FIRST_BYTES and self.next_pockets:
             return bytes([self.next_pockets.pop(0)]) + drawn[1:]
         return drawn
@@ -265,13 +278,37 @@ class World:
                 self.start_owner(placement_id)
         # Duplicates that are late and owners that are due arrive in this time.
         await asyncio.sleep(40.0)
+        if self.finish_open_hands is not None:
+            await self.finish_open_hands()
         self._finished = True
         for placement_id, owner in list(self.current_owners.items()):
             await self._record_seats(owner)
-            while not await self._hand_over(owner):
-                # A superseded owner has not finished its rounds: the next one does.
+            while not await self._hand_over(owner) or self._has_open_hands(placement_id):
+                # A superseded owner has not finished its rounds, and no owner those that players decide about: the next
+                # one does.
                 owner = self.start_owner(placement_id)  # noqa: PLW2901
+                await self._finish_hands(placement_id)
         self.add_to_trace("all rounds have ended")
+
+    def _has_open_hands(self, placement_id: str) -> bool:
+        """Whether a round of the placement waits for decisions."""
+        return any(
+            entries.opened.placement_id == placement_id
+            and entries.drawn is not None
+            and entries.drawn.outcome is None
+            and entries.ended is None
+            for entries in self.journal.rounds.values()
+        )
+
+    async def _finish_hands(self, placement_id: str) -> None:
+        """Waits until the hands have ended that a former owner has left."""
+        if self.finish_open_hands is not None:
+            await self.finish_open_hands()
+        until = self.loop.time() + OPEN_HAND_LIMIT_S
+        while self._has_open_hands(placement_id) and self.loop.time() < until:
+            await asyncio.sleep(5.0)
+        if self._has_open_hands(placement_id):
+            self.durability.report("G4", f"a hand at {placement_id} does not end")
 
     async def _hand_over(self, owner: Replica, timeout_s: float = 200.0) -> bool:
         """Has an owner hand its tables over; false if it was superseded before it could."""

@@ -26,7 +26,7 @@ def shown_and_journalled(scenario: Scenario, snapshot: types_pb2.TableSnapshot) 
     """Returns the outcomes that a table shows, and those that its journal holds, with their rounds."""
     shown = [(past.round_id, past.outcome.value) for past in snapshot.past_outcomes]
     settled = scenario.world.journal.settled_rounds(snapshot.table_id)
-    return shown, [(drawn.round_id, drawn.outcome) for drawn, _ in settled[:PAST_OUTCOMES_SHOWN]]
+    return shown, [(drawn.round_id, drawn.outcome or b"") for drawn, _ in settled[:PAST_OUTCOMES_SHOWN]]
 
 
 @pytest.mark.rule("903-B/2015:6.1.5")

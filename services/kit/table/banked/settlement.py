@@ -67,8 +67,11 @@ class Settlement(Generic[Bets, Outcome]):
             if payouts.get(stake_id) != cents:
                 raise LedgerMismatch(f"round {drawn.round_id}: {stake_id} was paid {cents} cents, and not its payout")
         answer = await self._wallet.settle_round(drawn.round_id, unpaid, drawn.outcome, drawn.session_ids)
-        if sum(result.payout_cents for result in answer.results) != sum(unpaid.values()):
-            raise LedgerMismatch(f"round {drawn.round_id}: the wallet has paid other than {sum(unpaid.values())} cents")
+        # The wallet answers about the round as a whole, whenever its stakes were paid.
+        if sum(result.payout_cents for result in answer.results) != sum(payouts.values()):
+            raise LedgerMismatch(
+                f"round {drawn.round_id}: the wallet has paid other than {sum(payouts.values())} cents"
+            )
         entry = Ended(
             drawn.round_id,
             Ending.SETTLED,

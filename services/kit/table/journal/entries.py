@@ -170,7 +170,7 @@ class Ended:
     """Pairs of stake id and the cents that came back."""
     player_results: Sequence[PlayerResult]
     returned_stakes: Sequence[JournalStake] = ()
-    """Of a void round: its stakes as far as they are known which no other entry holds."""
+    """Stakes that no other entry holds: of a void round, and of a dealt one whose decisions a restored journal lost."""
     cancelled_stakes: Sequence[CancelledStake] = ()
     """Of a round that was never drawn."""
     closed_at: datetime | None = None
@@ -224,7 +224,7 @@ class Journal(Protocol):
     async def write_ended(self, epoch: int, entry: Ended) -> None: ...
 
     async def unfinished_rounds(self, placement_id: str) -> list[UnfinishedRound]:
-        """Returns the rounds without an end, oldest first."""
+        """Returns the rounds without an end, oldest first; a draw whose key is missing or wrong is still sealed."""
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         """Returns the outcomes of a table's last settled rounds, newest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from services.kit.batching import BatchLimits, first_batch
 from services.kit.paging import Page, PageRequest
-from services.kit.table.journal import cancelled_stakes
 from services.kit.table.journal.decisions import read_moves, read_paid
 from services.kit.table.journal.entries import (
     CancelledStake,
@@ -32,8 +31,10 @@ from services.kit.table.journal.entries import (
     Paid,
     PlayerResult,
 )
-from services.kit.table.journal.rows import read_drawn, read_opened
-from services.kit.table.journal.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows import cancelled_stakes
+from services.kit.table.journal.rows.entry_rows import read_drawn, read_opened
+from services.kit.table.journal.rows.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.sealing import EntropyKeys
 
 _SELECT_ROUND = """
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
@@ -192,6 +193,24 @@ class RoundRecord:
         decided = [move.stake for move in self.moves if move.stake is not None]
         returned = () if self.ended is None else self.ended.returned_stakes
         return [*dealt, *decided, *returned] if decided or returned else dealt
+
+    @property
+    def hides_cards(self) -> bool:
+        """Whether the entropy decides cards that nobody may see yet (G7)."""
+        drawn = self.drawn
+        return self.ended is None and drawn is not None and (drawn.hides_cards or drawn.outcome is None)
+
+    @property
+    def payouts(self) -> dict[str, int]:
+        """The cents that came back, by stake id: before the end, those that were paid early."""
+        early = {stake_id: cents for paid in self.paid for stake_id, cents in paid.payouts}
+        return early | ({} if self.ended is None else dict(self.ended.payouts))
+
+    def unsealed(self, keys: EntropyKeys) -> RoundRecord:
+        """Returns the record with entropy that can be read, once the round has ended; raises `CannotUnseal`."""
+        if self.drawn is None or self.ended is None:
+            return self
+        return replace(self, drawn=keys.unseal(self.drawn))
 
     @property
     def outcome(self) -> bytes | None:

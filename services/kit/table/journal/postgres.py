@@ -32,8 +32,8 @@ from services.kit.table.journal.entries import (
     Paid,
     UnfinishedRound,
 )
-from services.kit.table.journal.row_batch import RecordedState, RowBatch
-from services.kit.table.journal.rows import (
+from services.kit.table.journal.rows.batch import RecordedState, RowBatch
+from services.kit.table.journal.rows.entry_rows import (
     Entry,
     EntryRefusal,
     JournalContradiction,
@@ -45,7 +45,8 @@ from services.kit.table.journal.rows import (
     recorded_state,
     row_count,
 )
-from services.kit.table.journal.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
 # For the engine that writes. Statements are planned once and find every row by an index, however large the tables
@@ -131,9 +132,10 @@ class PostgresJournal:
     `writing` has `WRITER_SETTINGS` and needs one connection; `reading` is a small pool.
     """
 
-    def __init__(self, writing: AsyncEngine, reading: AsyncEngine) -> None:
+    def __init__(self, writing: AsyncEngine, reading: AsyncEngine, entropy_keys: EntropyKeys = NO_KEYS) -> None:
         self._writing = writing
         self._reading = reading
+        self._entropy_keys = entropy_keys
         self._connection: DirectConnection | None = None
         self._failed = asyncio.Event()
         self._batcher: Batcher[_Submission, None] = Batcher(
@@ -159,7 +161,8 @@ class PostgresJournal:
         await self._submit(epoch, entry)
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None:
-        await self._submit(epoch, entry)
+        """Raises `CannotSeal`, and writes nothing, for cards to hide without a key."""
+        await self._submit(epoch, self._entropy_keys.seal(entry))
 
     async def write_moved(self, epoch: int, entry: Moved) -> None:
         await self._submit(epoch, entry)
@@ -268,12 +271,20 @@ class PostgresJournal:
         return [
             UnfinishedRound(
                 read_opened(row),
-                read_drawn(row, stakes.get(row[0], [])),
+                self._unsealed(read_drawn(row, stakes.get(row[0], []))),
                 moves.get(row[0], []),
                 paid.get(row[0], []),
             )
             for row in rounds
         ]
+
+    def _unsealed(self, drawn: Drawn | None) -> Drawn | None:
+        """Returns a draw that can be read; as it is, sealed, without its key: the round stays as it is until then."""
+        try:
+            return None if drawn is None else self._entropy_keys.unseal(drawn)
+        except CannotUnseal as sealed:
+            _log.error("a dealt round cannot be read", extra={"error": str(sealed)})
+            return drawn
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from feltro.table.v1 import table_pb2
+from google.protobuf.message import Message
+
+from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.encoding import draw_trigger_value, packed
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal.entries import CancelledStake, Ending
+from services.kit.table.journal.entries import CancelledStake, Ending, Moved
 from services.kit.table.journal.history import PlayerRound, RecordedRound, RecordedStake
 from services.kit.wire_format import timestamp
 
@@ -50,6 +52,7 @@ def player_round(played: PlayerRound, versioned_rules: VersionedRules[Bets, Outc
         cancelled_stakes=[cancelled_stake(each, rules) for each in played.cancelled_stakes],
         staked_cents=sum(recorded.stake.amount_cents for recorded in played.stakes),
         payout_cents=sum(recorded.payout_cents or 0 for recorded in played.stakes),
+        moves=[recorded_move(move, rules) for move in played.moves],
     )
     if played.result is not None:
         answer.balance_before_cents = played.result.balance_before_cents
@@ -69,6 +72,24 @@ def _player_stake(
         bets=packed(rules.bets_message(bets)),
         results=None if outcome is None else packed(rules.results_message(outcome, bets)),
     )
+
+
+def recorded_move(move: Moved, rules: Rules[Bets, Outcome]) -> table_pb2.RecordedMove:
+    return table_pb2.RecordedMove(
+        position=move.position,
+        seat=move.seat,
+        move=packed(read_move(move, rules)),
+        acted_by=types_pb2.ActedBy.ValueType(move.acted_by),
+        stake_id="" if move.stake is None else move.stake.stake_id,
+        made_at=timestamp(move.moved_at),
+    )
+
+
+def read_move(move: Moved, rules: Rules[Bets, Outcome]) -> Message:
+    """Reads the game's own message of a decision."""
+    if rules.move_type is None:
+        raise ValueError(f"decision {move.position} of {move.round_id} was made in a game without decisions")
+    return rules.move_type.FromString(move.move)
 
 
 def cancelled_stake(cancelled: CancelledStake, rules: Rules[Bets, Outcome]) -> table_pb2.CancelledStake:

@@ -111,6 +111,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._hand: Hand[Bets, Outcome] | None = None
         self._own_views: OwnViews[Bets, Outcome] | None = None
         self._resumed = resumed
+        # The dealt round of a former owner, which alone remembers the bets that were placed in it.
+        self._taken_up_round_id = "" if resumed is None else resumed.opened.round_id
         if resumed is not None:
             self._take_up(resumed)
 
@@ -233,7 +235,12 @@ class LiveTable(Generic[Bets, Outcome]):
     # -- what players do ---------------------------------------------------------------------------------------------
 
     def commands_of(self, round_id: str) -> PlayerCommands | None:
-        """Returns all commands of a round; None if it is neither the current round nor the one before (G11)."""
+        """Returns all commands of a round; None if this table does not remember all of them.
+
+        It does not if the round is neither the current one nor the one before (G11), or began at a former owner.
+        """
+        if round_id == self._taken_up_round_id:
+            return None
         if self._round is not None and self._round.round_id == round_id:
             return self._round.commands
         if self._commands is not None and self._commands[0] == round_id:
@@ -567,6 +574,8 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.cancelled_stakes.extend(drawn.cancelled_stakes)
         for stake in resumed.stakes:
             round_.count_stake(stake)
+            # The wallet knows who sits here, but not where: the hand of a player lies at their seat.
+            self._seating.want_seat(stake.player_id, stake.seat)
         self._number = max(self._number, opened.number)
         self._hand = round_.hand = self._new_hand(round_, drawn, resumed.dealt, resumed)
         self._phase = types_pb2.PHASE_PLAYING
@@ -696,6 +705,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
+            hides_cards=round_.rules.hides_cards,
         )
         return drawn, dealt
 
@@ -759,6 +769,9 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.finish(self.last_round)
         self._announce_next = result.sessions.announce_next_round
         self._seating.free_kept_seats()
+        if round_.round_id == self._taken_up_round_id:
+            for stake in stakes:
+                self._seating.forget_wanted(stake.player_id)
         self._seating.free_seats(result.sessions.ended_session_ids)
 
     async def _show_result(self, round_: Round[Bets, Outcome]) -> None:

@@ -98,14 +98,14 @@ class Decisions:
             raise TableRefused("WRONG_PLAY", sentence, table_id=request.table_id, play=play)
         if request.turn < 1:
             raise refusals.invalid("turn", "has to be the number of the turn, as the table tells it.")
-        if not request.move.Is(move_type.DESCRIPTOR):
+        if request.move.TypeName() != move_type.DESCRIPTOR.full_name:
             raise refusals.invalid("move", f"has to hold a `{move_type.DESCRIPTOR.full_name}`.")
         try:
             move = move_type.FromString(request.move.value)
         except DecodeError:
             raise refusals.invalid("move", f"holds no `{move_type.DESCRIPTOR.full_name}` that can be read.") from None
         # The journal keeps nothing that the game does not know.
-        move.DiscardUnknownFields()  # type: ignore[attr-defined]  # of every message; the stubs lack it
+        move.DiscardUnknownFields()
         return move.SerializeToString(deterministic=True)
 
     async def _recorded_move(self, request: table_pb2.ActRequest, player_id: str, command: BetCommand) -> Moved | None:

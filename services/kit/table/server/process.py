@@ -141,7 +141,7 @@ class GameProcess(Generic[Bets, Outcome]):
             self._clock, bus, game.name, settings.table_clock, type(settings).variable_name("table_clock")
         )
         await clock.load(supervisor.stopping)
-        journal = PostgresJournal(writing, reading)
+        journal = PostgresJournal(writing, reading, settings.entropy_keys())
         configurations, switches = Configurations(reading, clock), Switches(reading, clock)
         token = settings.token_source(game.name)
         wallet = GrpcWallet(channel, token.metadata)
@@ -191,6 +191,7 @@ class GameProcess(Generic[Bets, Outcome]):
                     registrar,
                     clock,
                     seated,
+                    settings.entropy_keys(),
                 ),
                 *self._definition.services(bet_commands),
             ],

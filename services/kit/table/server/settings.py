@@ -13,6 +13,7 @@ from services.kit.access.settings import TokenSettings
 from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
+from services.kit.table.journal.key_settings import EntropyKeysSettings
 from services.kit.table.wallet.service_token import ServiceTokenSettings
 
 # A shorter key could be guessed.
@@ -37,7 +38,7 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(ServiceTokenSettings, TokenSettings, BusSettings, GrpcSettings):
+class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, BusSettings, GrpcSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
@@ -69,5 +70,20 @@ class GameSettings(ServiceTokenSettings, TokenSettings, BusSettings, GrpcSetting
             raise ValueError(
                 f"{self.variable_name('table_clock')} has to be `real` where FELTRO_ENVIRONMENT is `production`:"
                 " a round must never close before its time"
+            )
+        return self
+
+
+class CardGameSettings(GameSettings):
+    """The settings of a game that hides cards, which does not start without keys to seal them with (G7, G12)."""
+
+    model_config = GameSettings.model_config
+
+    @model_validator(mode="after")
+    def _check_keys_are_named(self) -> CardGameSettings:
+        if self.entropy_keys_file is None:
+            raise ValueError(
+                f"{self.variable_name('entropy_keys_file')} is not set: this game hides cards, and seals them in its"
+                " journal with the keys of that file"
             )
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC
 from typing import Generic
 
@@ -25,6 +26,7 @@ from services.kit.table.journal.history import PlayerRound, RecordedRound, Round
 from services.kit.table.journal.open_rounds import OpenRounds
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
+from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
 from services.kit.table.paging import page_by_key, page_request
@@ -57,6 +59,7 @@ class TableService(Generic[Bets, Outcome]):
         registrar: TableRegistrar,
         clock: TableClock,
         seated: Callable[[str], int],
+        entropy_keys: EntropyKeys,
     ) -> None:
         """`seated` says how many players sit at the tables of a placement, whichever process runs them."""
         self._game = game
@@ -73,6 +76,7 @@ class TableService(Generic[Bets, Outcome]):
         self._registrar = registrar
         self._clock = clock
         self._seated = seated
+        self._entropy_keys = entropy_keys
 
     # -- finding and entering --------------------------------------------------------------------------------------
 
@@ -198,6 +202,8 @@ class TableService(Generic[Bets, Outcome]):
             if refused.reason != "ROUND_UNKNOWN":
                 raise
             ledger = None
+        with suppress(CannotUnseal):
+            record = record.unsealed(self._entropy_keys)
         answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
         return replay_pages.page(answer, request.page_token)
 

@@ -27,6 +27,7 @@ from services.kit.table.banked.round import PublishEvents
 from services.kit.table.events import messages
 from services.kit.table.game import Bets, DealtRound, Outcome, Rules, Turn, Wanted
 from services.kit.table.journal.entries import ActedBy, Journal, JournalStake, Moved, Paid
+from services.kit.table.refusals import TableRefused
 from services.kit.table.turns.turn_clock import Pace, TurnClock
 from services.kit.table.wallet.table_wallet import TableWallet, paying_request_id
 
@@ -110,6 +111,8 @@ class Hand(Generic[Bets, Outcome]):
         self._on_stake = on_stake
         self._on_changed = on_changed
         self._asked: deque[_Asked] = deque()
+        # Why no decision is taken here any more.
+        self._left: Refused | None = None
         self._turn_clock = TurnClock(pace, dealt.turn, turn_number, cards_to_deal, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
@@ -175,6 +178,8 @@ class Hand(Generic[Bets, Outcome]):
         stakes = self.stakes_of(player_id)
         if not stakes:
             raise refusals.not_your_turn("", self._seats_to_act())
+        if self._left is not None:
+            raise self._left
         self._verify_turn(turn)
         if len(self._asked) >= WAITING_LIMIT:
             raise refusals.overloaded(WAITING_LIMIT)
@@ -187,7 +192,11 @@ class Hand(Generic[Bets, Outcome]):
         """Refuses a decision that is late, or meant for another turn."""
         clock = self._turn_clock
         if turn != clock.number or clock.is_up(self._clock.now()):
-            raise refusals.turn_over(self.round_id, turn, clock.number, self._seats_to_act(), clock.decide_by)
+            raise self._turn_over(turn)
+
+    def _turn_over(self, turn: int) -> TableRefused:
+        clock = self._turn_clock
+        return refusals.turn_over(self.round_id, turn, clock.number, self._seats_to_act(), clock.decide_by)
 
     def _seats_to_act(self) -> tuple[int, ...]:
         turn = self.dealt.turn
@@ -207,10 +216,15 @@ class Hand(Generic[Bets, Outcome]):
                 await self._apply(*default)
             else:
                 await self._table.wait(self._seconds_left())
+        while self._asked:
+            asked = self._asked.popleft()
+            self._commands.forget(asked.player_id, asked.command)
+            _fail(asked.answer, self._turn_over(asked.turn))
         return True
 
     def abandon(self, refusal: Refused) -> None:
-        """Fails every decision that waits: it was not made."""
+        """Fails every decision that waits, and those that still come: they were not made."""
+        self._left = refusal
         while self._asked:
             _fail(self._asked.popleft().answer, refusal)
 
@@ -238,8 +252,7 @@ class Hand(Generic[Bets, Outcome]):
     def _verify_still(self, asked: _Asked) -> None:
         """Refuses a decision whose turn has ended while it waited: it was in time, but another one came before it."""
         if asked.turn != self._turn_clock.number:
-            clock = self._turn_clock
-            raise refusals.turn_over(self.round_id, asked.turn, clock.number, self._seats_to_act(), clock.decide_by)
+            raise self._turn_over(asked.turn)
 
     async def _stake(self, asked: _Asked, wanted: Wanted[Bets]) -> JournalStake:
         """Has the wallet stake what a decision costs; the clock stands still meanwhile."""
@@ -258,11 +271,8 @@ class Hand(Generic[Bets, Outcome]):
             command_digest=asked.command.digest,
             largest_payout_cents=self._rules.largest_payout_cents(wanted.bets),
         )
-        asked_at = self._clock.now()
-        try:
+        with self._turn_clock.standing_still(self._clock.now):
             (answer,) = await self._wallet.place_stakes(self.round_id, [order])
-        finally:
-            self._turn_clock.stand_still_for(self._clock.now() - asked_at)
         if not answer.HasField("placed"):
             raise refused_from(answer.refused)
         return JournalStake(
@@ -359,7 +369,8 @@ class Hand(Generic[Bets, Outcome]):
         if not due:
             return
         request_id = paying_request_id(self.round_id, self.position)
-        await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
+        with self._turn_clock.standing_still(self._clock.now):
+            await self._wallet.pay_stakes(self.round_id, due, request_id=request_id)
         entry = Paid(self.round_id, self.position, tuple(due.items()), self._clock.now())
         await self._journal.write_paid(self._epoch, entry)
         self.paid |= due

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -42,6 +44,8 @@ class TurnClock:
         self.number = number
         # When the cards that were dealt last lie on the table.
         self.shown_at = now + pace.dealing * cards_to_deal
+        # Since when it stands still.
+        self._still_since: datetime | None = None
         self.decide_by = self._due()
 
     def go_on(self, turn: Turn | None, position: int, cards_dealt: int, now: datetime) -> None:
@@ -59,14 +63,20 @@ class TurnClock:
             return None
         return self._pace.deadline if self._pace.decision is None else self.shown_at + self._pace.decision
 
-    def stand_still_for(self, duration: timedelta) -> None:
-        """Gives back the time for which a player could not decide because money was asked for."""
-        if self._pace.decision is not None and self.decide_by is not None:
-            self.decide_by += duration
+    @contextmanager
+    def standing_still(self, now: Callable[[], datetime]) -> Iterator[None]:
+        """Stands still while money is asked for: nobody's time is up meanwhile, and afterwards it is given back."""
+        self._still_since = now()
+        try:
+            yield
+        finally:
+            if self._pace.decision is not None and self.decide_by is not None:
+                self.decide_by += now() - self._still_since
+            self._still_since = None
 
     def is_up(self, now: datetime) -> bool:
         """Whether the time to decide is over."""
-        return self.decide_by is not None and now >= self.decide_by
+        return self.decide_by is not None and (self._still_since or now) >= self.decide_by
 
     def message(self) -> types_pb2.Turn | None:
         """Builds what everybody is told of the turn; None if nobody decides."""

@@ -185,7 +185,7 @@ def test_an_individual_table_keeps_the_hand_open_up_to_its_deadline() -> None:
     page = page_of("pt", table(INDIVIDUAL))
     assert "Mande dar as cartas quando quiser." in page
     assert "Não há tempo marcado para decidir." in page
-    assert "Se não voltar em 720 horas, decide-se por si" in page
+    assert "Se não voltar em 720 h, decide-se por si" in page
     assert "17 segundos" not in page
 
 

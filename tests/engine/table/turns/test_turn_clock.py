@@ -53,15 +53,26 @@ def test_each_decision_of_a_hand_is_a_turn_with_a_time_of_its_own() -> None:
 
 def test_the_clock_stands_still_while_money_is_asked_for() -> None:
     clock = after_deal(FIRST, cards=0)
-    clock.stand_still_for(timedelta(seconds=3))
+    times = iter([NOW + timedelta(seconds=1), NOW + timedelta(seconds=4)])
+    with clock.standing_still(times.__next__):
+        assert not clock.is_up(NOW + DECISION)
     assert clock.decide_by == NOW + DECISION + timedelta(seconds=3)
+    assert not clock.is_up(NOW + DECISION)
+
+
+def test_time_that_was_up_before_money_is_asked_for_stays_up() -> None:
+    clock = after_deal(FIRST, cards=0)
+    with clock.standing_still(lambda: NOW + DECISION):
+        assert clock.is_up(NOW + DECISION)
 
 
 @pytest.mark.rule("903-B/2015:6.3.2")
 def test_an_individual_hand_has_one_deadline_that_nothing_moves() -> None:
     deadline = NOW + timedelta(days=90)
     clock = after_deal(FIRST, pace=Pace(CARD, None, deadline))
-    clock.stand_still_for(timedelta(days=1))
+    times = iter([NOW, NOW + timedelta(days=1)])
+    with clock.standing_still(times.__next__):
+        pass
     clock.go_on(FIRST, 1, 1, NOW + timedelta(days=89))
     assert clock.decide_by == deadline
     assert clock.is_up(deadline)

@@ -14,7 +14,7 @@ from feltro.table.v1 import types_pb2
 from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration, register_anything

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.database import postgresql
+from services.kit.paging import PageRequest
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import ActedBy, Ended, UnfinishedRound
+from services.kit.table.journal.history import PlayerRound, RoundHistory, RoundRecord
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.journal.rows.entry_rows import JournalContradiction
+from tests.service.table.conftest import ENTROPY_KEYS
 from tests.service.table.entries import dealt, drawn, moved, opened, paid, settled, stakes, void, write_round
 from tests.service.table.journal.test_postgres import assert_refused, writer_held_up
 
@@ -126,6 +130,47 @@ async def test_g8_a_stale_owner_decides_and_pays_nothing(
     await assert_refused(journal.write_paid(epoch, paid(ROUND, 0, _0=1)), StaleOwner)
     counts = await row_counts(service_connection)
     assert (counts["moves"], counts["paid"]) == (0, 0)
+
+
+@pytest.mark.guarantee("G7")
+@pytest.mark.guarantee("G10")
+async def test_g10_the_history_of_a_round_has_its_decisions_and_its_outcome_once_it_has_ended(
+    journal: PostgresJournal, engine: AsyncEngine
+) -> None:
+    epoch, history = await journal.take_ownership("t1"), RoundHistory(engine)
+    await deal(journal)
+    moves = [moved(ROUND, 1, stake_id="t1.1-raise"), moved(ROUND, 2, seat=2)]
+    for entry in moves:
+        await journal.write_moved(epoch, entry)
+    await journal.write_paid(epoch, paid(ROUND, 2, _0=50))
+
+    async def of_ana() -> PlayerRound:
+        (found,) = (await history.list_player_rounds("ana", PageRequest())).items
+        return found
+
+    found = await of_ana()
+    assert (found.round.outcome, found.round.ending, found.moves) == (None, None, moves)
+    assert [(each.stake.stake_id, each.payout_cents) for each in found.stakes] == [("t1.1-0", 50), ("t1.1-raise", None)]
+    record = await history.round_for_replay(ROUND)
+    assert record is not None
+    assert (record.outcome, record.moves, record.paid) == (None, moves, [paid(ROUND, 2, _0=50)])
+    # Not even with the key.
+    assert record.unsealed(ENTROPY_KEYS) == record
+    assert record.hides_cards
+
+    ending = replace(ended(), payouts=[("t1.1-0", 50), ("t1.1-1", 0), ("t1.1-raise", 150)])
+    await journal.write_ended(epoch, ending)
+    found = await of_ana()
+    assert (found.round.outcome, found.moves) == (OUTCOME, moves)
+    assert [(each.stake.stake_id, each.payout_cents) for each in found.stakes] == [("t1.1-0", 50), ("t1.1-raise", 150)]
+    (of_table,) = (await history.list_table_rounds("t1", PageRequest())).items
+    assert of_table.outcome == OUTCOME
+    record = await history.round_for_replay(ROUND)
+    assert record is not None
+    assert record.unsealed(ENTROPY_KEYS) == RoundRecord(
+        opened("t1", 1), dealt(ROUND), ending, moves, [paid(ROUND, 2, _0=50)]
+    )
+    assert record.stakes == [*dealt(ROUND).stakes, moves[0].stake]
 
 
 # -- contradictions --------------------------------------------------------------------------------------------------
@@ -239,6 +284,24 @@ async def test_a_dealt_round_that_cannot_be_read_can_be_void(
         (0, "t1.1-0"), (1, "t1.1-1"), (2, "t1.1-raise"), (3, "t1.1-unknown-0"),
     ]  # fmt: skip
     assert await journal.past_outcomes("t1", 5) == []
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.guarantee("G10")
+async def test_the_end_of_a_dealt_round_brings_stakes_that_a_restored_journal_has_lost(
+    journal: PostgresJournal, engine: AsyncEngine
+) -> None:
+    """The ledger has settled the round; the backup is older than a decision."""
+    epoch = await journal.take_ownership("t1")
+    await deal(journal)
+    (lost,) = stakes("t1.1-lost", ["ana"])
+    payouts = [("t1.1-0", 0), ("t1.1-1", 0), (lost.stake_id, 200)]
+    ending = replace(ended(), payouts=payouts, returned_stakes=[lost])
+    for _ in range(2):
+        await journal.write_ended(epoch, ending)
+    record = await RoundHistory(engine).round_for_replay(ROUND)
+    assert record is not None
+    assert (record.stakes, record.ended) == ([*dealt(ROUND).stakes, lost], ending)
 
 
 @pytest.mark.guarantee("G6")

@@ -18,7 +18,7 @@ from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal import postgres
 from services.kit.table.journal.entries import DrawTrigger, Ended, Ending
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.rows import JournalContradiction
+from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from services.kit.table.refusals import TableRefused
 from tests.processes.databases import GameDatabase
 from tests.service.table.conftest import running_journal

@@ -343,7 +343,7 @@ async def test_a_void_round_returns_every_stake(dealer: Dealer) -> None:
 async def test_a_payment_that_the_rules_do_not_give_is_named(dealer: Dealer) -> None:
     drawn = await dealer.draw()
     paid = {drawn.stakes[0].stake_id: 99_00}
-    answer = await dealer.table_wallet.settle_round(drawn.round_id, paid, drawn.outcome, [])
+    answer = await dealer.table_wallet.settle_round(drawn.round_id, paid, drawn.outcome or b"", [])
     result = PlayerResult(dealer.seat.player_id, dealer.seat.session_id, 450, 99_00, 100_000, 109_450)
     ended = Ended(drawn.round_id, Ending.SETTLED, answer.ended_at.ToDatetime(UTC), "", [*paid.items()], [result])
     await dealer.journal.write_ended(dealer.epoch, ended)
@@ -384,7 +384,7 @@ async def test_a_round_that_the_ledger_never_paid_is_named(dealer: Dealer) -> No
 async def test_a_payment_for_a_stake_that_nobody_placed_is_named(dealer: Dealer) -> None:
     drawn = await dealer.draw()
     answer = await dealer.table_wallet.settle_round(
-        drawn.round_id, {drawn.stakes[0].stake_id: 36_00}, drawn.outcome, []
+        drawn.round_id, {drawn.stakes[0].stake_id: 36_00}, drawn.outcome or b"", []
     )
     paid = [(drawn.stakes[0].stake_id, 36_00), ("nobody's", 1_00)]
     result = PlayerResult(dealer.seat.player_id, dealer.seat.session_id, 450, 36_00, 100_000, 103_150)

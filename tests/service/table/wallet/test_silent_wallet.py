@@ -98,9 +98,14 @@ async def test_g11_what_no_money_depends_on_is_not_repeated_for_ever(wallet: Sil
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.parametrize(
-    "end", [lambda wallet: wallet.settle_round("r", {}, b"", []), lambda wallet: wallet.void_round("r", "")]
+    "end",
+    [
+        lambda wallet: wallet.pay_stakes("r", {"s": 1}, "r:pay:1"),
+        lambda wallet: wallet.settle_round("r", {}, b"", []),
+        lambda wallet: wallet.void_round("r", ""),
+    ],
 )
-async def test_g4_the_end_of_a_round_is_repeated_until_it_is_answered(wallet: SilentWallet, end: Any) -> None:  # noqa: ANN401
+async def test_g4_payments_and_the_end_of_a_round_are_repeated_until_answered(wallet: SilentWallet, end: Any) -> None:  # noqa: ANN401
     # By then a read has given up long ago.
     wallet.answers_from = 60
     await asyncio.wait_for(end(TableWallet(cast("Any", wallet), "t", 1)), TIMEOUT_S)

@@ -328,6 +328,56 @@ FAULTS = [
         "it moved 100 cents of account {ana.no} in round {settled_no}, its cancellations 90 cents of accounts {ana.no}",
     ),
     Fault(
+        "a paid stake with another payout than was paid",
+        "UPDATE stakes SET payout_cents = 25 WHERE stake_no = {paid_stakes[1]}",
+        "paid-stakes",
+        "Transfer {pay_no} (request request-16), account {rui.no}: it ended stakes of 40 and paid 20 cents in round"
+        " {open_no}; the stakes that name it say 40 and 25 in rounds {open_no} to {open_no}.",
+    ),
+    Fault(
+        "a paid stake that names another payment",
+        "UPDATE stakes SET paid_transfer_no = {pay_no} WHERE stake_no = {paid_stakes[0]}",
+        "paid-stakes",
+        "it ended stakes of 40 and paid 20 cents in round {open_no}; the stakes that name it say 100 and 110",
+    ),
+    Fault(
+        "a stake paid by no transfer",
+        "UPDATE stakes SET paid_transfer_no = 777 WHERE stake_no = {paid_stakes[0]}",
+        "paid-stakes",
+        "Transfer 777 (request ), account {rui.no}: it ended stakes of 0 and paid 0 cents in round ; the stakes that"
+        " name it say 60 and 90",
+    ),
+    Fault(
+        "a payment in another round than its stake",
+        "UPDATE transfers SET round_no = {void_no} WHERE transfer_no = {pay_no}",
+        "paid-stakes",
+        "in round {void_no}; the stakes that name it say 40 and 20 in rounds {open_no} to {open_no}.",
+    ),
+    Fault(
+        "a payment that no stake shows",
+        "UPDATE stakes SET state = 1, payout_cents = 0, paid_transfer_no = NULL WHERE stake_no = {paid_stakes[1]}",
+        "paid-stakes",
+        "it ended stakes of 40 and paid 20 cents in round {open_no}; the stakes that name it say 0 and 0",
+    ),
+    Fault(
+        "a paid stake that was not paid in the entries",
+        "UPDATE stakes SET payout_cents = 25 WHERE stake_no = {paid_stakes[1]}",
+        "stakes-and-entries",
+        "the stakes say placed 100, taken back 0, ended 100, paid 115 cents; the entries moved 100, 0, 100, 110.",
+    ),
+    Fault(
+        "a paid stake that is open again",
+        "UPDATE stakes SET state = 1, payout_cents = 0, paid_transfer_no = NULL WHERE stake_no = {paid_stakes[1]}",
+        "locked",
+        "Account {rui.no} ({rui.account_id}) has 0 cents locked, but 40 in open stakes of open rounds.",
+    ),
+    Fault(
+        "a returned stake with a payout",
+        "UPDATE stakes SET payout_cents = 5 WHERE stake_no = {stakes[1]}",
+        "stakes-end-with-round",
+        "is in state 4, but its round {void_no} (round-void) is in state 3.",
+    ),
+    Fault(
         "a stake of nobody",
         "UPDATE stakes SET account_no = 777 WHERE stake_no = {stakes[0]}",
         "stakes-belong",
@@ -399,6 +449,14 @@ FAULTS = [
         "UPDATE relevant_events SET staked_cents = 99 WHERE transfer_no = {hand_transfer_no}",
         "relevant-events",
         "staked 99; it is of kind 9 and mode 1, of 2026-11-18 12:00:00+00, and moved 190 in and 100 out.",
+    ),
+    Fault(
+        "a large prize without what was paid of it before",
+        "UPDATE relevant_events SET amount_cents = 20, staked_cents = 40, limit_cents = 20"
+        " WHERE transfer_no = {pay_no}",
+        "relevant-events",
+        "moved 20 cents of account {rui.no}, staked 40; it is of kind 10 and mode 1, of 2026-11-18 12:00:00+00, and"
+        " moved 110 in and 100 out.",
     ),
     Fault(
         "a large prize of somebody else",

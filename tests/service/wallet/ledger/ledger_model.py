@@ -38,7 +38,7 @@ class Account:
     blocked: bool = False
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> dict[str, int]:
         return {"free": self.free, "locked": self.locked, "version": self.version}
 
 
@@ -76,6 +76,8 @@ class Stake:
     account: str
     session: str
     open_cents: int
+    # Of a stake that was paid before its round ended: what was in play of it, and its payout.
+    paid: tuple[int, int] | None = None
 
 
 @dataclass
@@ -104,7 +106,7 @@ class LedgerState:
             dict(self.answered),
         )
 
-    def post(self, account: str, *, free: int = 0, locked: int = 0) -> Facts:
+    def post(self, account: str, *, free: int = 0, locked: int = 0) -> dict[str, int]:
         account_row = self.accounts[account]
         moved = replace(
             account_row,
@@ -119,6 +121,14 @@ class LedgerState:
 
     def open_stakes(self, round_id: str) -> dict[str, Stake]:
         return {stake: bet for stake, bet in self.stakes.items() if bet.round_id == round_id and bet.open_cents}
+
+    def paid_stakes(self, round_id: str) -> dict[str, tuple[str, int, int]]:
+        """Returns account, stake and payout of each stake of a round that was paid before its end."""
+        return {
+            stake: (bet.account, *bet.paid)
+            for stake, bet in self.stakes.items()
+            if bet.round_id == round_id and bet.paid is not None
+        }
 
     def in_play(self, session: str) -> bool:
         session_row = self.sessions[session]
@@ -310,6 +320,35 @@ class CancelStakes(TableCommand):
 
 
 @dataclass(frozen=True)
+class PayStakes(TableCommand):
+    round_id: str
+    payouts: tuple[tuple[str, int], ...]
+
+    @property
+    def valid(self) -> bool:
+        return bool(self.payouts)
+
+    def refusals(self, ledger: LedgerState) -> dict[str, Facts]:
+        found = {
+            **super().refusals(ledger),
+            **self.unless_banked(ledger),
+            **self.unless_round_open(ledger, self.round_id),
+        }
+        if self.round_id not in ledger.rounds:
+            found["ROUND_UNKNOWN"] = {}
+        if dict(self.payouts).keys() - ledger.open_stakes(self.round_id).keys():
+            found["STAKE_UNKNOWN"] = {}
+        return found
+
+    def execute(self, ledger: LedgerState) -> Facts:
+        moved = _pay(ledger, dict(self.payouts))
+        for stake, cents in self.payouts:
+            bet = ledger.stakes[stake]
+            ledger.stakes[stake] = replace(bet, open_cents=0, paid=(bet.open_cents, cents))
+        return moved
+
+
+@dataclass(frozen=True)
 class SettleRound(TableCommand):
     round_id: str
     payouts: tuple[tuple[str, int], ...]
@@ -493,15 +532,26 @@ def _unless_funded(account_row: Account, cents: int) -> dict[str, Facts]:
 def _end_round(
     ledger: LedgerState, command: TableCommand, round_id: str, state: str, payouts: Mapping[str, int]
 ) -> Facts:
-    """Pays every account of a round, by one transfer each."""
+    """Pays the open stakes of a round; its result counts those that were paid before."""
+    results = _pay(ledger, payouts)
+    for stake in payouts:
+        ledger.stakes[stake] = replace(ledger.stakes[stake], open_cents=0)
+    ledger.rounds[round_id] = Round(command.table, state)
+    for account, staked, paid in ledger.paid_stakes(round_id).values():
+        result = results.setdefault(account, {"staked": 0, "paid": 0, **ledger.accounts[account].facts})
+        result["staked"] += staked
+        result["paid"] += paid
+    return results
+
+
+def _pay(ledger: LedgerState, payouts: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Moves what stakes pay, by one transfer for each account."""
     staked: dict[str, int] = {}
     paid: dict[str, int] = {}
     for stake, cents in payouts.items():
         bet = ledger.stakes[stake]
         staked[bet.account] = staked.get(bet.account, 0) + bet.open_cents
         paid[bet.account] = paid.get(bet.account, 0) + cents
-        ledger.stakes[stake] = replace(bet, open_cents=0)
-    ledger.rounds[round_id] = Round(command.table, state)
     return {
         account: {"staked": cents, "paid": paid[account], **ledger.post(account, free=paid[account], locked=-cents)}
         for account, cents in staked.items()

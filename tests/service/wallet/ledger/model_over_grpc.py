@@ -21,6 +21,7 @@ from tests.service.wallet.ledger.ledger_model import (
     Deposit,
     EndSession,
     Facts,
+    PayStakes,
     PlaceStake,
     SetBlocked,
     SettleRound,
@@ -137,6 +138,10 @@ def _at_table(command: TableCommand) -> EncodedCall:
                 request_id=request_id, round=_round(command, round_id), account_id=account, stakes=stakes
             )
             return name, cancel, _read(wallet_pb2.CancelStakesResponse, _cancelled)
+        case PayStakes(request_id, _, _, round_id, payouts):
+            named = [wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts]
+            pay = wallet_pb2.PayStakesRequest(request_id=request_id, round=_round(command, round_id), payouts=named)
+            return name, pay, _read(wallet_pb2.PayStakesResponse, _results)
         case SettleRound(request_id, _, _, round_id, payouts):
             given = [wallet_pb2.StakePayout(stake_id=stake, payout_cents=cents) for stake, cents in payouts]
             settle = wallet_pb2.SettleRoundRequest(
@@ -231,7 +236,9 @@ def _cancelled(response: wallet_pb2.CancelStakesResponse) -> Facts:
     return {**_balance(response.balance), "open": tuple(response.open_cents)}
 
 
-def _results(response: wallet_pb2.SettleRoundResponse | wallet_pb2.VoidRoundResponse) -> Facts:
+def _results(
+    response: wallet_pb2.PayStakesResponse | wallet_pb2.SettleRoundResponse | wallet_pb2.VoidRoundResponse,
+) -> Facts:
     return {
         result.account_id: {"staked": result.staked_cents, "paid": result.payout_cents, **_balance(result.balance)}
         for result in response.results

@@ -33,6 +33,7 @@ from tests.service.wallet.ledger.ledger_model import (
     EndSession,
     IdempotentCommand,
     LedgerState,
+    PayStakes,
     PlaceStake,
     SeatResult,
     SetBlocked,
@@ -256,9 +257,14 @@ class LedgerMachine(RuleBasedStateMachine):
                 if stake.state == types_pb2.STAKE_STATE_OPEN
             }
             expected = {stake: bet.open_cents for stake, bet in ledger.open_stakes(round_id).items()}
+            paid = {
+                stake.stake_id: (stake.account_id, stake.placed_cents - stake.cancelled_cents, stake.payout_cents)
+                for stake in shown.stakes
+                if stake.state == types_pb2.STAKE_STATE_PAID
+            }
             self.replicas.check(
-                (state, left) == (round_row.state, expected),
-                lambda: f"round {round_id} is {state} with {left} in play",  # noqa: B023
+                (state, left, paid) == (round_row.state, expected, ledger.paid_stakes(round_id)),
+                lambda: f"round {round_id} is {state} with {left} in play and {paid} paid",  # noqa: B023
             )
 
     # -- random commands ----------------------------------------------------------------------------------------------
@@ -270,6 +276,7 @@ class LedgerMachine(RuleBasedStateMachine):
         kinds: dict[str, tuple[int, Callable[[Random], Command]]] = {
             "stake": (6, self._stake),
             "cancel": (3, self._cancel),
+            "pay": (3, self._pay),
             "settle": (3, self._settle),
             "void": (2, self._void),
             "buy in": (2, self._buy_in),
@@ -354,6 +361,18 @@ class LedgerMachine(RuleBasedStateMachine):
         chosen = [(stake, bet), *dice.sample(others, dice.randint(0, min(2, len(others))))]
         parts = tuple((each, dice.choice([0, self._cents(dice, one.open_cents)])) for each, one in chosen)
         return CancelStakes(self._request_id(), table, epoch, round_id, bet.account, parts)
+
+    def _pay(self, dice: Random) -> PayStakes:
+        """Pays some open stakes of a round, now and then with one that is not open there, or none at all."""
+        table, epoch = self._table(dice, poker=False)
+        round_id = self._round(dice, table)
+        bets = self.ledger.open_stakes(round_id)
+        chosen = dice.sample(list(bets), dice.randint(min(1, len(bets)), len(bets)))
+        if dice.randint(0, 9) == 0:
+            others = [stake for stake in self.ledger.stakes if stake not in chosen]
+            chosen.append(dice.choice([*others[-3:], "no-such-stake"]))
+        payouts = tuple((stake, dice.choice([0, 1, 50, 2_000])) for stake in chosen)
+        return PayStakes(self._request_id(), table, epoch, round_id, payouts)
 
     def _settle(self, dice: Random) -> SettleRound:
         table, epoch = self._table(dice, poker=False)

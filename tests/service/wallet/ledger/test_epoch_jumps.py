@@ -42,6 +42,10 @@ def commands_at(wallet: InProcessWallet, seat: Seat, epoch: int) -> dict[str, Ca
             ),
             GAME,
         ),
+        "pay": lambda: money.pay_stakes(
+            wallet_pb2.PayStakesRequest(request_id="p", round=round_, payouts=[wallet_pb2.StakePayout(stake_id="s1")]),
+            GAME,
+        ),
         "settle": lambda: money.settle_round(wallet_pb2.SettleRoundRequest(request_id="e", round=round_), GAME),
         "void": lambda: money.void_round(
             wallet_pb2.VoidRoundRequest(request_id="v", round=round_, reason="test"), GAME

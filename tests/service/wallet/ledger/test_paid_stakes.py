@@ -71,14 +71,15 @@ async def refusal(wallet: InProcessWallet, round_id: str, payouts: dict[str, int
 
 
 @pytest.mark.guarantee("G1")
+@pytest.mark.rule("805/2015:15.e")
 async def test_g1_some_stakes_are_paid_and_the_round_goes_on(wallet: InProcessWallet, ana: Seat) -> None:
     rui = await wallet.sit_down("rui", "t1", 10_000)
-    even_money, hand = [await wallet.place(ana, "r1", cents) for cents in (200, 300)]
+    prize, hand = [await wallet.place(ana, "r1", cents) for cents in (200, 300)]
     given_up, lost = await wallet.place(rui, "r1", 100), await wallet.place(rui, "r1", 50)
     wallet.clock.advance(5)
 
-    # Even money, half of a hand that is given up, and a hand that is over 21.
-    answer = await wallet.pay("t1", "r1", {even_money: 400, given_up: 50, lost: 0})
+    # A prize at once, half of a hand that is given up, and a hand above 21.
+    answer = await wallet.pay("t1", "r1", {prize: 400, given_up: 50, lost: 0})
 
     assert answer.transfer_id
     assert answer.paid_at.ToDatetime(wallet.clock.now().tzinfo) == wallet.clock.now()
@@ -88,12 +89,12 @@ async def test_g1_some_stakes_are_paid_and_the_round_goes_on(wallet: InProcessWa
     assert await bank_cents(wallet) == -100
     shown = await stakes(wallet, "r1")
     assert {stake_id: (s.state, s.payout_cents) for stake_id, s in shown.items()} == {
-        even_money: (PAID, 400),
+        prize: (PAID, 400),
         hand: (types_pb2.STAKE_STATE_OPEN, 0),
         given_up: (PAID, 50),
         lost: (PAID, 0),
     }
-    assert shown[even_money].paid_at == answer.paid_at
+    assert shown[prize].paid_at == answer.paid_at
     assert not shown[hand].HasField("paid_at")
     assert await wallet.violations() == []
 
@@ -328,7 +329,7 @@ async def test_g12_no_stake_and_no_round_is_paid_above_its_limit(wallet_database
         # The refusals are no answer.
         await wallet.pay("t1", "r1", {"a": 400, b: 5_000}, "pay")
         # What was paid before counts for the round.
-        assert await refused_by({c: 2_601}, "pay again") == ("round", "8000")
+        assert await refused_by({c: 2_601}, "again") == ("round", "8000")
         with pytest.raises(Refused) as refused:
             await wallet.settle("t1", "r1", {c: 2_601})
         assert (refused.value.reason, refused.value.facts["payout_cents"]) == ("PAYOUT_TOO_LARGE", "8001")

@@ -580,19 +580,26 @@ async def test_a_blocked_account_cannot_stake_but_is_paid(wallet_client: WalletC
 
 
 @pytest.mark.guarantee("G12")
-async def test_g12_settlement_and_void_are_never_refused_for_an_expired_token(wallet_client: WalletClient) -> None:
+async def test_g12_what_is_due_to_players_is_never_refused_for_an_expired_token(wallet_client: WalletClient) -> None:
     table = await wallet_client.open_table("t1")
     ana = await wallet_client.sit_down("ana", "t1", 1_000)
     paid, refunded = round_at(table), round_at(table)
     placed = await wallet_client.place(ana, paid, 100)
+    given_up = await wallet_client.place(ana, paid, 100)
     await wallet_client.place(ana, refunded, 100)
     wallet_client.game = wallet_client.bearer("game", "roulette", minutes=-10)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wallet_client.place(ana, paid, 100)
     assert refusal_reason(refused.value) == "TOKEN_EXPIRED"
+    early = wallet_pb2.PayStakesRequest(
+        request_id="t1:pay",
+        round=paid,
+        payouts=[wallet_pb2.StakePayout(stake_id=given_up.stake_id, payout_cents=50)],
+    )
+    await wallet_client.wallet.PayStakes(early, metadata=wallet_client.game)
     await settle(wallet_client, paid, {placed.stake_id: 200})
     await void(wallet_client, refunded)
-    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_100
+    assert (await wallet_client.balance(ana.account_id)).free_cents == 1_050
 
 
 async def test_each_method_accepts_only_its_scopes(wallet_client: WalletClient) -> None:

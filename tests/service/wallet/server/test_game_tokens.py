@@ -128,7 +128,7 @@ def requests_of(world: World) -> Mapping[str, Message]:
         )
 
     single, many = order(), [order(), order()]
-    payouts = [wallet_pb2.StakePayout(stake_id=each.request_id, payout_cents=0) for each in (single, *many)]
+    first, *payouts = [wallet_pb2.StakePayout(stake_id=each.request_id, payout_cents=0) for each in (single, *many)]
     hand = wallet_pb2.SeatInHand(
         account_id=cards_seat.account_id, session_id=cards_seat.session_id, staked_cents=100, won_cents=90
     )
@@ -148,6 +148,7 @@ def requests_of(world: World) -> Mapping[str, Message]:
         "ListOpenRounds": wallet_pb2.ListOpenRoundsRequest(table_id=ROULETTE),
         "GetRound": wallet_pb2.GetRoundRequest(round_id="salon.1"),
         "ListTransactions": wallet_pb2.ListTransactionsRequest(round_id="salon.1"),
+        "PayStakes": wallet_pb2.PayStakesRequest(request_id="salon.1:pay:1", round=round_, payouts=[first]),
         "SettleRound": wallet_pb2.SettleRoundRequest(request_id="salon.1:settle", round=round_, payouts=payouts),
         "VoidRound": wallet_pb2.VoidRoundRequest(
             request_id="salon.2:void", round=types_pb2.RoundRef(round_id="salon.2", table=table), reason="test"

@@ -20,7 +20,6 @@ Call = Callable[..., Awaitable[Message]]
 OTHER_ANSWERS = {
     "account_id": {"ACCOUNT_UNKNOWN", "SESSION_MISMATCH"},
     "session_id": {"SESSION_UNKNOWN"},
-    "stake_id": {"STAKES_MISMATCH"},
     "traceparent": {"done"},
 }
 
@@ -122,6 +121,10 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
                 account_id=seat.account_id,
                 stakes=[wallet_pb2.StakeToCancel(stake_id="stake", amount_cents=1)],
             ),
+        ),
+        (
+            wallet_service.PayStakes,
+            wallet_pb2.PayStakesRequest(round=round_, payouts=[wallet_pb2.StakePayout(stake_id="stake")]),
         ),
         (
             wallet_service.SettleRound,

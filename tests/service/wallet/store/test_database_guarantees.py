@@ -131,7 +131,7 @@ async def test_g4_a_round_id_is_used_once(service: Connection, ledger: SmallLedg
 @pytest.mark.guarantee("G4")
 async def test_g4_a_stake_ends_once(service: Connection, ledger: SmallLedger) -> None:
     settled, returned, playing = ledger.stakes
-    for stake_no in (settled, returned):
+    for stake_no in (settled, returned, *ledger.paid_stakes):
         for change in ("payout_cents = 1000000", "state = 1", "cancelled_cents = 1"):
             with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="G4: this row of stakes has ended"):
                 await service.execute(f"UPDATE stakes SET {change} WHERE stake_no = $1", stake_no)  # noqa: S608

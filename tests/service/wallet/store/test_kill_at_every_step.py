@@ -31,7 +31,7 @@ STEPS_LIMIT = 60
 Money = list[tuple[int, ...]]
 # Amounts from here on are relevant events.
 LARGE = DEFAULT_RELEVANT_CENTS
-METHODS_WITH_RELEVANT_EVENT = {"deposit", "withdraw", "settle_round", "transfer_hand"}
+METHODS_WITH_RELEVANT_EVENT = {"deposit", "withdraw", "pay_stakes", "settle_round", "transfer_hand"}
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,47 @@ async def cancel(wallet: InProcessWallet) -> Case:
         stakes=[part, wallet_pb2.StakeToCancel(stake_id=stake_ids[1])],
     )
     return Case("cancel_stakes", "game", request, [seat])
+
+
+async def pay(wallet: InProcessWallet) -> Case:
+    """Pays all stakes of a player in a round that goes on."""
+    seat, round_id, stake_ids = await _staked(wallet)
+    request = wallet_pb2.PayStakesRequest(
+        request_id=_name(),
+        round=round_ref(seat.table_id, round_id),
+        # Together the two payouts are a large prize, neither is one alone.
+        payouts=[wallet_pb2.StakePayout(stake_id=stake_id, payout_cents=LARGE - 1) for stake_id in stake_ids],
+    )
+    return Case("pay_stakes", "game", request, [seat])
+
+
+async def pay_after_the_player_left(wallet: InProcessWallet) -> Case:
+    """Pays the last stakes of a session that waits for them, which closes it in the same transaction."""
+    case = await pay(wallet)
+    await wallet.end_session(case.seats[0])
+    return case
+
+
+async def settle_the_rest(wallet: InProcessWallet) -> Case:
+    """Settles a round one of whose stakes is paid; both payouts together are a large prize."""
+    seat, round_id, (first, second) = await _staked(wallet)
+    await wallet.pay(seat.table_id, round_id, {first: LARGE - 1})
+    request = wallet_pb2.SettleRoundRequest(
+        request_id=_name(),
+        round=round_ref(seat.table_id, round_id),
+        payouts=[wallet_pb2.StakePayout(stake_id=second, payout_cents=LARGE - 1)],
+        report=wallet_pb2.RoundReport(sessions=[seat.session_in_round()]),
+    )
+    return Case("settle_round", "game", request, [seat])
+
+
+async def void_the_rest(wallet: InProcessWallet) -> Case:
+    seat, round_id, (first, _) = await _staked(wallet)
+    await wallet.pay(seat.table_id, round_id, {first: 600})
+    request = wallet_pb2.VoidRoundRequest(
+        request_id=_name(), round=round_ref(seat.table_id, round_id), reason="the shoe fell"
+    )
+    return Case("void_round", "game", request, [seat])
 
 
 async def settle(wallet: InProcessWallet) -> Case:
@@ -246,9 +287,13 @@ async def send(wallet: InProcessWallet, case: Case, request: Message | None = No
         place_in_a_cached_round,
         place_many_in_a_new_round,
         cancel,
+        pay,
+        pay_after_the_player_left,
         settle,
+        settle_the_rest,
         settle_after_the_player_left,
         void,
+        void_the_rest,
         buy_in,
         cash_out,
         transfer_hand,

@@ -31,6 +31,7 @@ from tests.service.wallet.ledger.ledger_model import (
     Deposit,
     Facts,
     IdempotentCommand,
+    PayStakes,
     PlaceStake,
     SeatResult,
     SettleRound,
@@ -186,6 +187,7 @@ class Load:
             else:
                 await asyncio.gather(*(self.send(order) for order in orders))
             in_play = await self._cancel_one(table, round_id, orders)
+            await self._pay_some(table, round_id, in_play)
             await self._end(table, round_id, in_play)
 
     async def _cancel_one(self, table: str, round_id: str, orders: list[PlaceStake]) -> dict[PlaceStake, int]:
@@ -199,6 +201,17 @@ class Load:
             await self.send_twice(cancel)
             in_play[stake] -= cents
         return in_play
+
+    async def _pay_some(self, table: str, round_id: str, in_play: dict[PlaceStake, int]) -> None:
+        """Pays none, some, or all but one of the stakes, and removes them from those in play."""
+        chosen = self.dice.sample(list(in_play), self.dice.randint(0, len(in_play) - 1))
+        if not chosen:
+            return
+        payouts = {order: in_play[order] * self.dice.choice((0, 1, 2)) for order in chosen}
+        named = tuple((order.request_id, payout) for order, payout in payouts.items())
+        await self.send_twice(PayStakes(self._id("pay"), table, 1, round_id, named))
+        for order, payout in payouts.items():
+            self.expected.free[order.account] += payout - in_play.pop(order)
 
     async def _end(self, table: str, round_id: str, in_play: Mapping[PlaceStake, int]) -> None:
         if self.dice.randint(0, 3) == 0:

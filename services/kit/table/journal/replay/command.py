@@ -31,9 +31,11 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.configuration.versions import Configurations
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RoundHistory, RoundRecord
+from services.kit.table.journal.key_settings import EntropyKeysSettings
 from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
+from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.service_token import ServiceTokenSettings
@@ -65,8 +67,8 @@ class CannotCheck(Exception):
     """A round, or every round, cannot be checked; the message says why and what to do (G12)."""
 
 
-class ReplaySettings(ServiceTokenSettings, GrpcSettings):
-    """The addresses of journal and ledger, from the variables of the game's service."""
+class ReplaySettings(EntropyKeysSettings, ServiceTokenSettings, GrpcSettings):
+    """The addresses of journal and ledger, and the keys of the journal, from the variables of the game's service."""
 
     database_url: PostgresDsn
     wallet_address: str = Field("127.0.0.1:8710", validation_alias="FELTRO_WALLET_ADDRESS", min_length=1)
@@ -83,10 +85,13 @@ class RoundFilter:
 class Replayer:
     """Replays rounds with their record in the journal and their round in the ledger."""
 
-    def __init__(self, engine: AsyncEngine, game: Game[Any, Any], wallet: GrpcWallet) -> None:
+    def __init__(
+        self, engine: AsyncEngine, game: Game[Any, Any], wallet: GrpcWallet, entropy_keys: EntropyKeys
+    ) -> None:
         self._engine = engine
         self._game = game
         self._wallet = wallet
+        self._entropy_keys = entropy_keys
         self._history = RoundHistory(engine)
         self._configurations = Configurations(engine, SystemClock())
         self._rules: dict[tuple[str, int], VersionedRules[Any, Any]] = {}
@@ -112,6 +117,11 @@ class Replayer:
     async def replay(self, round_id: str) -> ReplayedRound:
         record, ledger = await self._read(round_id)
         versioned_rules = await self._rules_of(record)
+        try:
+            record = record.unsealed(self._entropy_keys)
+        except CannotUnseal as sealed:
+            variable = ReplaySettings.for_service(self._game.name).variable_name("entropy_keys_file")
+            raise CannotCheck(f"{sealed}. Name the file of all keys of the game in {variable}.") from sealed
         try:
             answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
             return replay_report.describe_round(record, versioned_rules, answer)
@@ -221,7 +231,8 @@ async def _replayer(settings: ReplaySettings, game: Game[Any, Any]) -> AsyncIter
     engine = postgresql.connect(str(settings.database_url), "feltro replay", CONNECTIONS)
     try:
         async with settings.transport().open_channel(settings.wallet_address, WALLET_SERVICE) as channel:
-            yield Replayer(engine, game, GrpcWallet(channel, settings.token_source(game.name).metadata))
+            wallet = GrpcWallet(channel, settings.token_source(game.name).metadata)
+            yield Replayer(engine, game, wallet, settings.entropy_keys())
     finally:
         await engine.dispose()
 

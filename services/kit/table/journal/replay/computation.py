@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic
 
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.randomness.tape import Tape, TapeExhausted
+from services.kit.randomness.tape import Tape
 from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.entries import DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay.play import PlayedAgain, play_again
 
 _LEDGER_STATES = {
     Ending.SETTLED: wallet_types.ROUND_STATE_SETTLED,
@@ -24,7 +26,10 @@ _LEDGER_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class RoundReplay(Generic[Bets, Outcome]):
-    """The replay of one round: its record, the rules it was played by, and the ledger's round."""
+    """The replay of one round: its record, the rules it was played by, and the ledger's round.
+
+    The record is as `RoundRecord.unsealed` returns it.
+    """
 
     record: RoundRecord
     version: types_pb2.ConfigurationVersion
@@ -32,62 +37,90 @@ class RoundReplay(Generic[Bets, Outcome]):
     ledger: wallet_pb2.Round | None
 
     def compute(self) -> table_pb2.ReplayRoundResponse:
-        differences: list[str] = []
-        outcome = self._outcome(differences)
+        bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in self.record.stakes}
+        played = self._play(bets)
+        differences = played.differences
+        # Until the round has ended, both tell cards that nobody may see (G7).
+        tells = not self.record.hides_cards
+        drawn, outcome = self.record.drawn, played.outcome if tells else None
         answer = table_pb2.ReplayRoundResponse(
             round=round_messages.table_round(self.record.summary, self.rules),
-            entropy=b"" if self.record.drawn is None else self.record.drawn.entropy,
+            entropy=drawn.entropy if drawn is not None and tells and not drawn.is_sealed else b"",
             computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
             configuration=self.version,
+            moves=[round_messages.recorded_move(move, self.rules) for move in self.record.moves],
         )
-        journal = dict(self.record.ended.payouts) if self.record.ended is not None else {}
+        journal = self.record.payouts
         ledger = {stake.stake_id: stake for stake in self.ledger.stakes} if self.ledger is not None else {}
-        answer.stakes.extend(
-            self._stake(stake, outcome, journal.get(stake.stake_id, 0), ledger.get(stake.stake_id), differences)
-            for stake in self.record.stakes
-        )
+        for stake in self.record.stakes:
+            in_ledger = ledger.get(stake.stake_id)
+            payout_cents = self._payout_cents(stake, bets[stake.stake_id], played)
+            self._compare_stake(stake, bets[stake.stake_id], payout_cents, in_ledger, differences)
+            results = None if outcome is None else self.rules.results_message(outcome, bets[stake.stake_id])
+            answer.stakes.add(
+                stake_id=stake.stake_id,
+                player_id=stake.player_id,
+                amount_cents=stake.amount_cents,
+                results=None if results is None else packed(results),
+                computed_payout_cents=payout_cents,
+                journal_payout_cents=journal.get(stake.stake_id, 0),
+                ledger_payout_cents=0 if in_ledger is None else _paid_cents(in_ledger),
+            )
         answer.cancelled_stakes.extend(
             round_messages.cancelled_stake(each, self.rules) for each in self.record.cancelled_stakes
         )
+        self._compare_early_payments(played, differences)
         self._compare_endings(differences)
         self._compare_cancelled_stakes(differences)
         answer.differences.extend(differences)
         return answer
 
-    def _outcome(self, differences: list[str]) -> Outcome | None:
-        """Draws once more from the recorded entropy."""
-        drawn = self.record.drawn
+    def _play(self, bets: Mapping[str, Bets]) -> PlayedAgain[Bets, Outcome]:
+        """Plays the round again from the recorded entropy and decisions."""
+        drawn, recorded = self.record.drawn, self.record.outcome
+        played: PlayedAgain[Bets, Outcome] = PlayedAgain()
         if drawn is None:
-            return None
+            return played
         if drawn.is_lost:
-            differences.append(
+            played.differences.append(
                 "the journal has no entropy: it was restored from a backup older than the draw, and what it has of the "
                 "round is the ledger's"
             )
-            return self.rules.read_outcome(drawn.outcome)
-        try:
-            tape = Tape(drawn.entropy)
-            outcome = self.rules.draw(tape)
-        except TapeExhausted:
-            differences.append("the entropy in the journal is too short for a draw")
-            return None
-        if tape.used != len(drawn.entropy):
-            differences.append(f"the draw uses {tape.used} of {len(drawn.entropy)} bytes of entropy")
-        if self.rules.outcome_message(outcome).SerializeToString() != drawn.outcome:
-            differences.append("the entropy gives another outcome than the journal has")
-        return outcome
+        elif drawn.is_sealed:
+            if self.record.ended is not None:
+                played.differences.append(f"the entropy cannot be read: key {drawn.sealed_with} is missing or wrong")
+        else:
+            played = play_again(self.record, drawn, self.rules, bets, Tape(drawn.entropy))
+            outcome = played.outcome
+            if outcome is None or recorded is None:
+                return played
+            if self.rules.outcome_message(outcome).SerializeToString() != recorded:
+                gives = "the entropy gives" if not self.record.moves else "the entropy and the decisions give"
+                played.differences.append(f"{gives} another outcome than the journal has")
+            return played
+        played.outcome = None if recorded is None else self.rules.read_outcome(recorded)
+        return played
 
-    def _stake(
+    def _payout_cents(self, stake: JournalStake, bets: Bets, played: PlayedAgain[Bets, Outcome]) -> int:
+        """Computes what a stake pays; before the end of a dealt round, what it has paid early."""
+        ended, due = self.record.ended, played.due.get(stake.stake_id)
+        if ended is None and self.record.hides_cards:
+            return due.cents if due is not None and stake.stake_id in self.record.payouts else 0
+        if ended is not None and ended.ending is Ending.VOID and self.record.outcome is None:
+            # What was paid before stays.
+            early = any(stake.stake_id == paid_id for paid in self.record.paid for paid_id, _ in paid.payouts)
+            return due.cents if due is not None and early else stake.amount_cents
+        return stake.amount_cents if played.outcome is None else self.rules.payout_cents(played.outcome, bets)
+
+    def _compare_stake(
         self,
         stake: JournalStake,
-        outcome: Outcome | None,
-        journal: int,
+        bets: Bets,
+        computed: int,
         in_ledger: wallet_types.Stake | None,
         differences: list[str],
-    ) -> table_pb2.ReplayedStake:
-        """Computes what a stake pays; `journal` is the payout that the journal has."""
-        bets = self.rules.read_bets(stake.bets)
-        computed = stake.amount_cents if outcome is None else self.rules.payout_cents(outcome, bets)
+    ) -> None:
+        journal = self.record.payouts.get(stake.stake_id, 0)
         ledger = 0 if in_ledger is None else _paid_cents(in_ledger)
         if self.rules.total_cents(bets) != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
@@ -99,19 +132,28 @@ class RoundReplay(Generic[Bets, Outcome]):
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
         if in_ledger is not None and in_ledger.detail != stake.bets:
             differences.append(f"stake {stake.stake_id}: other bets in the journal than in the ledger")
-        return table_pb2.ReplayedStake(
-            stake_id=stake.stake_id,
-            player_id=stake.player_id,
-            amount_cents=stake.amount_cents,
-            results=None if outcome is None else packed(self.rules.results_message(outcome, bets)),
-            computed_payout_cents=computed,
-            journal_payout_cents=journal,
-            ledger_payout_cents=ledger,
-        )
+
+    def _compare_early_payments(self, played: PlayedAgain[Bets, Outcome], differences: list[str]) -> None:
+        """Compares what was paid before the end with what the rules decide for good by then."""
+        drawn = self.record.drawn
+        if drawn is None or drawn.is_lost or drawn.is_sealed:
+            return
+        ended = {} if self.record.ended is None else dict(self.record.ended.payouts)
+        for paid in self.record.paid:
+            for stake_id, cents in paid.payouts:
+                due = played.due.get(stake_id)
+                if due is None or due.position > paid.position:
+                    differences.append(
+                        f"stake {stake_id}: paid after {paid.position} decisions, when the rules had not decided it"
+                    )
+                elif due.cents != cents:
+                    differences.append(f"stake {stake_id}: {due.cents} due early, {cents} paid early")
+                if ended.get(stake_id, cents) != cents:
+                    differences.append(f"stake {stake_id}: {cents} paid early, {ended[stake_id]} at the end")
 
     def _compare_endings(self, differences: list[str]) -> None:
-        ended = self.record.ended
-        if ended is not None and ended.ending is Ending.VOID and self.record.drawn is not None:
+        ended, drawn = self.record.ended, self.record.drawn
+        if ended is not None and ended.ending is Ending.VOID and drawn is not None and not drawn.is_sealed:
             differences.append("void in the journal, although it was drawn")
         if self.ledger is None:
             if ended is not None:
@@ -128,7 +170,7 @@ class RoundReplay(Generic[Bets, Outcome]):
             paid = {stake_id for stake_id, _ in ended.payouts}
             differences.extend(f"stake {stake_id}: paid, and never placed" for stake_id in sorted(paid - known))
         counted = {stake.stake_id for stake in self.ledger.stakes if stake.state != wallet_types.STAKE_STATE_CANCELLED}
-        if self.record.drawn is not None or ended is not None:
+        if drawn is not None or ended is not None:
             differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
             differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
 
@@ -149,9 +191,14 @@ class RoundReplay(Generic[Bets, Outcome]):
             for stake_id, cents, _ in (in_journal - in_ledger).elements()
         )
         if self.record.drawn is not None and self.record.drawn.draw_trigger is not DrawTrigger.UNKNOWN:
+            # Where players decide, the stake of a decision that was never made is given back, and in the ledger alone.
+            is_dealt = self.record.drawn.outcome is None
+            known = {each.stake.stake_id for each in self.record.cancelled_stakes}
+            known |= {stake.stake_id for stake in self.record.stakes}
             differences.extend(
                 f"stake {stake_id}: {cents} cents taken back in the ledger, not so in the journal"
                 for stake_id, cents, _ in sorted((in_ledger - in_journal).elements())
+                if not is_dealt or stake_id in known
             )
 
 

@@ -21,6 +21,7 @@ def page(response: table_pb2.ReplayRoundResponse, page_token: str) -> table_pb2.
         entropy=response.entropy,
         configuration=response.configuration,
         differences=[] if first else _first_differences(response),
+        moves=[] if first else response.moves,
     )
     if response.HasField("computed_outcome"):
         shown.computed_outcome.CopyFrom(response.computed_outcome)

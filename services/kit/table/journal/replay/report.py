@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -12,13 +12,17 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.randomness.tape import Tape, TapeExhausted
+from services.kit.randomness.tape import Tape
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Rules
-from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ending, JournalStake
+from services.kit.table.journal import round_messages
+from services.kit.table.journal.entries import ActedBy, CancelledStake, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay.play import play_again
 
 PROGRESS_EVERY_S = 1.0
+# How many numbers of a draw are told one by one; a shoe has hundreds.
+STEPS_SHOWN = 60
 
 _DRAW_TRIGGERS = {
     DrawTrigger.UNKNOWN: "not on record: the round is older than this record",
@@ -26,6 +30,14 @@ _DRAW_TRIGGERS = {
     DrawTrigger.CLOCK: "by the clock",
     DrawTrigger.SESSION_ENDED: "by the platform: the player's session ended with a bet on the felt",
     DrawTrigger.TABLE_HANDED_OVER: "by the platform: the table was handed over, and the player did not launch in time",
+}
+
+_ACTED_BY = {
+    ActedBy.PLAYER: "by the player",
+    ActedBy.CLOCK: "by the clock: the time to decide was over",
+    ActedBy.AWAY: "by the platform: the player had left",
+    ActedBy.INSTRUCTION: "by the player, who had given the instruction before",
+    ActedBy.PLATFORM: "by the platform",
 }
 
 
@@ -37,7 +49,7 @@ class ReplayedRound:
     versioned_rules: VersionedRules[Any, Any]
     response: table_pb2.ReplayRoundResponse
     outcome: Message | None
-    """The outcome that the entropy gives."""
+    """The outcome that the entropy gives, with the decisions if there are any; None while that hides cards."""
     bets: dict[str, Message]
     """By stake id: the results of its bets if there is an outcome, otherwise the bets."""
     entropy_steps: list[str]
@@ -71,29 +83,27 @@ def describe_round(
     record: RoundRecord, versioned_rules: VersionedRules[Any, Any], response: table_pb2.ReplayRoundResponse
 ) -> ReplayedRound:
     """Reads the record by the game's rules; raises what they raise for entries that they cannot read."""
-    rules, outcome, entropy_steps = versioned_rules.rules, None, list[str]()
-    if record.drawn is not None and record.drawn.is_lost:
-        outcome = rules.read_outcome(record.drawn.outcome)
-    elif record.drawn is not None:
-        tape = _RecordingTape(record.drawn.entropy)
-        try:
-            outcome = rules.draw(tape)
-        except TapeExhausted:
-            entropy_steps = ["the entropy ends before there is an outcome"]
-        else:
-            entropy_steps = tape.steps
-    bets: dict[str, Message] = {}
-    for stake in record.stakes:
-        read = rules.read_bets(stake.bets)
-        bets[stake.stake_id] = rules.bets_message(read) if outcome is None else rules.results_message(outcome, read)
+    rules, drawn, outcome, entropy_steps = versioned_rules.rules, record.drawn, None, list[str]()
+    bets = {stake.stake_id: rules.read_bets(stake.bets) for stake in record.stakes}
+    if drawn is not None and drawn.is_lost:
+        outcome = None if record.outcome is None else rules.read_outcome(record.outcome)
+    elif drawn is not None and not drawn.is_sealed and not record.hides_cards:
+        tape = _RecordingTape(drawn.entropy)
+        outcome = play_again(record, drawn, rules, bets, tape).outcome
+        entropy_steps = tape.steps
+    shown = {
+        stake_id: rules.bets_message(each) if outcome is None else rules.results_message(outcome, each)
+        for stake_id, each in bets.items()
+    }
     message = None if outcome is None else rules.outcome_message(outcome)
-    return ReplayedRound(record, versioned_rules, response, message, bets, entropy_steps)
+    return ReplayedRound(record, versioned_rules, response, message, shown, entropy_steps)
 
 
 def round_report(round_: ReplayedRound) -> list[str]:
     """Returns the lines of a round's report."""
     lines = [f"Round {round_.record.opened.round_id}"]
     lines += [f"  {name:<11} {value}" for name, value in _facts(round_)]
+    lines += _decisions(round_)
     for stake, compared in zip(round_.record.stakes, round_.response.stakes, strict=True):
         lines += _stake(stake, compared, round_.bets[stake.stake_id])
     for cancelled in round_.record.cancelled_stakes:
@@ -128,20 +138,41 @@ def _facts(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
 
 
 def _draw(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
-    drawn = round_.record.drawn
+    record, drawn, rules = round_.record, round_.record.drawn, round_.versioned_rules.rules
     if drawn is None:
         yield "entropy", "none: nothing was drawn"
         return
     if drawn.is_lost:
         yield "entropy", "lost: the journal was restored from a backup, and has the round from the ledger"
+    elif record.hides_cards or drawn.is_sealed:
+        yield "entropy", "sealed until the round has ended: it hides cards"
     else:
         yield "entropy", f"{drawn.entropy.hex(' ')} (hexadecimal)"
-        for step in round_.entropy_steps:
+        for step in round_.entropy_steps[:STEPS_SHOWN]:
             yield "", step
+        if len(round_.entropy_steps) > STEPS_SHOWN:
+            yield "", f"and {len(round_.entropy_steps) - STEPS_SHOWN} more numbers, read in the same way"
         if round_.outcome is not None:
             yield "gives", _text(round_.outcome)
-    recorded = round_.versioned_rules.rules.outcome_message(round_.versioned_rules.rules.read_outcome(drawn.outcome))
-    yield "journal has", _text(recorded)
+    if record.outcome is not None:
+        yield "journal has", _text(rules.outcome_message(rules.read_outcome(record.outcome)))
+
+
+def _decisions(round_: ReplayedRound) -> Iterator[str]:
+    """Tells the decisions in their order, each with on whose word it was made, and what was paid in between."""
+    record, rules = round_.record, round_.versioned_rules.rules
+    if record.moves or record.paid:
+        yield ""
+    for position in range(len(record.moves) + 1):
+        if position:
+            move = record.moves[position - 1]
+            yield f"  Decision {position}: seat {move.seat}, {_text(round_messages.read_move(move, rules))}"
+            yield f"    {_ACTED_BY[move.acted_by]}, {_moment(move.moved_at)}"
+            if move.stake is not None:
+                yield f"    for stake {move.stake.stake_id} of {_euros(move.stake.amount_cents)}"
+        for paid in (each for each in record.paid if each.position == position):
+            for stake_id, cents in paid.payouts:
+                yield f"    stake {stake_id} is decided, and paid {_euros(cents)} on {_moment(paid.paid_at)}"
 
 
 def _stake(stake: JournalStake, compared: table_pb2.ReplayedStake, bets: Message) -> Iterator[str]:
@@ -185,13 +216,24 @@ def _bets(message: Message) -> Iterator[Message]:
 def _text(message: Message) -> str:
     facts: list[str] = []
     for described in message.DESCRIPTOR.fields:
-        value = getattr(message, described.name)
-        if described.enum_type is not None and value in described.enum_type.values_by_number:
-            value = described.enum_type.values_by_number[value].name.rpartition("_")[2].lower()
-        if described.name.endswith("_cents"):
-            value = _euros(value)
-        facts.append(f"{described.name.removesuffix('_cents').replace('_', ' ')} {value}")
+        value, enum_type = getattr(message, described.name), described.enum_type
+        names = {} if enum_type is None else {number: each.name for number, each in enum_type.values_by_number.items()}
+        if described.is_repeated:
+            text = f"[{'; '.join(_value(described.name, each, names) for each in value)}]"
+        elif described.has_presence and not message.HasField(described.name):
+            continue
+        else:
+            text = _value(described.name, value, names)
+        facts.append(f"{described.name.removesuffix('_cents').replace('_', ' ')} {text}")
     return ", ".join(facts)
+
+
+def _value(name: str, value: object, enum_names: Mapping[int, str]) -> str:
+    if isinstance(value, Message):
+        return _text(value)
+    if isinstance(value, int) and value in enum_names:
+        return enum_names[value].rpartition("_")[2].lower()
+    return _euros(value) if isinstance(value, int) and name.endswith("_cents") else str(value)
 
 
 def _plain(name: str) -> str:

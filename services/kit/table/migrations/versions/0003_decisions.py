@@ -115,13 +115,15 @@ _CHECKS = {
     END IF;
     DELETE FROM open_rounds USING written WHERE open_rounds.round_no = written.round_no;
 """,
-    # The moves are asked for only where neither a draw nor a return is: most rounds have none.
+    # The moves are asked for only where neither a draw nor a return is: most rounds have none. The end of a dealt round
+    # may bring stakes: a journal that was restored from a backup has lost its decisions, and the ledger has not.
     "stakes": """
     FOR wrong IN SELECT round_no FROM (SELECT DISTINCT round_no FROM written) AS of_round
         WHERE NOT EXISTS (SELECT FROM draws WHERE draws.round_no = of_round.round_no
                                               AND draws.xmin = pg_current_xact_id()::xid)
-          AND NOT EXISTS (SELECT FROM endings WHERE endings.round_no = of_round.round_no AND ending = 3
-                                                AND endings.xmin = pg_current_xact_id()::xid)
+          AND NOT EXISTS (SELECT FROM endings WHERE endings.round_no = of_round.round_no
+                                                AND endings.xmin = pg_current_xact_id()::xid
+                                                AND (ending = 3 OR endings.outcome IS NOT NULL))
     LOOP
         IF EXISTS (SELECT FROM written WHERE written.round_no = wrong AND NOT EXISTS (
             SELECT FROM moves WHERE moves.round_no = wrong AND moves.stake_id = written.stake_id

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from services.kit.table.journal.entries import Ending, JournalStake, Moved, PlayerResult
-from services.kit.table.journal.statements import WRITE_ROWS, WRITE_ROWS_AND_DECISIONS
+from services.kit.table.journal.rows.statements import WRITE_ROWS, WRITE_ROWS_AND_DECISIONS
 
 Row: TypeAlias = tuple[object, ...]
 

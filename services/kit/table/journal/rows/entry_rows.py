@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal import cancelled_stakes
 from services.kit.table.journal.entries import (
     Drawn,
     DrawTrigger,
@@ -22,7 +21,8 @@ from services.kit.table.journal.entries import (
     Opened,
     Paid,
 )
-from services.kit.table.journal.row_batch import RecordedMove, RecordedState, RowBatch
+from services.kit.table.journal.rows import cancelled_stakes
+from services.kit.table.journal.rows.batch import RecordedMove, RecordedState, RowBatch
 
 
 class JournalContradiction(Exception):

@@ -1,0 +1,1 @@
+"""Baccarat as a player finds it: the real service with the real wallet, over gRPC."""

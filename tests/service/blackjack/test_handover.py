@@ -1,0 +1,148 @@
+"""A hand outlives the process that dealt it: another replica goes on with the very cards, stopped or killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import grpc
+import nats
+import pytest
+
+from feltro.blackjack.v1 import blackjack_pb2
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.processes.blackjack import BlackjackClient, BlackjackProcess
+from tests.processes.databases import OWNER_ROLE
+from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
+from tests.processes.wallet import WalletProcess
+from tests.service.blackjack.platform import (
+    EVERY_PLACE,
+    INDIVIDUAL,
+    TIMEOUT_S,
+    BlackjackDriver,
+    Playing,
+    SeatedPlayer,
+    table_rules,
+    unpacked,
+)
+from tests.service.roulette.platform import refusal_of
+
+TABLE = "alone"
+WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_handover", "feltro_blackjack_handover"
+SEVEN_BETS = dict.fromkeys(EVERY_PLACE, 1000)
+
+
+@dataclass
+class TwoReplicas:
+    """Two replicas of the blackjack; the driver speaks with the one that owns the table."""
+
+    driver: BlackjackDriver
+    replicas: list[BlackjackProcess]
+    clients: list[BlackjackClient]
+
+    @property
+    def owner(self) -> BlackjackProcess:
+        return self.replicas[self.clients.index(self.driver.blackjack)]
+
+    async def follow(self, player: SeatedPlayer) -> None:
+        """Waits until the other replica owns the player's table, and speaks with it from then on."""
+        other = next(client for client in self.clients if client is not self.driver.blackjack)
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                try:
+                    await other.table(player.player_id, player.table_id)
+                except grpc.aio.AioRpcError as refused:
+                    if refusal_of(refused).reason not in {"TABLE_ELSEWHERE", "UNAVAILABLE"}:
+                        raise
+                    await asyncio.sleep(0.05)
+                else:
+                    self.driver.blackjack = other
+                    return
+
+
+@pytest.fixture
+async def two(
+    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[TwoReplicas]:
+    home = tmp_path_factory.mktemp("handover")
+    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
+    postgres.ensure_database(BLACKJACK_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
+    async with AsyncExitStack() as stack:
+        bus = stack.enter_context(ephemeral.nats())
+        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
+        stack.callback(wallet.end)
+        url = postgres.url(GAME_ROLE, BLACKJACK_DATABASE)
+        replicas = [BlackjackProcess(url, bus.url, home, wallet_address=wallet.address) for _ in range(2)]
+        wallet.start()
+        await wallet.ready()
+        connection = await nats.connect(bus.url)
+        stack.push_async_callback(connection.close)
+        client = await stack.enter_async_context(wallet.client())
+        clients = [await stack.enter_async_context(replica.client()) for replica in replicas]
+        driver = BlackjackDriver(client, clients[0], connection)
+        for replica in replicas:
+            stack.callback(replica.end)
+        # The table is the first one's, which is alone when it is configured.
+        replicas[0].start()
+        await replicas[0].ready()
+        await driver.configure_table(TABLE, table_rules(play=INDIVIDUAL, places_per_player=7))
+        replicas[1].start()
+        await replicas[1].ready()
+        yield TwoReplicas(driver, replicas, clients)
+    postgres.drop_database(BLACKJACK_DATABASE)
+    postgres.drop_database(WALLET_DATABASE)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("805/2015:27", "805/2015:29", "903-B/2015:6.3.2")
+@pytest.mark.guarantee("G6")
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+async def test_g6_the_very_hand_goes_on_with_the_very_cards(two: TwoReplicas, end: str) -> None:
+    driver = two.driver
+    player = await driver.seat_new_player(TABLE)
+
+    def is_split(playing: Playing) -> object:
+        return playing.costs("SPLIT") and playing.costs("SPLIT")[0][0] < 7
+
+    playing = await driver.deal_until(player, is_split, SEVEN_BETS)
+    ((place, _),) = playing.costs("SPLIT")
+    request_id = f"split-{playing.round_id}"
+    split = await driver.act(player, playing, "SPLIT", place, request_id=request_id)
+    before = await driver.playing(player, playing.round_id)
+    assert before is not None
+    balance = await driver.balance(player)
+
+    if end == "stopped":
+        assert await asyncio.to_thread(two.owner.stop) == 0
+    else:
+        two.owner.kill()
+    await two.follow(player)
+
+    after = await driver.playing(player, playing.round_id)
+    assert after is not None
+    assert after.view == before.view
+    assert (after.turn, after.seats, after.options) == (before.turn, before.seats, before.options)
+    assert await driver.balance(player) == balance
+    # The decision acts once, wherever it is sent again (G3).
+    assert await driver.act(player, playing, "SPLIT", place, request_id=request_id) == split
+
+    settled = await driver.finish(player, playing.round_id)
+    outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
+    assert not settled.round.void_reason
+    # What lay there still lies there: cards were added, and none exchanged.
+    hands = {(hand.place, hand.number): list(hand.cards) for hand in outcome.hands}
+    for hand in before.view.hands:
+        assert hands[hand.place, hand.number][: len(hand.cards)] == list(hand.cards)
+    assert outcome.bank.cards[0] == before.view.bank.cards[0]
+    assert settled.staked_cents >= 8000
+    assert settled.payout_cents == sum(result.payout_cents for result in outcome.results)
+    free_cents, locked_cents = await driver.balance(player)
+    assert locked_cents == 0
+    assert free_cents == settled.balance_after_cents
+    replayed = await driver.blackjack.replay(playing.round_id)
+    assert not replayed.differences
+    assert replayed.computed_outcome == settled.round.outcome

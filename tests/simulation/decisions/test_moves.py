@@ -1,0 +1,180 @@
+"""Decisions of players count once, with their stakes, whatever fails meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from services.kit.table.journal.entries import ActedBy
+from services.wallet.model.state import StakeState
+from tests.simulation.decisions.players import DOUBLE, DRAW, INSURE, SPLIT, STAND, Decision
+from tests.simulation.decisions.scenario import (
+    BANK_SHOWS_AN_ACE,
+    DOUBLE_ON_ELEVEN,
+    PAIR_OF_EIGHTS,
+    BlackjackScenario,
+    acted,
+)
+from tests.simulation.environment.network import Delivery
+from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, refusal_reason
+
+# Decisions that stake money, each with a shoe that offers it, the insurance, and what a bet of 1000 cents stakes more.
+STAKING = pytest.mark.parametrize(
+    ("shoe", "decision", "cents"),
+    [(DOUBLE_ON_ELEVEN, DOUBLE, 1_000), (PAIR_OF_EIGHTS, SPLIT, 1_000), (BANK_SHOWS_AN_ACE, INSURE, 500)],
+    ids=["double", "split", "insure"],
+)
+
+
+@pytest.mark.guarantee("G4", "G5", "G10")
+@pytest.mark.rule("805/2015:15.b")
+def test_a_double_is_staked_journalled_and_paid() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        answer = acted(await ana.decide(DOUBLE))
+        assert (answer.position, answer.staked_cents) == (1, 1_000)
+        await scenario.wait_for_end(round_id)
+        assert scenario.moves(round_id) == [(1, "double", ActedBy.PLAYER)]
+        assert scenario.free_cents("ana") == STARTING_CENTS + 2_000
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3")
+def test_two_decisions_at_once_on_a_hand_that_the_first_ends() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, double = await ana.prepare_decision(DOUBLE)
+        _, draw = await ana.prepare_decision(DRAW)
+        answers = await asyncio.wait_for(asyncio.gather(double(), draw()), 60.0)
+        assert acted(answers[0]).position == 1
+        assert refusal_reason(answers[1]) == "TURN_OVER"
+        await scenario.wait_for_end(round_id)
+        assert scenario.moves(round_id) == [(1, "double", ActedBy.PLAYER)]
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@STAKING
+@pytest.mark.guarantee("G3", "G4", "G5", "G10")
+def test_g3_a_decision_that_was_staked_and_not_journalled_counts_once(
+    shoe: str, decision: Decision, cents: int
+) -> None:
+    """The owner dies between the two, the next one adopts the stake, and the player who sends it again has one."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, send = await ana.prepare_decision(decision, cents if decision == INSURE else 0)
+        scenario.set_deliveries(write_moved=Delivery(request_lost=True))
+        ana.timeout_s = 1.0
+        assert await send() is None
+        assert scenario.moves(round_id) == []
+        assert sorted(scenario.stakes(round_id)) == sorted([(1_000, StakeState.OPEN), (cents, StakeState.OPEN)])
+        scenario.restore_network()
+        await scenario.kill_owner()
+        await asyncio.sleep(1.0)
+        ana.timeout_s = 8.0
+        first = acted(await send())
+        assert (first.position, first.staked_cents) == (1, cents)
+        assert acted(await send()) == first
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+        # From the journal, when no table remembers the round any more.
+        assert acted(await send()) == first
+        assert scenario.decision_cents(round_id).count(cents) == 1
+        assert len(scenario.stakes(round_id)) == 2
+
+    BlackjackScenario(shoe, individual=True).run(script)
+
+
+@STAKING
+@pytest.mark.guarantee("G3", "G5")
+def test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
+    shoe: str, decision: Decision, cents: int
+) -> None:
+    """It was journalled, and its owner died before the player heard of it."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, send = await ana.prepare_decision(decision, cents if decision == INSURE else 0)
+        scenario.set_deliveries(write_moved=Delivery(answer_delay_s=5.0))
+        ana.timeout_s = 1.0
+        assert await send() is None
+        assert len(scenario.moves(round_id)) == 1
+        scenario.restore_network()
+        await scenario.kill_owner()
+        await asyncio.sleep(1.0)
+        ana.timeout_s = 8.0
+        first = acted(await send())
+        assert (first.position, first.staked_cents) == (1, cents)
+        await ana.finish_hand()
+        assert acted(await send()) == first
+        assert len(scenario.stakes(round_id)) == 2
+
+    BlackjackScenario(shoe, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3", "G12")
+@pytest.mark.rule("805/2015:24", "903-B/2015:6.1.1")
+def test_a_decision_without_the_money_for_it_changes_nothing() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one(cents=1_500)
+        round_id = await ana.bet_and_deal(1_000)
+        turn = await ana.wait_for_turn()
+        assert turn.option(DOUBLE) is None
+        _, send = ana.prepare_act(round_id, turn.turn, DOUBLE)
+        assert refusal_reason(await send()) == "INSUFFICIENT_FUNDS"
+        assert scenario.free_cents("ana") == 500
+        # The same command has the same answer for ever; a new one is carried out when there is the money for it.
+        scenario.world.deposit("ana", 1_000)
+        assert refusal_reason(await send()) == "INSUFFICIENT_FUNDS"
+        assert acted(await ana.decide(DOUBLE)).staked_cents == 1_000
+        assert scenario.moves(round_id) == [(1, "double", ActedBy.PLAYER)]
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3")
+@pytest.mark.rule("903-B/2015:6.1.1")
+def test_a_double_click_decides_once() -> None:
+    """Two clicks are two commands: the second is for a turn that is over when it is judged."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        turn = await ana.wait_for_turn()
+        clicks = [ana.prepare_act(round_id, turn.turn, DRAW)[1] for _ in range(2)]
+        answers = await asyncio.gather(*(send() for send in clicks))
+        assert [refusal_reason(answer) for answer in answers] == ["", "TURN_OVER"]
+        assert scenario.moves(round_id) == [(1, "draw", ActedBy.PLAYER)]
+        await ana.finish_hand()
+
+    BlackjackScenario("2s 9h 3d 8c 2h 2c Th 5s", individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4", "G5", "G8")
+def test_decisions_reach_nobody_before_they_are_durable() -> None:
+    """While the journal is slow nothing is told, and a superseded owner decides nothing."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, send = await ana.prepare_decision(STAND)
+        scenario.set_deliveries(write_moved=Delivery(request_delay_s=3.0))
+        sending = asyncio.ensure_future(send())
+        await asyncio.sleep(1.0)
+        scenario.world.start_owner(TABLE_ID)
+        scenario.restore_network()
+        assert refusal_reason(await sending) == "UNAVAILABLE"
+        assert scenario.published("move_made", ana.table_id) == []
+        await scenario.wait_until(scenario.world.current_owners[TABLE_ID].owned_tables.tables)
+        acted(await send())
+        await scenario.wait_for_end(round_id)
+        assert scenario.moves(round_id) == [(1, "stand", ActedBy.PLAYER)]
+
+    BlackjackScenario("Ts 9h 6d 8c Td", individual=True).run(script)
