@@ -26,7 +26,7 @@ from tests.service.baccarat.platform import (
 from tests.service.roulette.platform import SeatedPlayer, refusal
 
 
-@pytest.mark.rule("812/2015:4", "812/2015:5", "812/2015:27")
+@pytest.mark.rule("812/2015:3", "812/2015:4", "812/2015:5", "812/2015:27")
 async def test_one_round_binds_everybody(driver: BaccaratDriver) -> None:
     table_id = await driver.new_table()
     watcher = await driver.watch(table_id)

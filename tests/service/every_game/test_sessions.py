@@ -95,7 +95,10 @@ async def test_b24_a_round_in_play_is_no_inactivity(game: PlayedGame) -> None:
 @pytest.mark.rule("812/2015:34", "812/2015:35", "812/2015:35.b", "812/2015:36")
 async def test_who_misses_more_than_five_rounds_is_invited_warned_and_ended(game: PlayedGame) -> None:
     table_id = await game.new_table()
-    ana, idle = await game.sit_down(table_id), await game.sit_down(table_id)
+    # Seated before the first round opens: a player misses no round that was open already when they came.
+    idle = await game.sit_down(table_id)
+    await game.open_round(idle)
+    ana = await game.sit_down(table_id)
     notices = await OwnNotices.of(game, idle)
 
     async def play_without_idle() -> None:
