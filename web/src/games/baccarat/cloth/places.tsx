@@ -82,7 +82,7 @@ function OnePlace({ number, count, own, bets, chips }: Props) {
           </g>
         );
       })}
-      <text class="place-number" y="89">
+      <text class="baccarat-place-number" y="89">
         {number}
       </text>
     </g>

@@ -53,7 +53,7 @@ function Hand({ felt, side, shoe }: HandProps) {
           {open.length ? scoreOf(open) : ""}
         </strong>
       </div>
-      <div class="hand-cards" aria-hidden="true">
+      <div class="baccarat-hand-cards" aria-hidden="true">
         {dealt.map((card, index) => (
           <DealtCard
             key={`${result?.round_id} ${index}`}
@@ -81,7 +81,11 @@ function DealtCard({ name, slide, shoe, third }: CardProps) {
     if (slide && slide.until_ms > performance.now()) cardDealtSound();
   }, []);
   return (
-    <span class={third ? "hand-card hand-third" : "hand-card"} data-testid="dealt-card" data-third={third}>
+    <span
+      class={third ? "baccarat-hand-card hand-third" : "baccarat-hand-card"}
+      data-testid="dealt-card"
+      data-third={third}
+    >
       <PlayingCard name={name} dealt={slide} from={shoe} silent />
     </span>
   );
