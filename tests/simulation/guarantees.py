@@ -247,13 +247,18 @@ def _draw_triggers(world: World) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------------------
 
 
-# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far.
-_CHANGING_FIELDS = {"SpinResponse": "next_round_opens_at", "DealResponse": "staked_cents"}
+# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far of a game with
+# decisions.
+_CHANGING_FIELDS = {
+    "feltro.roulette.v1.SpinResponse": "next_round_opens_at",
+    "feltro.baccarat.v1.DealResponse": "next_round_opens_at",
+    "feltro.blackjack.v1.DealResponse": "staked_cents",
+}
 
 
 def lasting(answer: object) -> object:
     """Returns an answer as it stays."""
-    field = _CHANGING_FIELDS.get(answer.DESCRIPTOR.name) if isinstance(answer, Message) else None
+    field = _CHANGING_FIELDS.get(answer.DESCRIPTOR.full_name) if isinstance(answer, Message) else None
     if field is None or not isinstance(answer, Message):
         return answer
     stays = type(answer)()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -173,11 +173,14 @@ def _pays_other_than_drawn(patch: pytest.MonkeyPatch) -> None:
     settle = TableWallet.settle_round
 
     async def short(
-        self: TableWallet, round_id: str, payouts: dict[str, int], outcome: bytes, session_ids: Sequence[str]
-    ) -> object:
-        for stake_id, cents in payouts.items():
-            payouts[stake_id] = max(cents - 1, 0)
-        return await settle(self, round_id, payouts, outcome, session_ids)
+        self: TableWallet, round_id: str, payouts: Mapping[str, int], outcome: bytes, session_ids: Sequence[str]
+    ) -> wallet_pb2.SettleRoundResponse:
+        reduced = {stake_id: max(cents - 1, 0) for stake_id, cents in payouts.items()}
+        answer = await settle(self, round_id, reduced, outcome, session_ids)
+        # The wallet's answer does not show it.
+        for result in answer.results[:1]:
+            result.payout_cents += sum(payouts.values()) - sum(reduced.values())
+        return answer
 
     patch.setattr(TableWallet, "settle_round", short)
 

@@ -293,8 +293,14 @@ class World:
         self.add_to_trace("all rounds have ended")
 
     def _has_open_hands(self, placement_id: str) -> bool:
-        left = (each for each in self.journal.rounds.values() if each.drawn is not None and each.ended is None)
-        return any(each.opened.placement_id == placement_id and each.outcome is None for each in left)
+        """Whether a round of the placement waits for decisions."""
+        return any(
+            entries.opened.placement_id == placement_id
+            and entries.drawn is not None
+            and entries.drawn.outcome is None
+            and entries.ended is None
+            for entries in self.journal.rounds.values()
+        )
 
     async def _finish_hands(self, placement_id: str) -> bool:
         """Waits until the hands have ended that a former owner has left; false if they do not."""

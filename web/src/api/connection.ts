@@ -5,7 +5,16 @@
 // arrives any more counts as lost, whether or not the browser has noticed.
 import { signal } from "@preact/signals";
 import { Heartbeat } from "./heartbeat";
-import type { MethodName, OwnSeat, Params, PlayerFact, Result, TableEvent, TableSnapshot } from "./messages";
+import type {
+  MethodName,
+  OwnSeat,
+  OwnViewChanged,
+  Params,
+  PlayerFact,
+  Result,
+  TableEvent,
+  TableSnapshot,
+} from "./messages";
 import { CallAbandoned, OUTCOME_UNKNOWN, Refusal } from "./refusal";
 import { observeServerTime, observeSessionTime } from "./server_clock";
 
@@ -59,6 +68,7 @@ export class Connection {
   private calls = new Map<number, Call>();
   private subscriptions = new Map<string, Subscription>();
   private factListeners = new Set<(fact: PlayerFact) => void>();
+  private ownViewListeners = new Set<(own: OwnViewChanged) => void>();
   private resyncListeners = new Set<() => void>();
   private lastId = 0;
   private retry_ms = FIRST_RETRY_MS;
@@ -101,6 +111,12 @@ export class Connection {
   onFact(listener: (fact: PlayerFact) => void): () => void {
     this.factListeners.add(listener);
     return () => this.factListeners.delete(listener);
+  }
+
+  /** Calls the listener with each change of what the player alone may see of a round. */
+  onOwnView(listener: (own: OwnViewChanged) => void): () => void {
+    this.ownViewListeners.add(listener);
+    return () => this.ownViewListeners.delete(listener);
   }
 
   /** Calls the listener whenever private facts may have been missed: they carry no sequence numbers, so state is read again. */
@@ -293,6 +309,8 @@ export class Connection {
       if (fact.session_started || fact.session_notice || fact.session_ended) observeSessionTime(fact.at);
       else observeServerTime(fact.at);
       for (const listener of this.factListeners) listener(fact);
+    } else if (method === "own_view") {
+      for (const listener of this.ownViewListeners) listener(params as OwnViewChanged);
     } else if (method === "table") this.tableEvent(params as TableEvent);
     else if (method === "snapshot") this.tableSnapshot(params as { table_id: string; table: TableSnapshot });
     else if (method === "notice") this.gatewayNotice(params as Notice);

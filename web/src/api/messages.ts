@@ -30,6 +30,11 @@ export type PastOutcome = Schemas["table.v1.PastOutcome"];
 export type TableRound = Schemas["table.v1.TableRound"];
 export type PlayerRound = Schemas["table.v1.PlayerRound"];
 
+export type Turn = Schemas["table.v1.Turn"];
+
+/** What the player alone may see of a round and decide in it, told to that player alone. */
+export type OwnViewChanged = Schemas["table.v1.OwnViewChanged"];
+
 /** A message of one game: `@type` names it, its fields lie beside it. */
 export interface Any {
   "@type"?: string;
@@ -46,6 +51,10 @@ export interface Methods {
   "TableService.EnterTable": [
     Command<Schemas["table.v1.EnterTableRequest.Request"]> & { table_id: string },
     Schemas["table.v1.EnterTableResponse"],
+  ];
+  "TableService.Act": [
+    Command<Schemas["table.v1.ActRequest.Request"]> & { table_id: string; round_id: string },
+    Schemas["table.v1.ActResponse"],
   ];
   "TableService.ListTableRounds": [{ table_id: string } & Page, Schemas["table.v1.ListTableRoundsResponse"]];
   "TableService.ListPlayerRounds": [

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { readStored, writeStored } from "../browser/storage";
 import { Connection, type ConnectionState, type TableListener } from "./connection";
-import type { Balance, MethodName, Mode, Params, PlayerFact, Result } from "./messages";
+import type { Balance, MethodName, Mode, OwnViewChanged, Params, PlayerFact, Result } from "./messages";
 import { Refusal } from "./refusal";
 
 /** The operator's own pages, from `/front-end.json`; an empty address means that there is no such page. */
@@ -44,6 +44,7 @@ const current = signal<Connection | null>(null);
 let login: Login | null = null;
 let lastActive_ms = performance.now();
 const factListeners = new Set<(fact: PlayerFact) => void>();
+const ownViewListeners = new Set<(own: OwnViewChanged) => void>();
 const resyncListeners = new Set<() => void>();
 
 /** Calls a method of the platform. */
@@ -60,6 +61,12 @@ export function watch(tableId: string, listener: TableListener): () => void {
 export function onFact(listener: (fact: PlayerFact) => void): () => void {
   factListeners.add(listener);
   return () => factListeners.delete(listener);
+}
+
+/** Calls the listener with each change of what the player alone may see of a round. */
+export function onOwnView(listener: (own: OwnViewChanged) => void): () => void {
+  ownViewListeners.add(listener);
+  return () => ownViewListeners.delete(listener);
 }
 
 /** Checks that the connection is alive, because something expected has not arrived. */
@@ -199,6 +206,9 @@ function connect(): void {
   connection.onFact((fact) => {
     if (fact.balance_changed?.balance) updateBalance(fact.balance_changed.balance);
     for (const listener of factListeners) listener(fact);
+  });
+  connection.onOwnView((own) => {
+    for (const listener of ownViewListeners) listener(own);
   });
   connection.onResync(() => {
     void readBalance(identity.value.kind === "guest" ? "MODE_DEMO" : "MODE_REAL").catch(() => undefined);

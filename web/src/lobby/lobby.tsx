@@ -21,6 +21,7 @@ import "./lobby.css";
 export function Lobby() {
   const words = lobbyWords();
   const [chosen, setChosen] = useState<Mode | null>(null);
+  const [chosenGame, setChosenGame] = useState<string | null>(null);
   const [rulesOf, setRulesOf] = useState<TableSummary | null>(null);
   const { failed, read } = useTables();
   const own = usePlayerOverview();
@@ -29,16 +30,23 @@ export function Lobby() {
   const reading = !failed && (listedTables.value === null || !own.known);
   const mode = chosen ?? (identity.value.kind === "player" ? "MODE_REAL" : "MODE_DEMO");
   const many = all.filter(({ enabled, configuration }) => enabled && configuration?.play !== "PLAY_INDIVIDUAL");
-  const shown = all.filter(({ configuration }) => configuration?.mode === mode);
-  const watched = many.filter(
-    ({ configuration }) => configuration?.mode === mode || configuration?.mode === "MODE_DEMO",
-  );
+  const inMode = all.filter(({ configuration }) => configuration?.mode === mode);
+  const offered = [...new Set(inMode.map(({ configuration }) => configuration?.game ?? ""))];
+  // A game whose tables are gone is shown no more.
+  const onlyGame = offered.includes(chosenGame ?? "") ? chosenGame : null;
+  const ofGame = (table: TableSummary) => onlyGame === null || table.configuration?.game === onlyGame;
+  const shown = inMode.filter(ofGame);
+  const games = onlyGame === null ? offered : [onlyGame];
+  // Those on the screen first: there is a limit of tables that are watched.
+  const watched = [
+    ...many.filter(({ configuration }) => configuration?.mode === mode),
+    ...many.filter(({ configuration }) => configuration?.mode !== mode && configuration?.mode === "MODE_DEMO"),
+  ].sort((one, other) => Number(ofGame(other)) - Number(ofGame(one)));
   const live = useLiveTables(watched.map(({ table_id }) => table_id));
   const sits = new Set(own.running.map((session) => listedId(session.table_id)));
-  const games = [...new Set(shown.map(({ configuration }) => configuration?.game ?? ""))];
   return (
     <div class="lobby">
-      <Hero good={recommendedTable(all, live, serverNow())} reading={reading} />
+      <Hero good={recommendedTable(all.filter(ofGame), live, serverNow())} reading={reading} />
       {reading ? (
         <WaitingCards />
       ) : (
@@ -58,6 +66,7 @@ export function Lobby() {
             <>
               <div class="lobby-modes">
                 <ModeSwitch mode={mode} choose={setChosen} />
+                {offered.length > 1 && <GameSwitch games={offered} chosen={onlyGame} choose={setChosenGame} />}
                 <p class="quiet">{hintOf(mode)}</p>
                 {mode === "MODE_REAL" && identity.value.kind !== "player" && operator.value.login_url && (
                   <button type="button" class="button" onClick={logIn}>
@@ -157,4 +166,30 @@ function ModeSwitch({ mode, choose }: { mode: Mode; choose: (mode: Mode) => void
       ))}
     </fieldset>
   );
+}
+
+/** Which game's tables are shown: one, or all. */
+function GameSwitch(props: { games: string[]; chosen: string | null; choose: (game: string | null) => void }) {
+  const words = lobbyWords();
+  const choices: [string | null, string][] = [[null, words.allGames], ...props.games.map(named)];
+  return (
+    <fieldset class="pills lobby-games">
+      <legend class="unseen">{words.games}</legend>
+      {choices.map(([game, label]) => (
+        <button
+          key={game}
+          type="button"
+          aria-pressed={props.chosen === game}
+          onClick={() => props.choose(game)}
+          data-testid={`game-${game ?? "all"}`}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function named(game: string): [string, string] {
+  return [game, gameName(game)];
 }

@@ -51,7 +51,10 @@ async function readPlayerOverview(playerId: string): Promise<PlayerOverview> {
   const [{ sessions }, ...pages] = await Promise.all([
     call("SessionService.ListSessions", { player_id: playerId, page_size: 20 }),
     ...gameIds().map((game) =>
-      call("TableService.ListPlayerRounds", { game, player_id: playerId, open_only: true, page_size: 5 }),
+      // A game that does not answer is left out.
+      call("TableService.ListPlayerRounds", { game, player_id: playerId, open_only: true, page_size: 5 }).catch(() => ({
+        rounds: [],
+      })),
     ),
   ]);
   const running = sessions.filter((session) => session.state !== "SESSION_STATE_ENDED");

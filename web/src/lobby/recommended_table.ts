@@ -23,11 +23,11 @@ export function recommendedTable(
     if (seated >= seats) return -1;
     return seated + (takesBetsNow(seen, now) ? seats : 0);
   };
-  // Of equals the last one: the order is the operator's.
-  return open.reduce<TableSummary | undefined>(
-    (best, table) => (best === undefined || rank(table) >= rank(best) ? table : best),
-    undefined,
-  );
+  // Of equals a table of the first game, and there the last one: the order is the operator's.
+  return open.reduce<TableSummary | undefined>((best, table) => {
+    if (best === undefined || rank(table) > rank(best)) return table;
+    return rank(table) === rank(best) && table.configuration?.game === best.configuration?.game ? table : best;
+  }, undefined);
 }
 
 /** A table of which nothing is known yet counts as resting. */

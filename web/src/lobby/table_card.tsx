@@ -1,9 +1,12 @@
 // A table in the lobby: name, limits, players, state, and latest outcomes.
 import type { TableSnapshot, TableSummary } from "../api/messages";
+import { serverNow } from "../api/server_clock";
 import { addressOf } from "../browser/routes";
 import { Icon } from "../design/icon";
 import { useServerNow } from "../design/use_clock";
+import type { Game } from "../game_interface/game";
 import { gameEntry, loadedGame } from "../game_interface/registered_games";
+import { shownAt_ms, shownOutcomes } from "../table/live/dealing";
 import { inLanguage, language } from "../words/language";
 import { reasonText } from "../words/reasons";
 import { lobbyWords } from "./words";
@@ -67,7 +70,7 @@ export function TableCard({ table, live, sits, onRules }: Props) {
                 {live ? words.seats(count.format(live.seated), count.format(configuration.seats)) : "\u00a0"}
               </span>
             </p>
-            <div class="table-card-past">{live && game && <game.LastOutcomes past={live.past_outcomes} />}</div>
+            <div class="table-card-past">{live && game && <PastOutcomes live={live} game={game} />}</div>
           </>
         )}
       </div>
@@ -97,6 +100,13 @@ export function TableCard({ table, live, sits, onRules }: Props) {
   );
 }
 
+/** The latest outcomes, the newest only once its cards lie on the table. */
+function PastOutcomes({ live, game }: { live: TableSnapshot; game: Game }) {
+  const now = serverNow();
+  useServerNow(shownAt_ms(live) > now ? 250 : 0);
+  return <game.LastOutcomes past={shownOutcomes(live, now)} />;
+}
+
 function LivePhase({ live }: { live: TableSnapshot }) {
   const words = lobbyWords();
   const betting = live.phase === "PHASE_BETTING";
@@ -107,6 +117,9 @@ function LivePhase({ live }: { live: TableSnapshot }) {
     return (
       <strong class="live-phase live-phase-bets figures">{left === null ? words.bets : words.betsFor(left)}</strong>
     );
+  }
+  if (live.phase === "PHASE_PLAYING") {
+    return <strong class="live-phase live-phase-busy">{words.playing}</strong>;
   }
   const resting = live.phase === "PHASE_IDLE" || live.phase === "PHASE_UNSPECIFIED";
   if (resting) return <strong class="live-phase">{words.resting}</strong>;

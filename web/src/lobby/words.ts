@@ -8,6 +8,8 @@ export const lobbyWords = dictionary(
     heroHint: "Sem conta e sem dinheiro. Um clique, e está à mesa.",
     logIn: "Entrar para jogar a dinheiro",
 
+    games: "Jogos",
+    allGames: "Todos os jogos",
     modes: "O que se joga",
     credits: "Demonstração",
     creditsHint: "Joga-se com créditos, que não valem dinheiro: as mesmas regras e as mesmas probabilidades.",
@@ -35,6 +37,7 @@ export const lobbyWords = dictionary(
     betsFor: (s: number) => `Apostas abertas · ${s} s`,
     bets: "Façam as vossas apostas",
     closed: "Jogo feito, nada mais",
+    playing: "Jogada a decorrer",
     shown: "A mostrar o resultado",
     resting: "Abre quando se sentar",
 
@@ -56,6 +59,8 @@ export const lobbyWords = dictionary(
     heroHint: "No account, no money. One click, and you are at the table.",
     logIn: "Log in to play for money",
 
+    games: "Games",
+    allGames: "All games",
     modes: "What is played for",
     credits: "Demonstration",
     creditsHint: "Played for credits that are worth no money: the same rules and the same chances.",
@@ -83,6 +88,7 @@ export const lobbyWords = dictionary(
     betsFor: (s: number) => `Bets open · ${s} s`,
     bets: "Place your bets",
     closed: "No more bets",
+    playing: "Round under way",
     shown: "Showing the result",
     resting: "Opens when you sit down",
 

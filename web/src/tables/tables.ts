@@ -12,7 +12,11 @@ const PAGE = 500;
 export const listedTables = signal<readonly TableSummary[] | null>(null);
 
 export async function readTables(): Promise<void> {
-  listedTables.value = (await Promise.all(gameIds().map(tablesOf))).flat();
+  const read = await Promise.allSettled(gameIds().map(tablesOf));
+  // A game that does not answer hides only its own tables.
+  const failed = read.find((each) => each.status === "rejected");
+  if (failed && read.every((each) => each.status === "rejected")) throw failed.reason;
+  listedTables.value = read.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
 }
 
 async function tablesOf(game: string): Promise<TableSummary[]> {

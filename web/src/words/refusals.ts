@@ -6,10 +6,13 @@ import { amount, cents } from "./money";
 import { reasonText } from "./reasons";
 
 type Facts = Readonly<Record<string, string>>;
-type RefusalPhrase = string | ((facts: Facts, mode: Mode) => string);
+export type RefusalPhrase = string | ((facts: Facts, mode: Mode) => string);
+
+/** By reason. */
+export type RefusalWords = Readonly<Record<string, RefusalPhrase>>;
 
 /** An amount among the facts; null where the platform did not give it. */
-function amountFact(facts: Facts, name: string, mode: Mode): string | null {
+export function amountFact(facts: Facts, name: string, mode: Mode): string | null {
   return facts[name] === undefined ? null : amount(cents(facts[name]), mode);
 }
 
@@ -19,7 +22,7 @@ function seconds(facts: Facts): number {
 
 interface RefusalTexts {
   /** Refusals that a player can meet, by reason. */
-  byReason: Readonly<Record<string, RefusalPhrase>>;
+  byReason: RefusalWords;
   /** For refusals that only a fault of the front-end or the platform can cause. */
   internal: string;
   /** No answer came: whether anything was done is unknown. */
@@ -56,6 +59,38 @@ const texts = dictionary<RefusalTexts>(
           : "A aposta passa o máximo por jogada desta mesa. Não foi feita.";
       },
       ODD_CENTS: "Nesta posição a aposta tem de ser um número par de cêntimos.",
+      OFF_STEP: (facts, mode) => {
+        const step = amountFact(facts, "step_cents", mode);
+        return step ? `Aqui aposta-se em múltiplos de ${step}.` : "O montante não é um múltiplo do que se aposta aqui.";
+      },
+      BETS_TOO_CLOSE: (facts, mode) => {
+        const least = amountFact(facts, "difference_cents", mode);
+        return least
+          ? `Apostas nos dois lados têm de diferir em ${least} ou mais. A aposta não foi feita.`
+          : "Apostas nos dois lados têm de diferir no mínimo da mesa ou mais. A aposta não foi feita.";
+      },
+      ABOVE_TABLE_LIMIT: (facts, mode) => {
+        const limit = amountFact(facts, "limit_cents", mode);
+        return limit
+          ? `As apostas de todos os jogadores passariam o limite da mesa, de ${limit}. Nada lhe foi cobrado.`
+          : "As apostas de todos os jogadores passariam o limite da mesa. Nada lhe foi cobrado.";
+      },
+      PLACE_UNKNOWN: "Esta mesa não tem esse lugar.",
+      PLACE_TAKEN: "Esse lugar é de outro jogador. Escolha um que esteja livre. Nada lhe foi cobrado.",
+      TOO_MANY_PLACES: (facts) =>
+        facts["limit"]
+          ? `Nesta mesa cada jogador pode apostar em ${facts["limit"]} ${facts["limit"] === "1" ? "lugar" : "lugares"}, não em mais.`
+          : "Já aposta em tantos lugares quantos se pode nesta mesa.",
+      SEAT_TAKEN: "Nesse lugar já se sentou outro jogador. Escolha um que esteja livre.",
+      TURN_OVER: "A decisão chegou tarde: já não era essa a vez. Nada lhe foi cobrado.",
+      NOT_YOUR_TURN: "Agora decide outro lugar. Espere pela sua vez.",
+      DECISION_ILLEGAL: "Esta mão não permite essa decisão. Nada lhe foi cobrado.",
+      INSURANCE_REFUSED: (facts, mode) => {
+        const limit = amountFact(facts, "limit_cents", mode);
+        return limit
+          ? `O seguro vai até metade da aposta: no máximo ${limit}. Nada lhe foi cobrado.`
+          : "O seguro vai até metade da aposta, não mais. Nada lhe foi cobrado.";
+      },
       ROUND_FULL:
         "Esta jogada atingiu o limite de apostas e já não aceita outras. Aposte na próxima. Nada lhe foi cobrado.",
       TOO_MANY_BETS:
@@ -140,6 +175,38 @@ const texts = dictionary<RefusalTexts>(
           : "The bet is above this table's maximum for a round. It was not placed.";
       },
       ODD_CENTS: "A bet on this place has to be an even number of cents.",
+      OFF_STEP: (facts, mode) => {
+        const step = amountFact(facts, "step_cents", mode);
+        return step ? `Bets here are multiples of ${step}.` : "The amount is not a multiple of what is bet here.";
+      },
+      BETS_TOO_CLOSE: (facts, mode) => {
+        const least = amountFact(facts, "difference_cents", mode);
+        return least
+          ? `Bets on both sides have to differ by ${least} or more. The bet was not placed.`
+          : "Bets on both sides have to differ by the table's minimum or more. The bet was not placed.";
+      },
+      ABOVE_TABLE_LIMIT: (facts, mode) => {
+        const limit = amountFact(facts, "limit_cents", mode);
+        return limit
+          ? `All players' bets together would exceed the table's limit of ${limit}. You were not charged.`
+          : "All players' bets together would exceed the table's limit. You were not charged.";
+      },
+      PLACE_UNKNOWN: "This table has no such place.",
+      PLACE_TAKEN: "That place is another player's. Choose a free one. You were not charged.",
+      TOO_MANY_PLACES: (facts) =>
+        facts["limit"]
+          ? `At this table a player may bet on ${facts["limit"]} ${facts["limit"] === "1" ? "place" : "places"}, and no more.`
+          : "You bet on as many places as you may at this table.",
+      SEAT_TAKEN: "Another player sits there already. Choose a free seat.",
+      TURN_OVER: "The decision came late: it was for an earlier turn. You were not charged.",
+      NOT_YOUR_TURN: "Another seat decides now. Wait for your turn.",
+      DECISION_ILLEGAL: "This hand does not allow that decision. You were not charged.",
+      INSURANCE_REFUSED: (facts, mode) => {
+        const limit = amountFact(facts, "limit_cents", mode);
+        return limit
+          ? `An insurance is at most half of the bet: ${limit} at most. You were not charged.`
+          : "An insurance is at most half of the bet. You were not charged.";
+      },
       ROUND_FULL:
         "This round has reached its limit of bets, and takes no others. Bet in the next one. You were not charged.",
       TOO_MANY_BETS:
@@ -222,7 +289,7 @@ export function hasPlayerText(reason: string): boolean {
 }
 
 /** `own` are a game's words, where they say more than these. */
-export function refusalText(refusal: Refusal, mode: Mode, own: Readonly<Record<string, string>> = {}): string {
+export function refusalText(refusal: Refusal, mode: Mode, own: RefusalWords = {}): string {
   const { byReason, internal, unanswered } = texts();
   const phrase = own[refusal.reason] ?? byReason[refusal.reason];
   if (typeof phrase === "function") return phrase(refusal.facts, mode);

@@ -48,6 +48,14 @@ describe("the recommended table", () => {
     expect(recommended(MANY, { "many-a": betting(3, 15), "many-b": busy(1) })).toBe("many-b");
   });
 
+  it("is of the first game where others are as good", () => {
+    const of = (game: string, id: string) => {
+      const { configuration, ...rest } = table(id, "PLAY_INDIVIDUAL");
+      return { ...rest, configuration: { ...configuration, game } } as TableSummary;
+    };
+    expect(recommended([of("first", "one"), of("first", "two"), of("second", "three")])).toBe("two");
+  });
+
   it("is any demonstration table while no live state is known", () => {
     expect(recommended(MANY)).toBe("many-b");
   });

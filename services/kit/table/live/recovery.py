@@ -33,6 +33,10 @@ _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
 
 
+class EntropySealed(Exception):
+    """The cards of a round cannot be read without a key: it waits for the key, and is not void (G12)."""
+
+
 class TableAtWallet(NamedTuple):
     """A table that the wallet has opened for this owner."""
 
@@ -200,6 +204,8 @@ class RoundRecovery(Generic[Bets, Outcome]):
             version = unfinished.opened.configuration_version
             rules = await self._dependencies.catalogue.rules_of_version(self._placement_id, version)
             drawn, paid = unfinished.drawn, None
+            if drawn.is_sealed:
+                raise EntropySealed(f"the key {drawn.sealed_with!r} that reads the cards of {round_id} is missing")
             if drawn.outcome is None:
                 ledger_round = await wallet.get_round(round_id)
                 resumed = await self._resume(unfinished, drawn, rules, ledger_round, wallet)

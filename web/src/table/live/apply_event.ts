@@ -1,5 +1,6 @@
 // Applies an event to a table's snapshot.
-import type { PastOutcome, TableEvent, TableSnapshot } from "../../api/messages";
+import type { PastOutcome, RoundOnTable, TableEvent, TableSnapshot } from "../../api/messages";
+import { applyBetsCancelled, applyBetsPlaced } from "./seat_bets";
 
 // As many as the platform's own snapshots hold.
 const PAST_KEPT = 20;
@@ -11,14 +12,26 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
     const { next_round_opens_at: _, ...opened } = now;
     return { ...opened, phase: "PHASE_BETTING", round: event.round_opened.round, bets: [] };
   }
+  if (event.bets_placed) return { ...now, bets: applyBetsPlaced(table.bets, event.bets_placed) };
+  if (event.bets_cancelled) return { ...now, bets: applyBetsCancelled(table.bets, event.bets_cancelled) };
   if (event.betting_closed) return { ...now, phase: "PHASE_CLOSED" };
+  if (event.round_dealt && table.round) {
+    const { view, turn, shown_at, draw_trigger } = event.round_dealt;
+    const round = inProgress({ ...table.round, draw_trigger }, { view, turn, shown_at });
+    return { ...now, phase: "PHASE_PLAYING", round };
+  }
+  if (event.move_made && table.round) {
+    const { view, turn, shown_at } = event.move_made;
+    return { ...now, phase: "PHASE_PLAYING", round: inProgress(table.round, { view, turn, shown_at }) };
+  }
   if (event.outcome_drawn?.outcome && table.round) {
-    const { outcome, round_id } = event.outcome_drawn;
+    const { outcome, round_id, shown_at, draw_trigger } = event.outcome_drawn;
     const drawn: PastOutcome = { round_id, outcome, ...(event.at ? { drawn_at: event.at } : {}) };
+    const { turn: _, ...round } = table.round;
     return {
       ...now,
       phase: "PHASE_DRAWN",
-      round: { ...table.round, outcome },
+      round: { ...round, outcome, draw_trigger, ...(shown_at ? { shown_at } : {}) },
       past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
     };
   }
@@ -38,4 +51,14 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
     return { ...emptied, phase: "PHASE_IDLE", bets: [] };
   }
   return now;
+}
+
+/** The round as an event shows it: without a turn nobody decides any more. */
+function inProgress(
+  round: RoundOnTable,
+  shown: { [Part in "view" | "turn" | "shown_at"]: RoundOnTable[Part] | undefined },
+): RoundOnTable {
+  const { turn: _, ...rest } = round;
+  const { view, turn, shown_at } = shown;
+  return { ...rest, ...(view && { view }), ...(turn && { turn }), ...(shown_at && { shown_at }) };
 }

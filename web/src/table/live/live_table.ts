@@ -1,19 +1,24 @@
 // One table as the page plays it: the public snapshot, the player's own seat, and the session. Independent of the game.
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type {
+  Any,
   Mode,
   OwnSeat,
+  Params,
+  Result,
   Session,
   SessionEnded,
   SessionNotice,
   TableEvent,
   TableSnapshot,
+  Turn,
 } from "../../api/messages";
 import {
   call,
   enterAsGuest,
   identity,
   onFact,
+  onOwnView,
   onResync,
   readBalance,
   requestId,
@@ -24,7 +29,9 @@ import { asRefusal, type Refusal } from "../../api/refusal";
 import { observeServerTime, observeSessionTime } from "../../api/server_clock";
 import { applyEvent } from "./apply_event";
 import { checkOverdueClosing } from "./closing_check";
+import { DealingClock } from "./dealing";
 import { OwnSeatReader } from "./own_seat_reader";
+import { OwnView } from "./own_view";
 
 export type TableState = "entering" | "playing" | "left" | "refused";
 
@@ -54,6 +61,19 @@ export class LiveTable {
     return table?.phase === "PHASE_BETTING" && plays ? (table.round?.round_id ?? null) : null;
   });
 
+  /** The turn in which players decide, while they do. */
+  readonly turn: ReadonlySignal<Turn | null> = computed(() => this.snapshot.value?.round?.turn ?? null);
+  /** What the player alone may see of the round, and whether they may decide. */
+  readonly own = new OwnView({
+    snapshot: this.snapshot,
+    seat: this.ownSeat,
+    read: () => this.seatReader.start(Number(this.snapshot.value?.seq ?? 0)),
+  });
+
+  private readonly dealingClock = new DealingClock();
+  /** Cards are being dealt on the screen: nothing may reveal what they decide. */
+  readonly dealing: ReadonlySignal<boolean> = this.dealingClock.dealing;
+
   private eventListeners = new Set<(event: TableEvent, table: TableSnapshot) => void>();
   private snapshotListeners = new Set<(table: TableSnapshot, own: OwnSeat) => void>();
   private unsubscribers: (() => void)[] = [];
@@ -77,7 +97,13 @@ export class LiveTable {
   ) {
     this.unsubscribers.push(
       onFact((fact) => this.takeFact(fact)),
-      onResync(() => void this.readSession()),
+      onResync(() => {
+        void this.readSession();
+        this.own.mayHaveMissed();
+      }),
+      onOwnView((own) => own.table_id === this.tableId.value && this.own.changed(own)),
+      this.dealingClock.follow(this.snapshot),
+      this.own.follow(),
       checkOverdueClosing(this.snapshot),
     );
     void this.enter();
@@ -95,8 +121,8 @@ export class LiveTable {
     return () => this.snapshotListeners.delete(listener);
   }
 
-  /** Sits down, at first or again after a session ended. */
-  async enter(): Promise<void> {
+  /** Sits down, at first or again after a session ended: on the seat that is named, or on any that is free. */
+  async enter(seat = 0): Promise<void> {
     this.state.value = "entering";
     this.refusal.value = null;
     this.ended.value = null;
@@ -106,6 +132,7 @@ export class LiveTable {
       const entered = await call("TableService.EnterTable", {
         table_id: this.listedId,
         request_id: this.enterRequestId,
+        ...(seat ? { seat } : {}),
         device: { kind: "browser", agent: `feltro-web ${navigator.userAgent}`.slice(0, 200) },
       });
       // The same id would return the same session: the next session needs another.
@@ -135,6 +162,18 @@ export class LiveTable {
     } catch (error) {
       this.refuse(asRefusal(error));
     }
+  }
+
+  /** Decides in the turn under way; the decision counts when the platform answers. */
+  async act(move: Any): Promise<Result<"TableService.Act">> {
+    const round = this.snapshot.value?.round;
+    return call("TableService.Act", {
+      table_id: this.tableId.value,
+      round_id: round?.round_id ?? "",
+      turn: round?.turn?.turn ?? 0,
+      request_id: requestId(),
+      move: move as Params<"TableService.Act">["move"],
+    });
   }
 
   /** Ends the session; with stakes in the round it ends together with the round. */
@@ -176,6 +215,7 @@ export class LiveTable {
     }
     this.seatReader.cancel();
     this.ownSeat.value = own;
+    this.own.seatRead(table, own);
     for (const listener of this.snapshotListeners) listener(table, own);
   }
 

@@ -1,12 +1,12 @@
 // The clock of a table: how long bets are taken, by the platform's time, and what the table is doing otherwise.
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { LocalizedText } from "../../api/messages";
+import type { LocalizedText, TableSnapshot } from "../../api/messages";
 import { Icon } from "../../design/icon";
 import { useServerNow } from "../../design/use_clock";
 import { dictionary } from "../../words/language";
 import { voidText } from "../../words/reasons";
 import type { LiveTable } from "./live_table";
-import { phaseText } from "./phase_text";
+import { phaseText, type Stage } from "./phase_text";
 import { resultPending } from "./result_pending";
 import "./phase_clock.css";
 
@@ -15,11 +15,13 @@ const phaseClockWords = dictionary(
     left: (s: number) => (s === 1 ? "Falta 1 segundo" : `Faltam ${s} segundos`),
     last: "Últimos segundos",
     closing: "As apostas estão a fechar",
+    ending: "O tempo para decidir acabou",
   },
   {
     left: (s: number) => (s === 1 ? "1 second left" : `${s} seconds left`),
     last: "Last seconds",
     closing: "Bets are closing",
+    ending: "The time to decide is over",
   },
 );
 
@@ -46,12 +48,13 @@ interface Props {
   ownPace: string;
   /** Why a round is void in which every bet was taken back. */
   emptied: LocalizedText;
+  /** What happens between the last bet and the result. */
+  unfolding?: string;
 }
 
-export function PhaseClock({ table, ownPace, emptied }: Props) {
+export function PhaseClock({ table, ownPace, emptied, unfolding }: Props) {
   const snapshot = table.snapshot.value;
-  const counts =
-    snapshot?.phase === "PHASE_BETTING" ? Boolean(snapshot.round?.closes_at) : snapshot?.phase === "PHASE_RESULT_SHOWN";
+  const counts = showsTime(snapshot);
   const now = useServerNow(counts ? 200 : 0);
   const phase = phaseText(snapshot, {
     voidWords: useVoidWords(table, emptied),
@@ -60,6 +63,9 @@ export function PhaseClock({ table, ownPace, emptied }: Props) {
     now,
     resultPending: resultPending.value,
     seated: table.state.value === "playing",
+    unfolding,
+    dealing: table.dealing.value,
+    seat: table.ownSeat.value?.seat,
   });
   // A window may be some milliseconds longer than announced: fifteen seconds never show as sixteen.
   const maximum = Math.max(1, Math.round((phase.window_ms ?? 0) / 1000));
@@ -93,7 +99,7 @@ export function PhaseClock({ table, ownPace, emptied }: Props) {
           ) : (
             <span data-testid="seconds-left" data-seconds={left}>
               {last && left > 0 && <span class="phase-hurry">{phaseClockWords().last} · </span>}
-              {left > 0 ? phaseClockWords().left(left) : phaseClockWords().closing}
+              {left > 0 ? phaseClockWords().left(left) : timeOverText(phase.stage)}
             </span>
           )}
         </span>
@@ -102,8 +108,18 @@ export function PhaseClock({ table, ownPace, emptied }: Props) {
   );
 }
 
+function showsTime(snapshot: TableSnapshot | null): boolean {
+  if (snapshot?.phase === "PHASE_BETTING") return Boolean(snapshot.round?.closes_at);
+  return snapshot?.phase === "PHASE_RESULT_SHOWN" || snapshot?.phase === "PHASE_PLAYING";
+}
+
+function timeOverText(stage: Stage): string {
+  const { ending, closing } = phaseClockWords();
+  return stage === "turn" ? ending : closing;
+}
+
 function ClockMiddle({ stage }: { stage: string }) {
-  if (stage === "bets") return <Icon name="play" />;
+  if (stage === "bets" || stage === "turn") return <Icon name="play" />;
   if (stage === "disabled" || stage === "void") return <Icon name="warning" />;
   if (stage === "closed") return <Icon name="close" />;
   if (stage === "shown") return <Icon name="check" />;

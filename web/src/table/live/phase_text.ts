@@ -8,6 +8,10 @@ const phaseTextWords = dictionary(
     bets: "Façam as vossas apostas",
     ownPaceAny: "Sem tempo marcado",
     noMore: "Jogo feito, nada mais",
+    yourTurn: "É a sua vez",
+    turnOf: (seats: string) => `Decide o lugar ${seats}`,
+    turnOfMany: (seats: string) => `Decidem os lugares ${seats}`,
+    decides: "A jogada está a decorrer",
     shown: "Jogada terminada",
     nextIn: (s: number) => (s > 0 ? `Próxima jogada dentro de ${s} s` : "A próxima jogada está a abrir"),
     next: "A próxima jogada está a abrir",
@@ -23,6 +27,10 @@ const phaseTextWords = dictionary(
     bets: "Place your bets",
     ownPaceAny: "No time limit",
     noMore: "No more bets",
+    yourTurn: "Your turn",
+    turnOf: (seats: string) => `Seat ${seats} decides`,
+    turnOfMany: (seats: string) => `Seats ${seats} decide`,
+    decides: "The round is under way",
     shown: "Round over",
     nextIn: (s: number) => (s > 0 ? `Next round in ${s} s` : "The next round is opening"),
     next: "The next round is opening",
@@ -36,7 +44,7 @@ const phaseTextWords = dictionary(
   },
 );
 
-export type Stage = "bets" | "closed" | "shown" | "void" | "resting" | "disabled";
+export type Stage = "bets" | "closed" | "turn" | "shown" | "void" | "resting" | "disabled";
 
 /** What the text depends on besides the snapshot. */
 export interface PhaseContext {
@@ -48,6 +56,12 @@ export interface PhaseContext {
   seated: boolean;
   /** Below the invitation to bet, where the player starts the round. */
   ownPace: string;
+  /** The game's words for what happens between the last bet and the result. */
+  unfolding?: string | undefined;
+  /** Cards are being dealt on the screen: no time to decide runs. */
+  dealing?: boolean;
+  /** The player's own seat. */
+  seat?: number | undefined;
 }
 
 export interface PhaseText {
@@ -55,7 +69,7 @@ export interface PhaseText {
   /** What the croupier says; a screen reader announces changes. */
   headline: string;
   detail: string;
-  /** While a clock limits the betting. */
+  /** While a clock limits the betting, or a decision. */
   remaining_ms?: number;
   window_ms?: number;
 }
@@ -67,10 +81,12 @@ export function phaseText(table: TableSnapshot | null, context: PhaseContext): P
       return bettingText(table, context);
     case "PHASE_CLOSED":
     case "PHASE_DRAWN":
-      return { stage: "closed", headline: words.noMore, detail: "" };
+      return closedText(context);
+    case "PHASE_PLAYING":
+      return turnText(table, context);
     case "PHASE_RESULT_SHOWN": {
       if (context.voidWords) return { stage: "void", headline: words.void, detail: inLanguage(context.voidWords) };
-      if (context.resultPending) return { stage: "closed", headline: words.noMore, detail: "" };
+      if (context.resultPending) return closedText(context);
       return { stage: "shown", headline: words.shown, detail: nextRoundText(table, context) };
     }
     case "PHASE_DISABLED": {
@@ -83,6 +99,24 @@ export function phaseText(table: TableSnapshot | null, context: PhaseContext): P
   }
 }
 
+function closedText({ unfolding = "" }: PhaseContext): PhaseText {
+  return { stage: "closed", headline: phaseTextWords().noMore, detail: unfolding };
+}
+
+/** Whose turn it is, and how long they have; individual tables set no time that is worth counting down. */
+function turnText(table: TableSnapshot, context: PhaseContext): PhaseText {
+  const words = phaseTextWords();
+  const turn = table.round?.turn;
+  if (context.dealing || !turn?.seats.length) return closedText(context);
+  const own = context.seat !== undefined && turn.seats.includes(context.seat);
+  const others = (turn.seats.length > 1 ? words.turnOfMany : words.turnOf)(turn.seats.join(", "));
+  const text: PhaseText = { stage: "turn", headline: own ? words.yourTurn : others, detail: own ? "" : words.decides };
+  const window_ms = table.configuration?.decision_ms ?? 0;
+  if (context.individual || !turn.decide_by || !window_ms) return text;
+  const remaining_ms = Math.min(Math.max(0, Date.parse(turn.decide_by) - context.now), window_ms);
+  return { ...text, remaining_ms, window_ms };
+}
+
 function nextRoundText({ next_round_opens_at }: TableSnapshot, { now }: PhaseContext): string {
   if (!next_round_opens_at) return "";
   return phaseTextWords().nextIn(Math.max(0, Math.ceil((Date.parse(next_round_opens_at) - now) / 1000)));
@@ -93,7 +127,7 @@ function bettingText(table: TableSnapshot, context: PhaseContext): PhaseText {
   const closes = table.round?.closes_at;
   if (!closes) {
     // At an individual table the next round takes bets while the last result is still being shown.
-    if (context.resultPending) return { stage: "closed", headline: words.noMore, detail: "" };
+    if (context.resultPending) return closedText(context);
     return { stage: "bets", headline: words.bets, detail: context.individual ? context.ownPace : words.ownPaceAny };
   }
   const opened = table.round?.opened_at;

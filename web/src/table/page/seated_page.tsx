@@ -56,7 +56,7 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
         mode={mode}
         company={table.individual.value ? undefined : snapshot?.seated}
         startedAt={playing ? session?.started_at : undefined}
-        resultPending={resultPending.value}
+        resultPending={resultPending.value || table.dealing.value}
         seated={playing}
         onTool={(tool) => {
           setComplaintRound(null);
@@ -129,8 +129,8 @@ function pendingRounds(table: LiveTable): string[] {
   const snapshot = table.snapshot.value;
   const now = snapshot?.phase === "PHASE_RESULT_SHOWN" ? undefined : snapshot?.round?.round_id;
   // At an individual table the next round is open already while the last result is being shown.
-  const rolling = resultPending.value ? snapshot?.past_outcomes[0]?.round_id : undefined;
-  return [now, rolling].filter((id) => id !== undefined);
+  const unfolding = resultPending.value || table.dealing.value ? snapshot?.past_outcomes[0]?.round_id : undefined;
+  return [now, unfolding].filter((id) => id !== undefined);
 }
 
 /** What the player can complain about here: the chosen round, and the session. */

@@ -16,7 +16,7 @@ export function useSessionOver(table: LiveTable): boolean {
   const left = table.state.value === "left";
   const withRound = useRef(false);
   if (table.session.value?.state === "SESSION_STATE_ENDING") withRound.current = true;
-  const seen = left && (!resultPending.value || !table.followed.value);
+  const seen = left && ((!resultPending.value && !table.dealing.value) || !table.followed.value);
   const [over, setOver] = useState(false);
   useEffect(() => {
     setOver(false);

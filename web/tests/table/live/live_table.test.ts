@@ -37,6 +37,7 @@ vi.mock("../../../src/api/platform", () => ({
   enterAsGuest: () => Promise.resolve(),
   onFact: () => () => undefined,
   onResync: () => () => undefined,
+  onOwnView: () => () => undefined,
   readBalance: () => Promise.resolve(),
   requestId: () => "id",
   updateBalance: () => undefined,

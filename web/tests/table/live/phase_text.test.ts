@@ -78,6 +78,34 @@ describe("the clock of a table", () => {
     expect(text).toMatchObject({ stage: "void", detail: "Ocorreu um erro." });
   });
 
+  describe("while players decide", () => {
+    const turn = { turn: 2, seats: [3], decide_by: at(20) };
+    const playing = (fields: object = {}) =>
+      table({ phase: "PHASE_PLAYING", configuration: { decision_ms: 15_000 }, round: { ...round, turn, ...fields } });
+
+    it("counts down the player's own time", () => {
+      const text = phaseText(playing(), context({ seat: 3, now: now(8) }));
+      expect(text).toMatchObject({ stage: "turn", headline: "É a sua vez", remaining_ms: 12_000, window_ms: 15_000 });
+    });
+
+    it("says who decides, with their time", () => {
+      const text = phaseText(playing(), context({ seat: 1, now: now(8) }));
+      expect(text).toMatchObject({ stage: "turn", headline: "Decide o lugar 3", remaining_ms: 12_000 });
+      const both = playing({ turn: { ...turn, seats: [1, 3] } });
+      expect(phaseText(both, context({ seat: 2 })).headline).toBe("Decidem os lugares 1, 3");
+    });
+
+    it("runs no time while cards are being dealt, nor at an individual table", () => {
+      const dealing = context({ seat: 3, dealing: true, unfolding: "Cartas em distribuição" });
+      expect(phaseText(playing(), dealing)).toEqual({
+        stage: "closed",
+        headline: "Jogo feito, nada mais",
+        detail: "Cartas em distribuição",
+      });
+      expect(phaseText(playing(), context({ seat: 3, individual: true })).remaining_ms).toBeUndefined();
+    });
+  });
+
   it("says why a table is disabled", () => {
     const text = phaseText(table({ phase: "PHASE_DISABLED", disabled_reason: "manutenção" }), context());
     expect(text).toMatchObject({ stage: "disabled", detail: "Motivo: manutenção" });

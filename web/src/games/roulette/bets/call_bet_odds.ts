@@ -1,7 +1,7 @@
 // What a call bet covers and may pay, from its components (807/2015:9): each pays by itself, and one number is drawn.
 import { type Cents, cents } from "../../../words/money";
 import type { CallBet, Place } from "../layout/messages";
-import { callBetComponents } from "./bets";
+import { callBetComponents } from "./roulette_slip";
 
 export interface CallBetOdds {
   /** In ascending order. */

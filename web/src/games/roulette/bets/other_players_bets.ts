@@ -1,8 +1,8 @@
 // The other players' bets: for each place, how many players and how much.
 import { signal } from "@preact/signals";
 import type { SeatBets } from "../../../api/messages";
+import { betsFromMessage, type PlacedBets } from "../../../bets/bets";
 import type { Cents } from "../../../words/money";
-import { betsFromMessage, type PlacedBets } from "./bets";
 
 export interface PlaceMark {
   players: number;

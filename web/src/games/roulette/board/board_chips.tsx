@@ -1,8 +1,8 @@
 // What lies on the board: the player's chips, pending chips, other players' marks, and the marker of the drawn number.
 import { useComputed } from "@preact/signals";
+import { ChipFace } from "../../../chips/chip_face";
+import { chipStack } from "../../../chips/chips";
 import type { Cents } from "../../../words/money";
-import { ChipFace } from "../chips/chip_face";
-import { chipStack } from "../chips/chips";
 import type { Felt } from "../felt/felt";
 import { type BoardGeometry, type Cell, isBox, type Spot } from "./board_geometry";
 import { chipRadius, prizePosition } from "./chip_positions";

@@ -1,35 +1,37 @@
 // The state of one felt: joins the table's events, the bet slip and the outcome sequence for the components.
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { OwnSeat, TableEvent, TableSnapshot } from "../../../api/messages";
-import { balances, call, operator, requestId, updateBalance } from "../../../api/platform";
+import { call } from "../../../api/platform";
 import type { Refusal } from "../../../api/refusal";
 import { serverNow } from "../../../api/server_clock";
+import type { IdentifiedBets } from "../../../bets/bet_slip";
+import { betsFromMessage, equalBets, NO_BETS, type PlacedBets, sumBets } from "../../../bets/bets";
 import { readStored, writeStored } from "../../../browser/storage";
+import { chipPlacedSound, chipsCollectedSound } from "../../../chips/chip_sounds";
+import { type Chip, chipSet } from "../../../chips/chips";
+import { readOwnResult } from "../../../results/round_record";
 import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
+import { announceOwnBets } from "../../../tray/bet_announcer";
+import { BettingNotice } from "../../../tray/betting_notice";
+import { noMoreBetsSound, prizeSound } from "../../../tray/call_sounds";
+import { soundLastSeconds } from "../../../tray/last_seconds";
+import { slipPorts } from "../../../tray/slip_ports";
+import { trayWords } from "../../../tray/words";
 import { type Cents, cents } from "../../../words/money";
-import { refusalText } from "../../../words/refusals";
-import { BetSlip, type IdentifiedBets } from "../bets/bet_slip";
-import { betsFromMessage, callBetComponents, equalBets, NO_BETS, type PlacedBets, sumBets } from "../bets/bets";
 import { OtherPlayersBets } from "../bets/other_players_bets";
-import { chipPlacedSound, chipsCollectedSound } from "../chips/chip_sounds";
-import { type Chip, chipSet } from "../chips/chips";
+import { callBetComponents, RouletteSlip } from "../bets/roulette_slip";
 import type { CallBet, Layout, Place } from "../layout/messages";
+import { placeName } from "../words/place_names";
 import { rouletteRefusals } from "../words/refusals";
-import { rouletteWords } from "../words/table_words";
-import { announceOwnBets } from "./bet_announcer";
-import { BettingNotice } from "./betting_notice";
-import { noMoreBetsSound, prizeSound } from "./call_sounds";
-import { soundLastSeconds } from "./last_seconds";
 import { OutcomeSequence } from "./outcome_sequence";
 import type { RoundResult } from "./results";
-import { readOwnResult } from "./round_record";
 
 // Other players' chips need not appear one by one: a table of 200 is redrawn a few times a second.
 const OTHERS_EVERY_MS = 150;
 
 export class Felt {
-  readonly slip: BetSlip;
+  readonly slip: RouletteSlip;
   readonly otherBets = new OtherPlayersBets((then) => setTimeout(() => requestAnimationFrame(then), OTHERS_EVERY_MS));
   readonly sequence: OutcomeSequence;
   readonly places: ReadonlyMap<string, Place>;
@@ -68,16 +70,8 @@ export class Felt {
     this.chips = chipSet(minimum, highest);
     const remembered = this.chips.find(({ colour }) => String(colour) === readStored("chip"));
     this.chosenChip.value = remembered ?? this.chips[0] ?? this.chosenChip.value;
-    this.slip = new BetSlip(table.tableId.value, layout, {
-      call,
-      requestId,
-      updateBalance,
-      freeBalance: () => {
-        const balance = balances.value[table.mode.value];
-        return balance ? { cents: cents(balance.free_cents), version: balance.version } : null;
-      },
-      refused: (refusal) => this.refused(refusal),
-    });
+    const refused = (refusal: Refusal) => this.notice.refused(refusal, table.mode.value, rouletteRefusals());
+    this.slip = new RouletteSlip(table.tableId.value, layout, { call, ...slipPorts(table, refused) });
     this.sequence = new OutcomeSequence(layout, {
       now: () => performance.now(),
       serverNow,
@@ -113,7 +107,7 @@ export class Felt {
   }
 
   /** Follows the table until the returned function is called. */
-  start(): () => void {
+  follow(): () => void {
     const snapshot = this.table.snapshot.value;
     const seat = this.table.ownSeat.value;
     if (snapshot) this.takeSnapshot(snapshot, seat, stakesInRound(snapshot, seat));
@@ -132,7 +126,7 @@ export class Felt {
         const stage = this.sequence.stage.value;
         resultPending.value = stage === "quiet" ? this.closed.value : stage !== "paid";
       }),
-      announceOwnBets(this.slip, this.table.mode, this.announcement),
+      announceOwnBets(this.slip, this.table.mode, this.announcement, placeName),
     ];
     return () => {
       for (const end of ends) end();
@@ -150,7 +144,7 @@ export class Felt {
 
   /** Places the chosen chip, or one for each unit of a call bet. */
   placeChip(place: string): void {
-    if (!this.continueBetting()) this.showNotice(rouletteWords().blocked.closed);
+    if (!this.continueBetting()) this.showNotice(trayWords().blocked.closed);
     else if (this.slip.placeChip(place, this.chosenChip.value.value)) chipPlacedSound();
   }
 
@@ -162,12 +156,12 @@ export class Felt {
     if (this.continueBetting() && this.slip.double()) chipPlacedSound();
   }
 
-  spin(): void {
-    if (this.continueBetting()) void this.slip.spin();
+  start(): void {
+    if (this.continueBetting()) void this.slip.start();
   }
 
-  showNotice(text: string, offersCashier = false): void {
-    this.notice.show(text, offersCashier);
+  showNotice(text: string): void {
+    this.notice.show(text, false);
   }
 
   /** The amount that the next click on a place stakes. */
@@ -192,13 +186,6 @@ export class Felt {
     // A notice about an earlier click is obsolete.
     this.notice.close();
     return true;
-  }
-
-  private refused(refusal: Refusal): void {
-    const mode = this.table.mode.value;
-    const offersCashier =
-      refusal.reason === "INSUFFICIENT_FUNDS" && mode === "MODE_REAL" && operator.value.cashier_url !== "";
-    this.showNotice(refusalText(refusal, mode, rouletteRefusals()), offersCashier);
   }
 
   /** Reads the bets that were placed between the table's snapshot and the first event received here. */
@@ -249,7 +236,7 @@ export class Felt {
 
   /** Reads the result of a round whose end was received here. */
   private readResult(round_id: string): void {
-    readOwnResult(this.table.tableId.value, round_id).then(
+    readOwnResult("roulette", this.table.tableId.value, round_id).then(
       (result) => this.sequence.recordRead(round_id, result),
       () => this.sequence.recordUnavailable(round_id),
     );

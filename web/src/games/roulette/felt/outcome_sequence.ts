@@ -4,15 +4,16 @@
 // the middle sees the rest; the result stays readable while the next round takes bets.
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Any, LocalizedText, PastOutcome, TableEvent, TableSnapshot } from "../../../api/messages";
+import { NO_BETS, type PlacedBets } from "../../../bets/bets";
+import { KeptResult } from "../../../results/kept_result";
+import type { OwnResult } from "../../../results/own_result";
 import { type Cents, cents } from "../../../words/money";
 import { voidText } from "../../../words/reasons";
-import { NO_BETS, type PlacedBets } from "../bets/bets";
 import type { Layout } from "../layout/messages";
 import type { Spin } from "../wheel/wheel_motion";
 import { EMPTIED_ROUND } from "../words/frame_texts";
 import { drawnNumber } from "../words/outcomes";
-import { KeptResult } from "./kept_result";
-import type { OwnResult, RoundResult } from "./results";
+import type { RoundResult } from "./results";
 import { sequenceTiming, type Timing } from "./sequence_timing";
 
 /** `quiet`: no outcome is being shown. The number is public from `marked` on. */
@@ -57,7 +58,7 @@ export class OutcomeSequence {
   );
 
   private readonly numbers: ReadonlyMap<string, ReadonlySet<string>>;
-  private readonly keeper: KeptResult;
+  private readonly keeper: KeptResult<RoundResult>;
   private latest: readonly PastOutcome[] = [];
   private timing: Timing = sequenceTiming(undefined, false);
   private individual = false;

@@ -1,11 +1,11 @@
 // A small board with a player's bets in a past round, and the drawn number.
 
 import type { Mode } from "../../../api/messages";
+import { ChipFace } from "../../../chips/chip_face";
+import { type Chip, chipSet } from "../../../chips/chips";
 import { amount } from "../../../words/money";
 import { boardGeometry, type Cell } from "../board/board_geometry";
 import type { Measure } from "../board/measure";
-import { ChipFace } from "../chips/chip_face";
-import { type Chip, chipSet } from "../chips/chips";
 import type { Pocket } from "../layout/messages";
 import { placeKind, placeNumbers } from "../layout/places";
 import { colourClass } from "../words/outcomes";

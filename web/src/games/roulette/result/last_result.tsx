@@ -4,12 +4,12 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Mode, PlayerRound } from "../../../api/messages";
 import { Sheet } from "../../../design/overlays/sheet";
+import { readPlayerRound } from "../../../results/round_record";
+import { resultText } from "../../../results/verdict";
 import { RoundStory } from "../../../rounds/round_story";
 import { dictionary } from "../../../words/language";
 import type { RoundResult } from "../felt/results";
-import { readPlayerRound } from "../felt/round_record";
 import { colourClass } from "../words/outcomes";
-import { resultText } from "./outcome_plaque";
 import "./last_result.css";
 
 const lastResultWords = dictionary(
@@ -48,7 +48,7 @@ export function usePastRoundSheet(tableId: string): { open: (round_id: string) =
   const [round, setRound] = useState<PlayerRound | null>(null);
   const open = (round_id: string) => {
     // If it cannot be read, the line has still shown the result.
-    readPlayerRound(tableId, round_id).then(
+    readPlayerRound("roulette", tableId, round_id).then(
       (found) => setRound(found ?? null),
       () => undefined,
     );

@@ -4,6 +4,9 @@ import { call } from "../../../api/platform";
 import type { LiveTable } from "../../../table/live/live_table";
 import { PhaseClock } from "../../../table/live/phase_clock";
 import { resultPending } from "../../../table/live/result_pending";
+import { NoticeBox } from "../../../tray/notice_box";
+import { useShortcuts } from "../../../tray/shortcuts";
+import { type StartAction, Tray } from "../../../tray/tray";
 import { inLanguage } from "../../../words/language";
 import { Board } from "../board/board";
 import { describeBet } from "../felt/bet_description";
@@ -16,12 +19,10 @@ import { LastResult, usePastRoundSheet } from "../result/last_result";
 import { OutcomePlaque } from "../result/outcome_plaque";
 import { OwnRounds } from "../result/own_rounds";
 import { BetList } from "../tray/bet_list";
-import { NoticeBox } from "../tray/notice_box";
-import { useShortcuts } from "../tray/shortcuts";
-import { Tray } from "../tray/tray";
 import { ballSound } from "../wheel/ball_sound";
 import { Wheel } from "../wheel/wheel";
 import { EMPTIED_ROUND } from "../words/frame_texts";
+import { WHEEL_ICON } from "../words/icons";
 import { rouletteWords } from "../words/table_words";
 import "./roulette_table.css";
 import "./reflow.css";
@@ -67,13 +68,14 @@ export function RouletteTable({ table }: { table: LiveTable }) {
 function LaidTable({ table, layout }: { table: LiveTable; layout: Layout }) {
   const [felt] = useState(() => new Felt(table, layout));
   // A layout effect, before the first click: what is visible can be bet on.
-  useLayoutEffect(() => felt.start(), [felt]);
+  useLayoutEffect(() => felt.follow(), [felt]);
   const root = useRef<HTMLDivElement>(null);
-  useShortcuts(felt, root);
   const [track, setTrack] = useState(false);
   const [list, setList] = useState(false);
   const pastRound = usePastRoundSheet(table.tableId.value);
   const stage = felt.sequence.stage.value;
+  const start = startAction(stage === "rolling");
+  useShortcuts(felt, root, start.key);
   const callBets = layout.call_bets.length > 0;
   const classes = [
     "roulette",
@@ -125,7 +127,7 @@ function LaidTable({ table, layout }: { table: LiveTable; layout: Layout }) {
       </section>
       <section class="roulette-tray">
         <NoticeBox notice={felt.notice} />
-        <Tray felt={felt} />
+        <Tray felt={felt} start={start} />
       </section>
       <p class="unseen" role="status" data-testid="said">
         {felt.announcement.value}
@@ -148,6 +150,17 @@ function TableWheel({ felt, layout }: { felt: Felt; layout: Layout }) {
       calledNumber={calledNumber}
     />
   );
+}
+
+function startAction(rolling: boolean): StartAction {
+  const words = rouletteWords();
+  return {
+    name: "spin",
+    key: "l",
+    icon: WHEEL_ICON,
+    label: rolling ? words.rolling : words.spin,
+    hint: words.spinHint,
+  };
 }
 
 /** The ball has come to rest, and its number is public. */

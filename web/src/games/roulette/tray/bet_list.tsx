@@ -1,6 +1,7 @@
 // Betting from a list: every place by its name, for players whom the board does not serve, and all the player's bets.
 import { useSignal } from "@preact/signals";
 import { Sheet } from "../../../design/overlays/sheet";
+import { trayWords } from "../../../tray/words";
 import { amount } from "../../../words/money";
 import { describeBet } from "../felt/bet_description";
 import type { Felt } from "../felt/felt";
@@ -62,7 +63,7 @@ export function BetList({ felt, onClose }: { felt: Felt; onClose: () => void }) 
           {words.put(amount(felt.cost(chosen.value), mode))}
         </button>
       </div>
-      {closed && <p role="status">{words.blocked.closed}</p>}
+      {closed && <p role="status">{trayWords().blocked.closed}</p>}
       {felt.notice.shown.value && <p role="alert">{felt.notice.shown.value.text}</p>}
       <h3>{words.yourBets}</h3>
       {bets.length === 0 ? (

@@ -1,8 +1,5 @@
 // The words on and around the board.
 import { dictionary } from "../../../words/language";
-import type { Blocked } from "../bets/bet_slip";
-
-type BlockedReason = Exclude<Blocked, null>;
 
 const some = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 
@@ -39,29 +36,9 @@ export const rouletteWords = dictionary(
     neighboursHint: "Um número e os seus vizinhos no cilindro",
     withNeighbours: (n: number) => `com ${n}`,
     finals: "Finais",
-    chips: "Fichas",
-    chip: (amount: string) => `Ficha de ${amount}`,
-    staked: "Na mesa",
-    unit: "Ficha",
-    undo: "Desfazer",
-    clear: "Limpar",
-    repeat: "Repetir",
-    double: "Dobrar",
     ownPace: "Lance a bola quando quiser",
     spin: "Lançar a bola",
     rolling: "A bola corre",
-    blocked: {
-      closed: "De momento não se aceitam apostas.",
-      nothing: "Ainda não tem fichas na mesa.",
-      forbidden: "Nesta mesa as apostas feitas não se podem retirar.",
-      limit: "Passaria o máximo de uma posição ou da mesa.",
-      funds: "O saldo não chega.",
-      no_earlier_bets: "Ainda não tem apostas anteriores nesta mesa para repetir.",
-    } satisfies Record<BlockedReason, string>,
-    undoHint: "Retira a última ficha (Backspace)",
-    clearHint: "Retira todas as fichas",
-    repeatHint: "Põe de novo as apostas da última jogada (R)",
-    doubleHint: "O mesmo outra vez em todas as posições (D)",
     spinHint: "Lança a bola (L)",
     list: "Apostar pela lista",
     listShort: "Lista",
@@ -74,8 +51,6 @@ export const rouletteWords = dictionary(
     loading: "A preparar a mesa…",
     failed: "Não foi possível preparar a mesa.",
     again: "Tentar de novo",
-    closeNotice: "Fechar este aviso",
-    cashier: "Ir para a caixa",
   },
   {
     board: "Betting board",
@@ -109,29 +84,9 @@ export const rouletteWords = dictionary(
     neighboursHint: "A number and its neighbours on the wheel",
     withNeighbours: (n: number) => `with ${n}`,
     finals: "Finals",
-    chips: "Chips",
-    chip: (amount: string) => `Chip of ${amount}`,
-    staked: "On the table",
-    unit: "Chip",
-    undo: "Undo",
-    clear: "Clear",
-    repeat: "Repeat",
-    double: "Double",
     ownPace: "Launch the ball whenever you like",
     spin: "Launch the ball",
     rolling: "The ball is rolling",
-    blocked: {
-      closed: "No bets are taken at the moment.",
-      nothing: "You have no chips on the table yet.",
-      forbidden: "At this table, bets cannot be taken back.",
-      limit: "It would be above the maximum of a place or of the table.",
-      funds: "Your balance is too low.",
-      no_earlier_bets: "You have no earlier bets at this table to repeat.",
-    },
-    undoHint: "Takes the last chip back (Backspace)",
-    clearHint: "Takes all chips back",
-    repeatHint: "Places the bets of your last round again (R)",
-    doubleHint: "The same again on every place (D)",
     spinHint: "Launches the ball (L)",
     list: "Bet from a list",
     listShort: "List",
@@ -144,7 +99,5 @@ export const rouletteWords = dictionary(
     loading: "The table is being prepared…",
     failed: "The table could not be prepared.",
     again: "Try again",
-    closeNotice: "Close this message",
-    cashier: "Go to the cashier",
   },
 );

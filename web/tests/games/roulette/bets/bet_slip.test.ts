@@ -3,8 +3,8 @@ import "../../../page";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Balance } from "../../../../src/api/messages";
 import { Refusal } from "../../../../src/api/refusal";
-import { BetSlip, type BetSlipPorts } from "../../../../src/games/roulette/bets/bet_slip";
-import { addBets, type PlacedBets, sumBets } from "../../../../src/games/roulette/bets/bets";
+import { addBets, type PlacedBets, sumBets } from "../../../../src/bets/bets";
+import { RouletteSlip, type RouletteSlipPorts } from "../../../../src/games/roulette/bets/roulette_slip";
 import { layoutOf } from "../layouts";
 
 const ROUND = "french.7";
@@ -43,7 +43,7 @@ class Platform {
     updateBalance: (balance: Balance) => this.balances.push(balance),
     freeBalance: () => this.free,
     refused: (refusal: Refusal) => this.refusals.push(refusal),
-  } as unknown as BetSlipPorts;
+  } as unknown as RouletteSlipPorts;
 
   get last(): Asked {
     const last = this.asked.at(-1);
@@ -82,11 +82,11 @@ function takenBack(
 }
 
 let platform: Platform;
-let slip: BetSlip;
+let slip: RouletteSlip;
 
 beforeEach(() => {
   platform = new Platform();
-  slip = new BetSlip("french", layoutOf("WHEEL_FRENCH", 200_000), platform.ports);
+  slip = new RouletteSlip("french", layoutOf("WHEEL_FRENCH", 200_000), platform.ports);
   slip.roundOpened(ROUND, false);
 });
 

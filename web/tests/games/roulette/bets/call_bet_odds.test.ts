@@ -1,8 +1,8 @@
 // What a call bet may pay, computed from the prizes of its components.
 import "../../../page";
 import { describe, expect, it } from "vitest";
-import { callBetComponents } from "../../../../src/games/roulette/bets/bets";
 import { callBetOdds } from "../../../../src/games/roulette/bets/call_bet_odds";
+import { callBetComponents } from "../../../../src/games/roulette/bets/roulette_slip";
 import { layoutOf } from "../layouts";
 
 const layout = layoutOf("WHEEL_FRENCH");

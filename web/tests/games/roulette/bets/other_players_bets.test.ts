@@ -1,7 +1,7 @@
 // One mark per place, however many players have bet there, and one drawing per frame.
 import "../../../page";
 import { beforeEach, expect, test } from "vitest";
-import { sumBets } from "../../../../src/games/roulette/bets/bets";
+import { sumBets } from "../../../../src/bets/bets";
 import { OtherPlayersBets } from "../../../../src/games/roulette/bets/other_players_bets";
 
 let frames: (() => void)[];

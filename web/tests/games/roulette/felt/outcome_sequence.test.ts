@@ -2,7 +2,7 @@
 import "../../../page";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { TableEvent, TableSnapshot } from "../../../../src/api/messages";
-import { sumBets } from "../../../../src/games/roulette/bets/bets";
+import { sumBets } from "../../../../src/bets/bets";
 import { OutcomeSequence } from "../../../../src/games/roulette/felt/outcome_sequence";
 import { applyEvent } from "../../../../src/table/live/apply_event";
 import { layoutOf } from "../layouts";

@@ -24,6 +24,7 @@ function round(regulation: string, stakes: Bet[][], drawn?: { number: string; po
     session_id: "s",
     staked_cents: "0",
     cancelled_stakes: [],
+    moves: [],
     payout_cents: "0",
     stakes: stakes.map((bets, no) => ({
       stake_id: String(no),

@@ -1,0 +1,211 @@
+"""A game with decisions through the gateway: blackjack, on real processes, as a client of the documents plays it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import aiohttp
+import pytest
+
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from stack.entropy_keys import entropy_keys_file
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.gateway.live.test_event_stream import EventStreamReader
+from tests.gateway.live_gateway import JsonObject, RpcClient
+from tests.gateway.platform.processes import GENEROUS_LIMITS, TIMEOUT_S
+from tests.gateway.platform.websocket_player import WebSocketPlayer
+from tests.processes.blackjack import BlackjackProcess, configuration
+from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
+from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.gateway import GatewayProcess
+from tests.processes.wallet import WalletProcess
+
+TABLE, STAKE_CENTS = "alone", 1_000
+MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
+# A round in which nobody decides is a blackjack: one in twenty.
+ROUNDS_LIMIT = 20
+WALLET_DATABASE, GAME_DATABASE = "feltro_wallet_of_decisions", "feltro_blackjack_of_decisions"
+
+
+@dataclass(frozen=True)
+class BlackjackBehindGateway:
+    """The processes."""
+
+    blackjack: BlackjackProcess
+    gateway: GatewayProcess
+
+
+@pytest.fixture(scope="module")
+def processes(
+    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BlackjackBehindGateway]:
+    home = tmp_path_factory.mktemp("decisions")
+    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
+    postgres.ensure_database(GAME_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
+    with ephemeral.nats() as bus:
+        wallet = WalletProcess(postgres.url(WALLET_ROLE, WALLET_DATABASE), bus.url, home)
+        demo = {"FELTRO_DEMO_JWKS": str(wallet.issuer.demo_keys.jwks)}
+        wallet.environment.update(demo)
+        sealing = {"FELTRO_BLACKJACK_ENTROPY_KEYS_FILE": str(entropy_keys_file(home, "blackjack"))}
+        database = postgres.url(GAME_ROLE, GAME_DATABASE)
+        blackjack = BlackjackProcess(database, bus.url, home, {**demo, **sealing}, wallet_address=wallet.address)
+        gateway = GatewayProcess("", bus.url, home, {**demo, **GENEROUS_LIMITS}, wallet_address=wallet.address)
+        try:
+            for process in (wallet, blackjack, gateway):
+                process.start()
+                asyncio.run(process.ready())
+            asyncio.run(_configure(blackjack))
+            yield BlackjackBehindGateway(blackjack, gateway)
+        finally:
+            for process in (gateway, blackjack, wallet):
+                process.kill()
+    postgres.drop_database(GAME_DATABASE)
+    postgres.drop_database(WALLET_DATABASE)
+
+
+async def _configure(blackjack: BlackjackProcess) -> None:
+    async with blackjack.client() as client:
+        await client.configure(TABLE, configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1))
+
+
+class Hand:
+    """A player's rounds at their own table, over one WebSocket."""
+
+    def __init__(self, client: RpcClient, table_id: str, round_id: str) -> None:
+        self.client = client
+        self.table_id = table_id
+        self.round_id = round_id
+
+    async def deal_until_asked(self) -> JsonObject:
+        """Plays rounds until the player has something to decide, and returns what the player alone is told."""
+        for _ in range(ROUNDS_LIMIT):
+            self.client.notifications.clear()
+            bets = [{"place": "1", "amount_cents": STAKE_CENTS}]
+            place = {"table_id": self.table_id, "round_id": self.round_id, "bets": bets, "request_id": str(uuid4())}
+            await self.client.result("BlackjackService.PlaceBets", **place)
+            dealt = await self.client.call("BlackjackService.Deal", table_id=self.table_id, round_id=self.round_id)
+            assert "result" in dealt, dealt
+            while True:
+                message = await self.client.next_message()
+                if message["method"] == "own_view" and message["params"]["turn"]:
+                    return dict(message["params"])
+                if message["method"] == "table" and "round_opened" in message["params"]:
+                    self.round_id = message["params"]["round_opened"]["round"]["round_id"]
+                    break
+        raise AssertionError(f"no decision in {ROUNDS_LIMIT} rounds")
+
+    async def open_question(self) -> JsonObject:
+        """Returns what the player may decide now, as a client reads it that has missed it; empty if that is nothing."""
+        read = await self.client.result("TableService.GetTable", table_id=self.table_id)
+        round_, own_view = read["table"].get("round"), read["own_seat"].get("own_view")
+        if not own_view:
+            return {}
+        return {"round_id": round_["round_id"], "turn": round_["turn"]["turn"], "own_view": own_view}
+
+    def act(self, own_view: JsonObject, decision: str, request_id: str = "") -> JsonObject:
+        """The parameters of a decision."""
+        move = {"@type": MOVE, "place": 1, "decision": decision}
+        return {
+            "request_id": request_id or str(uuid4()),
+            "table_id": self.table_id,
+            "round_id": own_view["round_id"],
+            "turn": own_view["turn"],
+            "move": move,
+        }
+
+
+@asynccontextmanager
+async def seated(gateway: GatewayProcess) -> AsyncIterator[tuple[WebSocketPlayer, Hand]]:
+    player = WebSocketPlayer(gateway)
+    await player.fund(gateway)
+    async with player.connect(gateway) as client:
+        async with asyncio.timeout(TIMEOUT_S):
+            while "error" in await client.call("TableService.GetRules", table_id=TABLE):
+                await asyncio.sleep(0.1)
+        table_id, round_id = await player.enter_table(client, TABLE)
+        await client.result("subscribe", table_id=table_id)
+        yield player, Hand(client, table_id, round_id)
+
+
+def last_decision(own_view: JsonObject) -> str:
+    """The decision that ends the hand soonest: below a score of 12 a card has to be drawn (`805/2015:15.c`)."""
+    possible = {option["decision"] for option in own_view["own_view"]["options"]}
+    wanted = ("DECISION_STAND", "DECISION_DECLINE", "DECISION_DRAW")
+    return next(each for each in wanted if each in possible)
+
+
+@pytest.mark.guarantee("G3")
+@pytest.mark.guarantee("G7")
+async def test_g3_a_decision_counts_once_over_every_way_and_after_a_takeover(processes: BlackjackBehindGateway) -> None:
+    gateway = processes.gateway
+    async with seated(gateway) as (player, hand):
+        bearer = {"Authorization": f"Bearer {player.token}"}
+        async with (
+            aiohttp.ClientSession(gateway.url, headers=bearer) as session,
+            session.get(f"/v1/tables/{hand.table_id}/events") as response,
+        ):
+            stream = EventStreamReader(response)
+            told = await hand.deal_until_asked()
+            assert (told["table_id"], told["player_id"]) == (hand.table_id, player.name)
+            streamed = await stream.next()
+            while streamed[0] != "own_view" or streamed[1] != told:
+                streamed = await stream.next()
+            read = await hand.client.result("TableService.GetTable", table_id=hand.table_id)
+            assert read["own_seat"]["own_view"] == told["own_view"]
+            assert read["table"]["phase"] == "PHASE_PLAYING"
+            assert read["table"]["round"]["turn"]["turn"] == told["turn"]
+
+            while True:
+                params = hand.act(told, last_decision(told))
+                first = await hand.client.result("TableService.Act", **params)
+                told = await hand.open_question()
+                if not told:
+                    break
+            assert await hand.client.result("TableService.Act", **params) == first
+            path = f"/v1/tables/{params['table_id']}/rounds/{params['round_id']}:act"
+            body = {"turn": params["turn"], "move": params["move"]}
+            async with session.post(path, json=body, headers={"Idempotency-Key": params["request_id"]}) as again:
+                assert (again.status, await again.json()) == (200, first)
+            async with session.post(path, json=body, headers={"Idempotency-Key": str(uuid4())}) as late:
+                assert (late.status, (await late.json())["reason"]) == (409, "TURN_OVER")
+            async with session.post(
+                path, json={**body, "turn": params["turn"] + 1}, headers={"Idempotency-Key": params["request_id"]}
+            ) as other:
+                assert (other.status, (await other.json())["reason"]) == (409, "REQUEST_REUSED")
+
+        processes.blackjack.kill()
+        processes.blackjack.start()
+        await processes.blackjack.ready()
+        async with asyncio.timeout(TIMEOUT_S):
+            while "error" in (answer := await hand.client.call("TableService.Act", **params)):
+                assert answer["error"]["data"]["reason"] in {"UNAVAILABLE", "TABLE_ELSEWHERE"}, answer
+                await asyncio.sleep(0.1)
+        assert answer["result"] == first
+        listed = await hand.client.result("TableService.ListPlayerRounds", game="blackjack", player_id=player.name)
+        (played,) = [each for each in listed["rounds"] if each["round"]["round_id"] == params["round_id"]]
+        own = [move for move in played["moves"] if move["position"] == first["position"]]
+        assert [move["acted_by"] for move in own] == ["ACTED_BY_PLAYER"]
+
+
+@pytest.mark.guarantee("G7")
+async def test_g7_nobody_else_acts_on_a_hand_or_learns_of_its_decisions(processes: BlackjackBehindGateway) -> None:
+    gateway = processes.gateway
+    async with seated(gateway) as (_, hand), seated(gateway) as (stranger, other):
+        other.client.notifications.clear()
+        told = await hand.deal_until_asked()
+        params = hand.act(told, last_decision(told))
+        refused = await other.client.call("TableService.Act", **params)
+        assert refused["error"]["data"]["reason"] == "TABLE_UNKNOWN"
+        assert (await other.client.call("subscribe", table_id=hand.table_id))["error"]["data"][
+            "reason"
+        ] == "TABLE_UNKNOWN"
+        await hand.client.result("TableService.Act", **params)
+        # Also where the stranger names the command exactly.
+        assert (await other.client.call("TableService.Act", **params))["error"]["data"]["reason"] == "TABLE_UNKNOWN"
+        assert not [each for each in other.client.notifications if each["method"] == "own_view"]
+        assert stranger.name not in str(told)
