@@ -288,7 +288,9 @@ class _Page:
     # -- the methods -------------------------------------------------------------------------------------------------
 
     async def _list_tables(self, params: Json) -> Json:
-        return {**self._lobby[f"TableService.ListTables {params['game']}"], "at": _now()}
+        # A game of which nothing is recorded offers no tables.
+        nothing: Json = {"tables": [], "next_page_token": ""}
+        return {**self._lobby.get(f"TableService.ListTables {params['game']}", nothing), "at": _now()}
 
     async def _roads(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])
