@@ -109,8 +109,11 @@ class PlayedBaccarat:
         self.client: BaccaratClient = driver.baccarat
         self.wallet, self.bus = driver.wallet, driver.bus
         self.new_table, self.open_round, self.clean_up = driver.new_table, driver.wait_for_open_round, driver.clean_up
-        self.rules, self.sit_down = baccarat.table_rules, driver.seat_new_player
+        self.rules = baccarat.table_rules
         self.enter = driver.seat
+
+    async def sit_down(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
+        return await self._driver.seat_new_player(table_id, cents)
 
     async def bet(self, player: SeatedPlayer, round_id: str) -> None:
         await self._driver.bet(player, round_id, {"ponto": STAKE_CENTS})
@@ -140,8 +143,11 @@ class PlayedBlackjack:
         self.client: BlackjackClient = driver.blackjack
         self.wallet, self.bus = driver.wallet, driver.bus
         self.new_table, self.open_round, self.clean_up = driver.new_table, driver.wait_for_open_round, driver.clean_up
-        self.rules, self.sit_down = blackjack.table_rules, driver.seat_new_player
+        self.rules = blackjack.table_rules
         self.enter = driver.seat
+
+    async def sit_down(self, table_id: str, cents: int = CENTS) -> blackjack.SeatedPlayer:
+        return await self._driver.seat_new_player(table_id, cents)
 
     async def bet(self, player: blackjack.SeatedPlayer, round_id: str) -> None:
         await self._driver.bet(player, round_id, str(player.seat or 1), STAKE_CENTS)
@@ -154,15 +160,23 @@ class PlayedBlackjack:
         watcher = await self._driver.watch(players[0].table_id)
         await self.client.advance_tables(blackjack.WINDOW_S)
         await watcher.wait_for("round_dealt", round_id)
-        while True:
-            seen = [(player, await self._driver.playing(player, round_id)) for player in players]
-            acting = next(((player, playing) for player, playing in seen if playing and playing.options), None)
-            if acting is None:
-                break
-            player, playing = acting
-            place, decision = blackjack.default_of(playing)
-            await self._driver.act(player, playing, decision, place)
+        async with asyncio.timeout(TIMEOUT_S):
+            while playing := await self._hands(players, round_id):
+                acting = next(((player, hand) for player, hand in playing if hand.options), None)
+                if acting is None:
+                    # The platform decides for a player who has left.
+                    await asyncio.sleep(0.01)
+                    continue
+                place, decision = blackjack.default_of(acting[1])
+                await self._driver.act(*acting, decision, place)
         await watcher.wait_for("round_settled", round_id)
+
+    async def _hands(
+        self, players: Sequence[blackjack.SeatedPlayer], round_id: str
+    ) -> list[tuple[blackjack.SeatedPlayer, blackjack.Playing]]:
+        """The round as each player sees it; empty when it is decided."""
+        seen = [(player, await self._driver.playing(player, round_id)) for player in players]
+        return [(player, playing) for player, playing in seen if playing is not None]
 
     async def layout(self, table_id: str) -> Message:
         request = blackjack_pb2.GetLayoutRequest(table_id=table_id)

@@ -9,6 +9,7 @@ import pytest
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from tests.service.every_game.platform import (
+    CENTS,
     INDIVIDUAL,
     STAKE_CENTS,
     OwnNotices,
@@ -141,5 +142,5 @@ async def test_the_player_ends_the_session_at_any_time_and_what_is_staked_counts
     assert ended.session.end_cause == session_pb2.END_CAUSE_PLAYER
     assert (ended.summary.rounds, ended.summary.staked_cents) == (1, STAKE_CENTS)
     assert ended.summary.net_cents == played.payout_cents - STAKE_CENTS
-    assert await balance(game, ana) == (10_000_000 + ended.summary.net_cents, 0)
+    assert await balance(game, ana) == (CENTS + ended.summary.net_cents, 0)
     assert await state(game, rui) == session_pb2.SESSION_STATE_ACTIVE
