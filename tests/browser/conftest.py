@@ -33,7 +33,7 @@ QUIET = [
     *(["--no-sandbox"] if os.geteuid() == 0 else []),
 ]
 # How long anything may take before it is called a hang.
-TIMEOUT_MS = 8_000
+TIMEOUT_MS = 60_000
 expect.set_options(timeout=TIMEOUT_MS)
 _PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DEVICES: dict[str, dict[str, Any]] = {
