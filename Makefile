@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -80,6 +80,9 @@ bench-table: protos ## measure live tables with bots against the ledger alone
 
 bench-edge: protos ## measure fan-out and bets over the gateway against the least that they could cost
 	@$(IN) -m tests.bench.edge $(ARGS)
+
+bench-games: protos ## measure each game's engine, live tables and memory, and one decision over the gateway
+	@$(IN) -m tests.bench.games $(ARGS)
 
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)

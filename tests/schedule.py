@@ -13,6 +13,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 # Groups by the path that their tests begin with. None may take more than half of the whole.
 GROUPS = {
+    "tests/service/baccarat/": "baccarat-platform",
+    "tests/service/blackjack/": "blackjack-platform",
+    "tests/service/every_game/": "every-game-platform",
     "tests/service/roulette/": "roulette-platform",
     "tests/gateway/platform/test_attacks.py": "gateway-attacks",
     "tests/gateway/platform/test_two_gateways.py": "two-gateways",

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
 # An image installs one extra; `build` comes with it because the package itself is built where it is installed.
-IMAGES = ("wallet", "roulette", "blackjack", "gateway")
+IMAGES = ("wallet", "roulette", "blackjack", "baccarat", "gateway")
 OLDEST_PYTHON = "3.11"
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-import grpc
 from google.protobuf.message import DecodeError, Message
 from nats.aio.client import Client as Nats
 
@@ -25,7 +24,6 @@ from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import Outage
 from services.kit.bus.subjects import HEARTBEAT_LIFETIME_S, LEASES_BUCKET, REPLICAS_BUCKET
 from services.kit.clock import seconds_since_boot
-from services.kit.rpc.status import StatusRefused
 
 # Entries that are remembered as logged (G11).
 REFUSED_ENTRIES_LIMIT = 10_000
@@ -135,9 +133,12 @@ class Directory:
             if method.service.startswith(prefix):
                 return [address]
         table_id, game = method.routing_ids(request)
+        # A method of one game goes to no other, whatever table it names: its own processes know that they have none.
+        own_game = _game_of_method(method)
         lease = self.owner(table_id) if table_id else None
-        if lease is not None:
-            return [self._address_of_owner(method, lease)]
+        if lease is not None and own_game in {None, lease.game}:
+            return [self._address_of_owner(lease)]
+        game = own_game or game
         return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
@@ -198,11 +199,7 @@ class Directory:
             self._refused.add(noted)
             _log.error("%s", why, extra={"key": key})
 
-    def _address_of_owner(self, method: Method, lease: placement_pb2.Lease) -> ServiceAddress:
-        if not method.service.startswith((_SHARED_PACKAGE_PREFIX, f"feltro.{lease.game}.")):
-            # Whatever game the lease says, a call of one game goes to no other.
-            sentence = f"There is no method {method.path} at this table: it is one of another game."
-            raise StatusRefused("", grpc.StatusCode.UNIMPLEMENTED, sentence)
+    def _address_of_owner(self, lease: placement_pb2.Lease) -> ServiceAddress:
         address = ServiceAddress(lease.address, lease.game)
         if not self._trusted.includes(address):
             raise AddressUntrusted(lease.placement_id)
@@ -219,3 +216,10 @@ class Directory:
                 raise refusals.game_unknown(game)
             raise NoReplicaKnown(game)
         return ServiceAddress(ready[next(self._turn) % len(ready)].address, game)
+
+
+def _game_of_method(method: Method) -> str | None:
+    """Returns the game whose own method this is (`feltro.<game>.v1.…`); None for the methods that all games share."""
+    if method.service.startswith(_SHARED_PACKAGE_PREFIX):
+        return None
+    return method.service.split(".")[1]

@@ -12,10 +12,15 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.platform.processes import GENEROUS_LIMITS, Platform, running_platform
+from tests.processes import baccarat as baccarat_tables
+from tests.processes.baccarat import BaccaratProcess
 from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import text_at
 from tests.processes.roulette import configuration
@@ -27,6 +32,10 @@ TOOLS = HERE.parent.parent / "build" / f"schemathesis-{VERSION}"
 # One for all calls, and one for each logout.
 TOKENS = 1_000
 OPEN_TIMEOUT_S = 60.0
+BACCARAT_TABLES = {
+    "cards": baccarat_tables.configuration(play=INDIVIDUAL),
+    "cards_for_many": baccarat_tables.configuration(macau=True),
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -41,11 +50,14 @@ def main(arguments: list[str]) -> int:
         for name, service, role in zip(templates, ("wallet", "roulette"), (WALLET_ROLE, ROULETTE_ROLE), strict=True):
             postgres.ensure_database(name, OWNER_ROLE, role)
             _migrate(service, postgres.url(OWNER_ROLE, name))
-        with running_platform(postgres, templates, home, GENEROUS_LIMITS, name="api") as platform:
+        with (
+            running_platform(postgres, templates, home, GENEROUS_LIMITS, name="api") as platform,
+            _baccarat(postgres, templates[1], platform) as baccarat,
+        ):
             subject = "player_of_the_api"
             prepared = {
                 "tokens": [platform.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
-                "existing": asyncio.run(_prepare(platform, subject)),
+                "existing": asyncio.run(_prepare(platform, baccarat, subject)),
             }
             (home / "prepared.json").write_text(json.dumps(prepared))
             command = [str(tool), "--config-file", str(HERE / "schemathesis.toml"), "run"]
@@ -56,6 +68,26 @@ def main(arguments: list[str]) -> int:
                 "PYTHONPATH": str(HERE),
             }
             return subprocess.run(command, env={**os.environ, **variables}, check=False, cwd=home).returncode
+
+
+@contextmanager
+def _baccarat(postgres: EmbeddedPostgres, template: str, platform: Platform) -> Iterator[BaccaratProcess]:
+    """Baccarat on this platform, so that its calls are examined, too."""
+    database = "feltro_baccarat_of_api"
+    postgres.ensure_database(database, OWNER_ROLE, ROULETTE_ROLE, template=template)
+    process = BaccaratProcess(
+        postgres.url(ROULETTE_ROLE, database),
+        platform.roulette.nats_url,
+        platform.roulette.home,
+        dict(platform.roulette.environment),
+        wallet_address=platform.wallet.address,
+    )
+    try:
+        process.start()
+        asyncio.run(process.ready())
+        yield process
+    finally:
+        process.kill()
 
 
 def _tool() -> Path:
@@ -75,15 +107,19 @@ def _migrate(service: str, owner_url: str) -> None:
     )
 
 
-async def _prepare(platform: Platform, subject: str) -> dict[str, list[str]]:
+async def _prepare(platform: Platform, baccarat: BaccaratProcess, subject: str) -> dict[str, list[str]]:
     """Opens tables and seats a funded player at each; returns the ids by the names of the fields that take them."""
     async with platform.roulette.client() as roulette:
         for regulation, individual in INDIVIDUAL_TABLES.items():
             await roulette.configure(individual, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL))
             await roulette.configure(f"multi_{regulation}", configuration(wheel=WHEEL_BY_REGULATION[regulation]))
+    async with baccarat.client() as client:
+        for table_id, rules in BACCARAT_TABLES.items():
+            await client.configure(table_id, rules)
     tables = [*INDIVIDUAL_TABLES.values(), *(f"multi_{regulation}" for regulation in INDIVIDUAL_TABLES)]
+    tables += BACCARAT_TABLES
     existing: dict[str, list[str]] = {
-        "game": ["roulette"],
+        "game": ["roulette", "baccarat"],
         "player_id": [subject],
         "table_id": tables,
         "session_id": [],

@@ -22,8 +22,8 @@ from feltro.table.v1 import types_pb2
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import edge_floor, wallet
-from tests.bench import table as table_bench
 from tests.bench.edge_clients import BetClient, RestClient, WebSocketClient
+from tests.bench.tables.runtime import database_of, make_database
 from tests.bench.wallet import Measured, measure
 from tests.gateway.platform.processes import Platform, running_platform
 from tests.processes.roulette import RouletteClient, configuration
@@ -230,8 +230,8 @@ def bench(postgres: EmbeddedPostgres, seconds: float) -> dict[str, float]:
     postgres.ensure_database(wallet.DATABASE, wallet.OWNER, wallet.USER)
     owner_url = postgres.url(wallet.OWNER, wallet.DATABASE)
     wallet.migrate(owner_url)
-    table_bench.make_database(postgres)
-    templates = wallet.DATABASE, table_bench.ROULETTE_DATABASE
+    make_database(postgres, "roulette")
+    templates = wallet.DATABASE, database_of("roulette")
     with (
         tempfile.TemporaryDirectory() as home,
         running_platform(postgres, templates, Path(home), UNLIMITED) as running,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import struct
-from typing import Protocol, cast
+from typing import Protocol, Self, cast
 
 HANDSHAKE = (
     "GET /v1/ws HTTP/1.1\r\nHost: bench\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -75,7 +75,7 @@ class WebSocketClient(_Connection):
     _open = False
 
     @classmethod
-    async def connect(cls, host: str, port: int, token: str) -> WebSocketClient:
+    async def connect(cls, host: str, port: int, token: str) -> Self:
         _, client = await asyncio.get_running_loop().create_connection(cls, host, port)
         head = await client.request(HANDSHAKE.format(token=token).encode())
         if b" 101 " not in head.partition(b"\r\n")[0]:
@@ -93,8 +93,13 @@ class WebSocketClient(_Connection):
             kind, payload = frame
             if kind == _TEXT and payload.startswith(_ANSWER):
                 self.answered(payload)
+            elif kind == _TEXT:
+                self.notified(payload)
             elif kind == _PING:
                 self.transport.write(bytes((0x8A, 0x80 | len(payload), 0, 0, 0, 0)) + payload)
+
+    def notified(self, payload: bytes) -> None:
+        """Takes an event or a notice; bets need none."""
 
     def _frame(self) -> tuple[int, bytes] | None:
         received = self._received
@@ -115,14 +120,21 @@ class WebSocketClient(_Connection):
         return received[0], received[start : start + size]
 
     async def bet(self, number: int, table_id: str, round_id: str, place: str, cents: int) -> None:
-        text = (
-            f'{{"jsonrpc":"2.0","id":{number},"method":"RouletteService.PlaceBets","params":{{"request_id":"w{number}",'
-            f'"table_id":"{table_id}","round_id":"{round_id}","bets":[{{"place":"{place}","amount_cents":{cents}}}]}}}}'
-        ).encode()
+        await self.call(
+            number,
+            "RouletteService.PlaceBets",
+            f'{{"request_id":"w{number}","table_id":"{table_id}","round_id":"{round_id}",'
+            f'"bets":[{{"place":"{place}","amount_cents":{cents}}}]}}',
+        )
+
+    async def call(self, number: int, method: str, params: str) -> bytes:
+        """Returns the answer of a call with these parameters in JSON, as it came."""
+        text = f'{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}'.encode()
         # A mask of zeros leaves the text as it is.
         answer = await self.request(struct.pack("!BBHI", _TEXT, 0x80 | 126, len(text), 0) + text)
         if _DONE not in answer[:60]:
             raise BetFailed(answer.decode())
+        return answer
 
 
 class RestClient(_Connection):

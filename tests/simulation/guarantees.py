@@ -167,16 +167,19 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     if drawn is None or ended is None:
         return
     rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
-    lost = drawn.is_lost and round_id in world.rounds_lost
     journalled = entries.outcome
     if journalled is None:
         yield f"G10: {round_id} has ended without an outcome"
         return
-    dealt = None if lost else dealt_again(rules, drawn, entries.moves)
-    if dealt is not None and dealt.turn is not None:
-        yield f"G4: {round_id} has ended while somebody had to decide"
+    dealt = None if drawn.is_lost else dealt_again(rules, drawn, entries.moves)
+    if dealt is not None and dealt.turn is None:
+        outcome = dealt.outcome
+    elif round_id in world.rounds_lost:
+        # The draw is lost, or decisions are: the ledger says how it ended.
+        outcome = rules.read_outcome(journalled)
+    else:
+        yield f"G4: {round_id} has ended and is not decided"
         return
-    outcome = rules.read_outcome(journalled) if dealt is None else dealt.outcome
     if rules.outcome_message(outcome).SerializeToString() != journalled:
         yield f"G10: the entropy of {round_id} gives another outcome"
     if world.wallet.rounds[round_id].outcome != journalled:
@@ -184,11 +187,19 @@ def _replayed(world: World, round_id: str, entries: RoundEntries) -> Iterator[st
     due = {s.stake_id: rules.payout_cents(outcome, rules.read_bets(s.bets)) for s in entries.stakes}
     if due != dict(ended.payouts):
         yield f"G10: {round_id} had to pay {due} and has paid {dict(ended.payouts)}"
-    closes_at = world.durability.closes_at.get(round_id)
-    if closes_at is not None and drawn.drawn_at < closes_at:
+    yield from _nothing_bet_after_the_draw(world, round_id, entries)
+
+
+def _nothing_bet_after_the_draw(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
+    assert entries.drawn is not None
+    drawn_at, closes_at = entries.drawn.drawn_at, world.durability.closes_at.get(round_id)
+    if closes_at is not None and drawn_at < closes_at:
         yield f"G6: {round_id} was drawn while it still took bets"
+    # Decisions have stakes of their own; one that came to nothing was given back.
+    decided = {moved.stake.stake_id for moved in entries.moves if moved.stake is not None}
     for stored in world.wallet.stakes_of(round_id):
-        if drawn.outcome is not None and stored.placed_at > drawn.drawn_at:
+        counts = stored.stake.stake_id not in decided and stored.stake.state is not StakeState.CANCELLED
+        if counts and stored.placed_at > drawn_at and round_id not in world.rounds_lost:
             yield f"G6: {stored.stake.stake_id} was accepted after the outcome was drawn"
 
 
@@ -236,13 +247,18 @@ def _draw_triggers(world: World) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------------------
 
 
-# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far.
-_CHANGING_FIELDS = {"SpinResponse": "next_round_opens_at", "DealResponse": "staked_cents"}
+# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far of a game with
+# decisions.
+_CHANGING_FIELDS = {
+    "feltro.roulette.v1.SpinResponse": "next_round_opens_at",
+    "feltro.baccarat.v1.DealResponse": "next_round_opens_at",
+    "feltro.blackjack.v1.DealResponse": "staked_cents",
+}
 
 
 def lasting(answer: object) -> object:
     """Returns an answer as it stays."""
-    field = _CHANGING_FIELDS.get(answer.DESCRIPTOR.name) if isinstance(answer, Message) else None
+    field = _CHANGING_FIELDS.get(answer.DESCRIPTOR.full_name) if isinstance(answer, Message) else None
     if field is None or not isinstance(answer, Message):
         return answer
     stays = type(answer)()

@@ -1,4 +1,4 @@
-"""Serves the built front-end and recorded answers: all that a page needs at a demonstration table for one.
+"""Serves the built front-end and recorded answers: all that a page needs at a demonstration table for one, of any game.
 
 Layouts, rules and tables were recorded from the platform; the chips on the felt and the round are added here. Each
 message is read back into its proto message before it is sent, so that none can drift from the contracts.
@@ -29,18 +29,19 @@ from tests.browser.driver.rest import Json
 from tests.browser.driver.served import served
 from tests.browser.recorded import answers
 from tests.browser.recorded.contracts import verify_answer, verify_message
+from tests.browser.recorded.games import DRAWN, GAMES, RecordedGame
 from tools import web as front_end
 
-# The number of every round: it has a colour, so that red and black differ, and it lies in every kind of place.
-DRAWN = "8"
 # The table for one that most tests play at.
 TABLE = "french-solo-demo"
 # Shorter than was recorded: no test here reads how long a result is shown.
 RESULT_SHOWN_MS = 1000
 CREDITS_CENTS = 100_000
-BETS_TYPE = "type.googleapis.com/feltro.roulette.v1.Bets"
-RESULTS_TYPE = "type.googleapis.com/feltro.roulette.v1.BetResults"
-OUTCOME_TYPE = "type.googleapis.com/feltro.roulette.v1.Outcome"
+# Shorter than was recorded too, and long enough to see each card come.
+DEALING_MS = 300
+
+
+__all__ = ["DRAWN", "TABLE", "RecordedPlatform", "recorded_platform"]
 
 
 class NotRecorded(Exception):
@@ -48,7 +49,12 @@ class NotRecorded(Exception):
 
 
 def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    return _in_ms(0)
+
+
+def _in_ms(wait_ms: int) -> str:
+    """Returns a time from now, as messages carry it."""
+    return f"{datetime.now(UTC) + timedelta(milliseconds=wait_ms):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 @dataclass(slots=True)
@@ -73,6 +79,20 @@ class _Table:
         return table_id
 
     @property
+    def game(self) -> RecordedGame:
+        return GAMES[self.recorded["TableService.EnterTable"]["table"]["configuration"]["game"]]
+
+    @property
+    def layout(self) -> Json:
+        layout: Json = self.recorded[f"{self.game.service}.GetLayout"]
+        return layout
+
+    @property
+    def dealing_ms(self) -> int:
+        """How long all cards of a round take."""
+        return self.game.cards * DEALING_MS
+
+    @property
     def round_id(self) -> str:
         return f"{self.table_id}.{self.number}"
 
@@ -83,10 +103,12 @@ class _Table:
     def snapshot(self) -> Json:
         table: Json = copy.deepcopy(self.recorded["TableService.EnterTable"]["table"])
         table |= {"seq": str(self.seq), "at": _now(), "past_outcomes": self.past}
-        table["configuration"]["result_shown_ms"] = RESULT_SHOWN_MS
+        table["configuration"] |= {"result_shown_ms": RESULT_SHOWN_MS}
+        if self.game.cards:
+            table["configuration"] |= {"dealing_ms": DEALING_MS}
         table["round"] |= {"round_id": self.round_id}
         if felt := self.on_felt:
-            table["bets"] = [{"seat": 1, "staked_cents": str(sum(felt.values())), "bets": _any(BETS_TYPE, felt)}]
+            table["bets"] = [{"seat": 1, "staked_cents": str(sum(felt.values())), "bets": self.bets_message(felt)}]
         return table
 
     def own_seat(self) -> Json:
@@ -95,17 +117,19 @@ class _Table:
             {
                 "stake_id": stake_id,
                 "amount_cents": str(sum(stake.values())),
-                "bets": _any(BETS_TYPE, stake),
+                "bets": self.bets_message(stake),
             }
             for stake_id, stake in self.stakes.items()
         ]
         return seat
 
-    def payout(self, place: str, cents: int) -> int:
-        """Returns the payout of a bet when `DRAWN` is drawn."""
-        found = next(one for one in self.recorded["RouletteService.GetLayout"]["places"] if one["place"] == place)
-        won: bool = DRAWN in found["numbers"]
-        return cents + cents * int(found["prize_halves"]) // 2 if won else 0
+    def bets_message(self, bets: Bets) -> Json:
+        """Returns bets as the game's own message in an Any."""
+        return {"@type": self.game.type_name("Bets"), **_bets(bets)}
+
+    def outcome(self) -> Json:
+        """Returns the one outcome of the game, as its own message in an Any."""
+        return {"@type": self.game.type_name("Outcome"), **self.game.outcome(self.layout)}
 
 
 @dataclass(slots=True)
@@ -196,7 +220,7 @@ class RecordedPlatform:
         except Exception as failed:  # noqa: BLE001 (the test reports any failure)
             self.problems.append(f"{type(failed).__name__}: {failed}, in answer to {called}")
             return
-        if called["method"] == "RouletteService.Spin":
+        if called["method"] in {f"{game.service}.{game.start}" for game in GAMES.values()}:
             rounds.create_task(page.end_round(called["params"]["table_id"]))
 
 
@@ -216,24 +240,27 @@ class _Page:
             "SessionService.GetSession": self._get_session,
             "TableService.ListPlayerRounds": self._list_rounds,
             "WalletService.FindAccount": self._find_account,
-            "RouletteService.PlaceBets": self._place_bets,
-            "RouletteService.RepeatBets": self._repeat_bets,
-            "RouletteService.CancelBets": self._cancel_bets,
-            "RouletteService.Spin": self._spin,
+            "TableService.ListTables": self._list_tables,
+            "BaccaratService.GetRoads": self._roads,
             "authenticate": self._authenticate,
             "subscribe": self._subscribe,
         }
+        for game in GAMES.values():
+            self._methods |= {
+                f"{game.service}.PlaceBets": self._place_bets,
+                f"{game.service}.RepeatBets": self._repeat_bets,
+                f"{game.service}.CancelBets": self._cancel_bets,
+                f"{game.service}.{game.start}": self._start,
+            }
 
     async def answer(self, called: Json) -> None:
         """Answers one call."""
         method, params = called["method"], called["params"]
         if method in self._methods:
             result = await self._methods[method](params)
-        elif method == "TableService.ListTables":
-            result = self._lobby[method]
         elif method == "TableService.GetRules":
             result = self._guest.table(params["table_id"]).recorded[f"{method} {params['language']}"]
-        elif method == "RouletteService.GetLayout":
+        elif method.endswith(".GetLayout"):
             result = self._guest.table(params["table_id"]).recorded[method]
         elif method in {"unsubscribe", "ping"}:
             result = {"was_subscribed": True} if method == "unsubscribe" else {}
@@ -259,6 +286,25 @@ class _Page:
         await self._notify("player", wallet_events.PlayerFact, content)
 
     # -- the methods -------------------------------------------------------------------------------------------------
+
+    async def _list_tables(self, params: Json) -> Json:
+        # A game of which nothing is recorded offers no tables.
+        nothing: Json = {"tables": [], "next_page_token": ""}
+        return {**self._lobby.get(f"TableService.ListTables {params['game']}", nothing), "at": _now()}
+
+    async def _roads(self, params: Json) -> Json:
+        table = self._guest.table(params["table_id"])
+        found = [{"round_id": past["round_id"], **past["outcome"]} for past in reversed(table.past)]
+        cells = [
+            {name: one[name] for name in ("round_id", "winner", "ponto_pair", "banca_pair")}
+            | {"score": max(one["ponto_score"], one["banca_score"])}
+            for one in found
+        ]
+        marks = [
+            {"column": 0, "row": row, "ties": 0} | {name: cell[name] for name in ("winner", "ponto_pair", "banca_pair")}
+            for row, cell in enumerate(cells[:6])
+        ]
+        return {"bead_road": cells, "big_road": marks, "ties_before_first": 0}
 
     async def _enter_demo(self, _: Json) -> Json:
         player_id = f"demo-{uuid.uuid4().hex[:20]}"
@@ -297,7 +343,8 @@ class _Page:
 
     async def _subscribe(self, params: Json) -> Json:
         table_id = params["table_id"]
-        listed = {table["table_id"]: table for table in self._lobby["TableService.ListTables"]["tables"]}
+        pages = [self._lobby[f"TableService.ListTables {game}"] for game in GAMES]
+        listed = {table["table_id"]: table for page in pages for table in page["tables"]}
         if table_id not in answers.TABLES and table_id in listed:
             # The lobby watches tables at which nobody sits.
             content = {
@@ -305,6 +352,7 @@ class _Page:
                 "seq": "1",
                 "phase": "PHASE_IDLE",
                 "configuration_version": 1,
+                "seated": 0,
                 "at": _now(),
             }
             found = {**content, "configuration": listed[table_id]["configuration"], "bets": [], "past_outcomes": []}
@@ -317,6 +365,7 @@ class _Page:
 
     async def _list_rounds(self, params: Json) -> Json:
         tables = [self._guest.table(params["table_id"])] if params.get("table_id") else self._guest.tables.values()
+        tables = [table for table in tables if table.game.name == params["game"]]
         rounds = [played for table in tables for played in table.rounds]
         return {"rounds": rounds[: params.get("page_size", 20)], "next_page_token": ""}
 
@@ -335,7 +384,7 @@ class _Page:
         self._guest.move(-cents, cents)
         stake_id = await self._place(table, bets)
         await self._balance_changed()
-        recorded = table.recorded["RouletteService.PlaceBets"]["stake"]
+        recorded = table.recorded[f"{table.game.service}.PlaceBets"]["stake"]
         stake = {**recorded, "stake_id": stake_id, "round_id": table.round_id, "amount_cents": str(cents)}
         stake |= {"placed_at": _now(), "balance": self._guest.balance(), "bets": _bets(bets)}
         return {"stake": stake, "on_felt": _bets(table.on_felt)}
@@ -367,7 +416,7 @@ class _Page:
             event |= {"remaining_cents": str(sum(left.values()))}
             if left:
                 table.stakes[stake_id] = left
-                event |= {"remaining_bets": _any(BETS_TYPE, left)}
+                event |= {"remaining_bets": table.bets_message(left)}
                 reduced.append({"stake_id": stake_id, "amount_cents": str(sum(left.values())), "bets": _bets(left)})
             else:
                 del table.stakes[stake_id]
@@ -377,44 +426,40 @@ class _Page:
         answer = {"cancelled_cents": str(cents), "on_felt": _bets(table.on_felt), "balance": self._guest.balance()}
         return {**answer, "cancelled_stake_ids": cancelled, "reduced_stakes": reduced}
 
-    async def _spin(self, params: Json) -> Json:
+    async def _start(self, params: Json) -> Json:
         table, felt = self._guest.table(params["table_id"]), self._guest.table(params["table_id"]).on_felt
-        results = [
-            {"place": place, "amount_cents": str(cents), "payout_cents": str(table.payout(place, cents))}
-            | {"prize_cents": str(max(0, table.payout(place, cents) - cents))}
-            for place, cents in felt.items()
-        ]
+        results = [table.game.result(table.layout, place, cents) for place, cents in felt.items()]
         staked, payout = sum(felt.values()), sum(int(one["payout_cents"]) for one in results)
-        outcome = _outcome(table)
         phrase = {"pt": "Jogo feito, nada mais.", "en": "No more bets."}
         await self._event(table, {"betting_closed": {"round_id": table.round_id, "phrase": phrase}})
-        drawn = {"round_id": table.round_id, "draw_trigger": "DRAW_TRIGGER_PLAYER"}
-        await self._event(table, {"outcome_drawn": {**drawn, "outcome": {"@type": OUTCOME_TYPE, **outcome}}})
+        drawn = {"round_id": table.round_id, "draw_trigger": "DRAW_TRIGGER_PLAYER", "outcome": table.outcome()}
+        if table.game.cards:
+            drawn |= {"shown_at": _in_ms(table.dealing_ms)}
+        await self._event(table, {"outcome_drawn": drawn})
         before = self._guest.free_cents + self._guest.locked_cents
         self._guest.move(payout, -staked)
         await self._balance_changed()
         table.rounds.insert(0, self._played(table, results, before))
-        table.past.insert(
-            0, {"round_id": table.round_id, "drawn_at": _now(), "outcome": {"@type": OUTCOME_TYPE, **outcome}}
-        )
-        spun = {"round_id": table.round_id, "staked_cents": str(staked), "payout_cents": str(payout), "void_reason": ""}
-        spun |= {"next_round_id": f"{table.table_id}.{table.number + 1}"}
-        return {**spun, "outcome": outcome, "results": {"results": results}, "balance": self._guest.balance()}
+        table.past.insert(0, {"round_id": table.round_id, "drawn_at": _now(), "outcome": table.outcome()})
+        started: Json = {"round_id": table.round_id, "staked_cents": str(staked), "payout_cents": str(payout)}
+        started |= {"void_reason": "", "next_round_id": f"{table.table_id}.{table.number + 1}"}
+        started |= {"outcome": table.game.outcome(table.layout), "results": {"results": results}}
+        return {**started, "balance": self._guest.balance()}
 
     async def end_round(self, table_id: str) -> None:
         """Settles the round, and opens the next one after the result has been shown."""
         table = self._guest.table(table_id)
         played = table.rounds[0]
-        opens_at = f"{datetime.now(UTC) + timedelta(milliseconds=RESULT_SHOWN_MS):%Y-%m-%dT%H:%M:%S.%fZ}"
+        shown_ms = table.dealing_ms + RESULT_SHOWN_MS
         result = {"seat": 1, "staked_cents": played["staked_cents"], "payout_cents": played["payout_cents"]}
-        settled = {"round_id": table.round_id, "results": [result], "next_round_opens_at": opens_at}
+        settled = {"round_id": table.round_id, "results": [result], "next_round_opens_at": _in_ms(shown_ms)}
         phrase = {"pt": "Façam as vossas apostas.", "en": "Place your bets."}
         # A page that is closed meanwhile needs no more of it.
         with suppress(ConnectionResetError):
             await self._event(table, {"round_settled": settled})
             table.last_bets, table.stakes = table.on_felt, {}
             table.number += 1
-            await asyncio.sleep(RESULT_SHOWN_MS / 1000)
+            await asyncio.sleep(shown_ms / 1000)
             await self._event(table, {"round_opened": {"round": table.snapshot()["round"], "phrase": phrase}})
 
     def _played(self, table: _Table, results: list[Json], before_cents: int) -> Json:
@@ -423,22 +468,17 @@ class _Page:
         staked = sum(int(one["amount_cents"]) for one in results)
         payout = sum(int(one["payout_cents"]) for one in results)
         stake = {**played["stakes"][0], "amount_cents": str(staked), "payout_cents": str(payout)}
-        stake |= {"bets": _any(BETS_TYPE, table.on_felt), "results": {"@type": RESULTS_TYPE, "results": results}}
+        told = {"@type": table.game.type_name("BetResults"), "results": results}
+        stake |= {"bets": table.bets_message(table.on_felt), "results": told}
         played |= {"stakes": [stake], "cancelled_stakes": [], "staked_cents": str(staked), "payout_cents": str(payout)}
-        played["round"] |= {"round_id": table.round_id, "outcome": {"@type": OUTCOME_TYPE, **_outcome(table)}}
+        played["round"] |= {"round_id": table.round_id, "outcome": table.outcome()}
         after_cents = before_cents - staked + payout
         return {**played, "balance_before_cents": str(before_cents), "balance_after_cents": str(after_cents)}
 
 
-def _outcome(table: _Table) -> Json:
-    pockets = table.recorded["RouletteService.GetLayout"]["pockets"]
-    at = next(at for at, pocket in enumerate(pockets) if pocket["number"] == DRAWN)
-    return {"number": DRAWN, "colour": pockets[at]["colour"], "pocket": at}
-
-
 def _stake_event(table: _Table, stake_id: str, bets: Bets) -> Json:
     event = {"round_id": table.round_id, "seat": 1, "amount_cents": str(sum(bets.values())), "stake_id": stake_id}
-    return {**event, "bets": _any(BETS_TYPE, bets)}
+    return {**event, "bets": table.bets_message(bets)}
 
 
 def _total(stakes: Iterable[Bets]) -> Bets:
@@ -456,10 +496,6 @@ def _without(bets: Bets, taken: Bets) -> Bets:
 
 def _bets(bets: Bets) -> Json:
     return {"bets": [{"place": place, "amount_cents": str(cents)} for place, cents in bets.items()]}
-
-
-def _any(type_name: str, bets: Bets) -> Json:
-    return {"@type": type_name, **_bets(bets)}
 
 
 async def _nobody(_: web.Request) -> web.Response:

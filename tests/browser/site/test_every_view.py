@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -10,44 +9,9 @@ import pytest
 from playwright.sync_api import Page, ViewportSize
 
 from tests.browser.conftest import LogIn, NewContext, Screenshot
+from tests.browser.driver.view_checks import MISSING, texts, violations, words
 from tests.browser.driver.views import views
 from tests.system.platform import Platform
-from tools import web
-
-AXE = web.PACKAGES / "axe-core" / "axe.min.js"
-_VIOLATIONS = """
-async () => {
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const { violations } = await axe.run(document, { runOnly: tags, resultTypes: ["violations"] });
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`));
-}
-"""
-_TEXTS = """
-() => {
-  const found = [document.title];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    // The English rules name each bet in Portuguese too, in italics.
-    if (node.parentElement.closest("noscript, .markdown td em")) continue;
-    if (node.nodeType === Node.TEXT_NODE) found.push(node.data);
-    else for (const name of ["aria-label", "aria-description", "title", "placeholder", "alt"]) {
-      found.push(node.getAttribute(name) ?? "");
-    }
-  }
-  return found.map((text) => text.replace(/\\s+/g, " ").trim()).filter(Boolean);
-}
-"""
-# The same in both languages: names, the switch between them, texts of people and machines, the game's French terms,
-# and three words that are the same (one of them where zero was drawn).
-_SAME = re.compile(
-    r"Feltro|PT, Português|EN, English|Português|English|Língua · Language|(Ambiente|Environment): development"
-    r"|en prison|la partage|orphelins|tiers du cylindre|voisins du zéro|\bMenu\b|\bTotal\b|\bZero\b"
-    r"|development|clara-[0-9a-f]+|(brief|prompt)-solo[-0-9a-f.]*|R-[0-9-]+|X+I+|(\(|\b)n\.º.*"
-)
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
-_MISSING = re.compile(r"undefined|\bnull\b|NaN|\[object|Invalid Date|[a-z]+_[a-z]+_[a-z]+|[A-Z]+_[A-Z_]+")
 
 # How many views there are on every device, or more.
 VIEWS_AT_LEAST = 28
@@ -65,9 +29,9 @@ class Tour:
 
     def visit(self, name: str, page: Page) -> None:
         """Looks at one view."""
-        self.texts[name] = page.evaluate(_TEXTS)
-        self.problems += [f"{name}: {violation}" for violation in _violations(page)]
-        self.problems += [f"{name}: «{text}» is no text" for text in self.texts[name] if _MISSING.search(text)]
+        self.texts[name] = texts(page)
+        self.problems += [f"{name}: {violation}" for violation in violations(page)]
+        self.problems += [f"{name}: «{text}» is no text" for text in self.texts[name] if MISSING.search(text)]
         if (language := page.locator("html").get_attribute("lang")) != self.language.lower():
             self.problems.append(f"{name}: its language is {language}")
 
@@ -106,7 +70,7 @@ def test_every_view_is_accessible_and_whole_in_both_languages(
         assert here.keys() == there.keys()
     problems = [problem for tour in tours for problem in tour.problems]
     for name in sorted(common):
-        left_over = _words(here[name]) & _words(there[name])
+        left_over = words(here[name]) & words(there[name])
         problems += [f"{name}: «{text}» is in both languages" for text in sorted(left_over)]
     assert not problems, "\n".join(problems)
 
@@ -114,16 +78,3 @@ def test_every_view_is_accessible_and_whole_in_both_languages(
 def test_every_view_is_accessible_on_a_tablet(take_tour: TakeTour) -> None:
     tour = take_tour("tablet", "PT")
     assert not tour.problems, "\n".join(tour.problems)
-
-
-def _violations(page: Page) -> list[str]:
-    if not page.evaluate("() => 'axe' in window"):
-        page.add_script_tag(path=AXE)
-    violations: list[str] = page.evaluate(_VIOLATIONS)
-    return violations
-
-
-def _words(texts: list[str]) -> set[str]:
-    """The texts that hold words of a language, whatever figures are in them."""
-    found = {re.sub(r"\d+", "#", _SAME.sub("", text)) for text in texts}
-    return {text for text in found if _LETTERS.search(text)}

@@ -20,6 +20,7 @@ def test_every_table_is_there_with_its_name_limits_and_seats(desktop: Page, plat
     for mode, unit in (("MODE_DEMO", "1 – 720 créditos"), ("MODE_REAL", "1 € – 720 €")):
         of_mode = [table for table in tables if table["configuration"]["mode"] == mode]
         desktop.get_by_test_id(f"mode-{mode}").click()
+        desktop.get_by_test_id("game-roulette").click()
         cards = desktop.get_by_test_id("table-card")
         expect(cards).to_have_count(len(of_mode))
         for table in of_mode:
@@ -33,6 +34,25 @@ def test_every_table_is_there_with_its_name_limits_and_seats(desktop: Page, plat
             else:
                 seats = table["configuration"]["seats"]
                 expect(card).to_contain_text(re.compile(rf"\d+ de {seats} lugares ocupados"))
+
+
+def test_one_game_or_all_of_them_are_shown(desktop: Page) -> None:
+    desktop.goto("/")
+    cards = desktop.get_by_test_id("table-card")
+    expect(cards.first).to_be_visible()
+    every, of_one = desktop.get_by_test_id("game-all"), desktop.get_by_test_id("game-baccarat")
+    expect(every).to_have_attribute("aria-pressed", "true")
+    assert {"Roleta", "Bacará"} <= {*desktop.get_by_role("heading", level=2).all_inner_texts()}
+    many = cards.count()
+    of_one.click()
+    expect(desktop.locator('[data-table="baccarat-demo"]')).to_contain_text("1 – 70 créditos")
+    expect(desktop.locator('[data-table="baccarat-macau-demo"]')).to_contain_text("desde 1 crédito")
+    expect(desktop.locator('[data-table="french-demo"]')).to_have_count(0)
+    assert cards.count() < many
+    # The main button leads to a table of the game.
+    assert "baccarat-solo-demo" in (desktop.get_by_test_id("play-now").get_attribute("href") or "")
+    every.click()
+    expect(cards).to_have_count(many)
 
 
 def test_a_table_fills_plays_and_is_switched_off_while_watched(

@@ -15,11 +15,9 @@ import nats
 import psutil
 from google.protobuf import any_pb2
 from nats.aio.client import Client as Nats
-from nats.aio.msg import Msg
 
 from feltro.baccarat.v1 import baccarat_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.baccarat.engine import Chance, Table, deal
@@ -90,7 +88,7 @@ class BaccaratDriver:
 
     def unique_name(self, kind: str) -> str:
         """A name that nothing else on this platform has."""
-        return f"{kind}_{os.getpid()}_{next(_numbers)}"
+        return f"baccarat_{kind}_{os.getpid()}_{next(_numbers)}"
 
     async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
         """A new table with these rules, open for play."""
@@ -115,6 +113,9 @@ class BaccaratDriver:
         """A player with money, seated."""
         player_id = self.unique_name("player")
         await self.wallet.open_account(player_id, cents, REAL)
+        return await self.seat(player_id, table_id)
+
+    async def seat(self, player_id: str, table_id: str) -> SeatedPlayer:
         self._players.add(player_id)
         entered = await self.baccarat.enter(player_id, table_id)
         own = entered.own_seat
@@ -146,17 +147,6 @@ class BaccaratDriver:
     async def watch(self, table_id: str) -> TableWatcher:
         """A watcher of a table, from its first event on."""
         return await TableWatcher.start(self.bus, table_id, "baccarat")
-
-    async def private_facts(self, player: SeatedPlayer) -> asyncio.Queue[wallet_events.PlayerFact]:
-        """The facts for this player alone, from the first on."""
-        facts: asyncio.Queue[wallet_events.PlayerFact] = asyncio.Queue()
-
-        async def receive(message: Msg) -> None:
-            facts.put_nowait(wallet_events.PlayerFact.FromString(message.data))
-
-        subject = f"feltro.player.{player.player_id}.wallet"
-        await self.bus.jetstream(timeout=TIMEOUT_S).subscribe(subject, cb=receive, ordered_consumer=True)
-        return facts
 
     async def sent_at_once(self, player: SeatedPlayer, *calls: Awaitable[T]) -> list[T | BaseException]:
         """Sends calls in this order while the wallet answers nobody, and returns their answers.

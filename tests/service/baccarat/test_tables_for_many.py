@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import grpc
 import pytest
@@ -26,7 +26,7 @@ from tests.service.baccarat.platform import (
 from tests.service.roulette.platform import SeatedPlayer, refusal
 
 
-@pytest.mark.rule("812/2015:4", "812/2015:5", "812/2015:27")
+@pytest.mark.rule("812/2015:3", "812/2015:4", "812/2015:5", "812/2015:27")
 async def test_one_round_binds_everybody(driver: BaccaratDriver) -> None:
     table_id = await driver.new_table()
     watcher = await driver.watch(table_id)
@@ -323,10 +323,19 @@ async def test_the_roads_of_a_table_for_many_are_public_and_unknown_tables_have_
     assert "no such table" in str(unknown.value.details())
 
 
-@pytest.mark.rule("812/2015:27")
+@pytest.mark.rule("812/2015:3", "812/2015:27")
 async def test_dealing_takes_its_time_on_the_screen(driver: BaccaratDriver) -> None:
     table_id = await driver.new_table(dealing_ms=500, result_shown_ms=1_000)
     ana = await driver.seat_new_player(table_id)
-    assert (await driver.get_table(ana)).table.configuration.dealing_ms == 500
+    watcher = await driver.watch(table_id)
+    round_id = await driver.wait_for_open_round(ana)
+    await driver.bet(ana, round_id, {"ponto": 500})
+    await driver.end_betting()
+    event = await watcher.wait_for("outcome_drawn", round_id)
+    outcome = unpack_outcome(event.outcome_drawn.outcome)
+    dealing = event.outcome_drawn.shown_at.ToDatetime(UTC) - event.at.ToDatetime(UTC)
+    # A card after another, as a dealer would lay them.
+    expected = timedelta(milliseconds=500 * (len(outcome.ponto) + len(outcome.banca)))
+    assert abs(dealing - expected) < timedelta(milliseconds=250)
     refused = await refusal(driver.baccarat.configure(driver.unique_name("t"), configuration(dealing_ms=5_001)))
     assert (refused.reason, refused.facts["field"]) == ("INVALID", "configuration.dealing_ms")

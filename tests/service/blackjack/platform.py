@@ -119,7 +119,7 @@ class BlackjackDriver:
 
     def unique_name(self, kind: str) -> str:
         """A name that nothing else on this platform has."""
-        return f"{kind}_{os.getpid()}_{next(_numbers)}"
+        return f"blackjack_{kind}_{os.getpid()}_{next(_numbers)}"
 
     async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
         """A new table with these rules, open for play."""

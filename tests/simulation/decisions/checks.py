@@ -35,6 +35,7 @@ def violations(world: World) -> Iterator[str]:
     for round_id, entries in world.journal.rounds.items():
         if entries.drawn is not None and not entries.drawn.is_lost:
             yield from _moves(world, round_id, entries)
+        if entries.drawn is not None and round_id not in world.rounds_lost:
             yield from _early_payments(world, round_id, entries)
             yield from _defaults(world, round_id, entries)
     yield from _commands(world)
@@ -129,7 +130,7 @@ def _commands(world: World) -> Iterator[str]:
     """An acknowledged decision is in the journal once; one that was refused for certain has changed nothing."""
     made: Counter[tuple[str, int]] = Counter()
     for command in world.commands:
-        if command.kind != "act":
+        if command.kind != "act" or command.round_id in world.rounds_lost:
             continue
         entries = world.journal.rounds.get(command.round_id)
         moves = [] if entries is None else _moves_of(world, command, entries)
@@ -142,7 +143,8 @@ def _commands(world: World) -> Iterator[str]:
             yield f"G3: decision {position} of {round_id} is that of {count} commands"
     for round_id, entries in world.journal.rounds.items():
         for moved in entries.moves:
-            if moved.acted_by is ActedBy.PLAYER and not made[round_id, moved.position]:
+            lost = round_id in world.rounds_lost
+            if moved.acted_by is ActedBy.PLAYER and not made[round_id, moved.position] and not lost:
                 yield f"G10: decision {moved.position} of {round_id} was made by no player"
 
 

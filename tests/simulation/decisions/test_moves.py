@@ -42,6 +42,22 @@ def test_a_double_is_staked_journalled_and_paid() -> None:
     BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
 
 
+@pytest.mark.guarantee("G3")
+def test_two_decisions_at_once_on_a_hand_that_the_first_ends() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, double = await ana.prepare_decision(DOUBLE)
+        _, draw = await ana.prepare_decision(DRAW)
+        answers = await asyncio.wait_for(asyncio.gather(double(), draw()), 60.0)
+        assert acted(answers[0]).position == 1
+        assert refusal_reason(answers[1]) == "TURN_OVER"
+        await scenario.wait_for_end(round_id)
+        assert scenario.moves(round_id) == [(1, "double", ActedBy.PLAYER)]
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
 @STAKING
 @pytest.mark.guarantee("G3", "G4", "G5", "G10")
 def test_g3_a_decision_that_was_staked_and_not_journalled_counts_once(

@@ -8,7 +8,7 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import ActedBy
-from tests.simulation.decisions.players import DRAW, STAND, DecidingPlayer
+from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, STAND, DecidingPlayer
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import TABLE_ID, placed_stake
@@ -203,3 +203,27 @@ def test_players_keep_their_seats_after_a_takeover() -> None:
         assert scenario.moves(round_id) == [(2, "stand", ActedBy.PLAYER), (4, "stand", ActedBy.PLAYER)]
 
     BlackjackScenario("Ts 9s 9h 6d 9d 8c").run(script)
+
+
+@pytest.mark.guarantee("G4", "G9", "G10")
+@pytest.mark.parametrize("paid", [False, True])
+def test_g4_a_hand_that_the_ledger_has_settled_is_not_played_again(*, paid: bool) -> None:
+    """The journal was restored from a backup that knows the deal, or a part of the decisions, and not the end."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui")
+        round_id = await scenario.bet_all(ana, rui)
+        backup = None if paid else scenario.world.journal.backup()
+        acted(await ana.decide(GIVE_UP))
+        backup = backup or scenario.world.journal.backup()
+        acted(await rui.decide(DOUBLE))
+        await scenario.wait_for_end(round_id)
+        after = scenario.free_cents("ana"), scenario.free_cents("rui")
+        scenario.world.restore_journal(backup)
+        await scenario.kill_owner()
+        await scenario.wait_for_end(round_id)
+        assert scenario.is_settled(round_id)
+        assert (scenario.free_cents("ana"), scenario.free_cents("rui")) == after
+        assert await ana.wait_for_open_round() != round_id
+
+    BlackjackScenario("Ts 6s 9h 6d 5d 8c Td").run(script)

@@ -119,6 +119,8 @@ class InMemoryWallet:
         self.accounts: dict[str, Account] = {}
         self._game = Caller(game, frozenset({"game"}), 0.0, game=game)
         self._clock = clock
+        self.on_commit: Callable[[], None] = lambda: None
+        """Is called after each transaction."""
         self._on_session_change = on_session_change
         self._numbers = itertools.count(1)
         self._operator_accounts: dict[int, Account] = {}
@@ -230,6 +232,7 @@ class InMemoryWallet:
             for stake_id, stake in book.stakes.items()
             if stake.state in {StakeState.OPEN, StakeState.PAID} and stake.round_no in open_nos
         }
+        self.on_commit()
         for session in changed:
             self._on_session_change(session_message(session))
 

@@ -33,14 +33,7 @@ export type PlayerRound = Schemas["table.v1.PlayerRound"];
 export type Turn = Schemas["table.v1.Turn"];
 
 /** What the player alone may see of a round and decide in it, told to that player alone. */
-export interface OwnViewChanged {
-  table_id: string;
-  round_id: string;
-  /** The turn under way; 0 if nobody decides now. */
-  turn: number;
-  own_view?: OwnSeat["own_view"];
-  player_id: string;
-}
+export type OwnViewChanged = Schemas["table.v1.OwnViewChanged"];
 
 /** A message of one game: `@type` names it, its fields lie beside it. */
 export interface Any {

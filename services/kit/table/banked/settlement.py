@@ -185,10 +185,35 @@ class Settlement(Generic[Bets, Outcome]):
         )
         await self._journal.write_ended(self._epoch, entry)
 
+    async def journal_end_in_ledger(
+        self, ledger: wallet_pb2.Round, known: Sequence[JournalStake], lost: Sequence[JournalStake]
+    ) -> None:
+        """Journals the end of a dealt round that the ledger has settled, and whose decisions a restored journal lost.
+
+        `known` are the stakes that the journal still has, `lost` those of the lost decisions.
+        """
+        round_id, stakes = ledger.round_id, [*known, *lost]
+        in_ledger = {stake.stake_id: stake.payout_cents for stake in ledger.stakes}
+        payouts = {stake.stake_id: in_ledger[stake.stake_id] for stake in stakes}
+        results = await self._balances_in_ledger(
+            round_id, types_pb2.TRANSFER_KIND_ROUND_SETTLED, types_pb2.TRANSFER_KIND_STAKES_PAID
+        )
+        entry = Ended(
+            round_id,
+            Ending.SETTLED,
+            ledger.ended_at.ToDatetime(UTC),
+            "",
+            tuple(payouts.items()),
+            _player_results(results, stakes, payouts),
+            tuple(lost),
+            outcome=ledger.outcome,
+        )
+        await self._journal.write_ended(self._epoch, entry)
+
     async def _balances_in_ledger(
-        self, round_id: str, kind: types_pb2.TransferKind.ValueType
+        self, round_id: str, *kinds: types_pb2.TransferKind.ValueType
     ) -> list[wallet_pb2.AccountResult]:
-        """Reads the balances of the players after the transfer that ended a round.
+        """Reads the balances of the players after the transfers that ended a round for them.
 
         It has not moved the free money of a player who won nothing: that is what their last bet in the round has left.
         """
@@ -202,7 +227,7 @@ class Settlement(Generic[Bets, Outcome]):
                 ),
             )
             for ending in transactions
-            if ending.kind == kind and ending.account_id
+            if ending.kind in kinds and ending.account_id
         ]
 
 

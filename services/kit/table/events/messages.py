@@ -175,8 +175,9 @@ def bets_cancelled(
     return events_pb2.TableEvent(bets_cancelled=cancelled)
 
 
-def betting_closed(round_id: str) -> events_pb2.TableEvent:
-    closed = events_pb2.BettingClosed(round_id=round_id, phrase=phrases.NO_MORE_BETS)
+def betting_closed(round_id: str, *, cards_follow: bool) -> events_pb2.TableEvent:
+    phrase = phrases.NO_MORE_BETS_AND_CARDS if cards_follow else phrases.NO_MORE_BETS
+    closed = events_pb2.BettingClosed(round_id=round_id, phrase=phrase)
     return events_pb2.TableEvent(betting_closed=closed)
 
 

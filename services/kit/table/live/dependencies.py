@@ -68,6 +68,8 @@ class TableDependencies(Generic[Bets, Outcome]):
     clock: Clock
     publisher: EventPublisher
     own_views: OwnViewPublisher
+    has_cards: bool
+    """Whether the game deals cards when bets have closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -430,7 +430,14 @@ class OwnedTables(Generic[Bets, Outcome]):
             self.placement_id,
             self._epoch,
             TableDependencies(
-                self._host, wallet, journal, runtime.randomness, runtime.clock, publisher, runtime.own_views
+                host=self._host,
+                wallet=wallet,
+                journal=journal,
+                randomness=runtime.randomness,
+                clock=runtime.clock,
+                publisher=publisher,
+                own_views=runtime.own_views,
+                has_cards=runtime.game.has_cards,
             ),
             # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
             last_round_number=max(last_round_number, await journal.last_round_number(table_id)),

@@ -207,7 +207,11 @@ class RoundRecovery(Generic[Bets, Outcome]):
             if drawn.is_sealed:
                 raise EntropySealed(f"the key {drawn.sealed_with!r} that reads the cards of {round_id} is missing")
             if drawn.outcome is None:
-                resumed = await self._resume(unfinished, drawn, rules, wallet)
+                ledger_round = await wallet.get_round(round_id)
+                resumed = await self._resume(unfinished, drawn, rules, ledger_round, wallet)
+                if resumed.dealt.turn is not None and ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
+                    await self._end_as_in_ledger(resumed, ledger_round, settlement)
+                    return []
                 if resumed.dealt.turn is not None:
                     self._resumed[unfinished.opened.table_id] = resumed
                     return []
@@ -237,14 +241,30 @@ class RoundRecovery(Generic[Bets, Outcome]):
         unfinished: UnfinishedRound,
         drawn: Drawn,
         rules: VersionedRules[Bets, Outcome],
+        ledger_round: wallet_pb2.Round,
         wallet: TableWallet,
     ) -> ResumedRound[Bets, Outcome]:
         """Deals a round of a former owner again: the same cards, and all decisions that were made."""
         resumed = deal_again(unfinished, drawn, rules)
         journal, clock = self._dependencies.journal, self._dependencies.clock
-        resumed = await reconcile(resumed, wallet, journal, self._epoch, clock)
+        resumed = await reconcile(resumed, ledger_round, wallet, journal, self._epoch, clock)
         _log.info("a dealt round of a former owner goes on", extra={"round_id": drawn.round_id})
         return resumed
+
+    async def _end_as_in_ledger(
+        self,
+        resumed: ResumedRound[Bets, Outcome],
+        ledger_round: wallet_pb2.Round,
+        settlement: Settlement[Bets, Outcome],
+    ) -> None:
+        """Ends a round that was decided and paid, and whose decisions the journal lost when a backup was restored."""
+        extra = {"round_id": ledger_round.round_id}
+        _log.error("the journal lacks decisions of a round that the ledger has paid", extra=extra)
+        known = {stake.stake_id for stake in resumed.stakes}
+        seats = {stake.account_id: stake.seat for stake in resumed.stakes}
+        in_ledger = stakes_in_ledger(ledger_round, await self._player_ids(ledger_round))
+        lost = [stake._replace(seat=seats[stake.account_id]) for stake in in_ledger if stake.stake_id not in known]
+        await settlement.journal_end_in_ledger(ledger_round, resumed.stakes, lost)
 
     def resumed(self, table_id: str) -> ResumedRound[Bets, Outcome] | None:
         """Returns the dealt round that waits for decisions at a table; None if there is none."""

@@ -87,6 +87,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._clock = dependencies.clock
         self._publisher = dependencies.publisher
         self._own_view_publisher = dependencies.own_views
+        self._has_cards = dependencies.has_cards
         self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
@@ -466,7 +467,7 @@ class LiveTable(Generic[Bets, Outcome]):
                     self._phase = types_pb2.PHASE_IDLE
                 return
             self._phase = types_pb2.PHASE_CLOSED
-            self._publish(messages.betting_closed(round_.round_id))
+            self._publish(messages.betting_closed(round_.round_id, cards_follow=self._has_cards))
             await round_.wait_until_answered()
             if self.individual and not round_.felt.has_accepted_stakes:
                 # The wallet has refused or given back what lay there: nobody has a bet to draw for.

@@ -27,6 +27,7 @@ from services.kit.table.banked.round import PublishEvents
 from services.kit.table.events import messages
 from services.kit.table.game import Bets, DealtRound, Outcome, Rules, Turn, Wanted
 from services.kit.table.journal.entries import ActedBy, Journal, JournalStake, Moved, Paid
+from services.kit.table.refusals import TableRefused
 from services.kit.table.turns.turn_clock import Pace, TurnClock
 from services.kit.table.wallet.table_wallet import TableWallet, paying_request_id
 
@@ -191,7 +192,11 @@ class Hand(Generic[Bets, Outcome]):
         """Refuses a decision that is late, or meant for another turn."""
         clock = self._turn_clock
         if turn != clock.number or clock.is_up(self._clock.now()):
-            raise refusals.turn_over(self.round_id, turn, clock.number, self._seats_to_act(), clock.decide_by)
+            raise self._turn_over(turn)
+
+    def _turn_over(self, turn: int) -> TableRefused:
+        clock = self._turn_clock
+        return refusals.turn_over(self.round_id, turn, clock.number, self._seats_to_act(), clock.decide_by)
 
     def _seats_to_act(self) -> tuple[int, ...]:
         turn = self.dealt.turn
@@ -211,6 +216,10 @@ class Hand(Generic[Bets, Outcome]):
                 await self._apply(*default)
             else:
                 await self._table.wait(self._seconds_left())
+        while self._asked:
+            asked = self._asked.popleft()
+            self._commands.forget(asked.player_id, asked.command)
+            _fail(asked.answer, self._turn_over(asked.turn))
         return True
 
     def abandon(self, refusal: Refused) -> None:
@@ -243,8 +252,7 @@ class Hand(Generic[Bets, Outcome]):
     def _verify_still(self, asked: _Asked) -> None:
         """Refuses a decision whose turn has ended while it waited: it was in time, but another one came before it."""
         if asked.turn != self._turn_clock.number:
-            clock = self._turn_clock
-            raise refusals.turn_over(self.round_id, asked.turn, clock.number, self._seats_to_act(), clock.decide_by)
+            raise self._turn_over(asked.turn)
 
     async def _stake(self, asked: _Asked, wanted: Wanted[Bets]) -> JournalStake:
         """Has the wallet stake what a decision costs; the clock stands still meanwhile."""

@@ -60,14 +60,18 @@ def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Ou
 
 
 async def reconcile(
-    resumed: ResumedRound[Bets, Outcome], wallet: TableWallet, journal: Journal, epoch: int, clock: Clock
+    resumed: ResumedRound[Bets, Outcome],
+    ledger: wallet_pb2.Round,
+    wallet: TableWallet,
+    journal: Journal,
+    epoch: int,
+    clock: Clock,
 ) -> ResumedRound[Bets, Outcome]:
     """Adopts the stake of a decision that only the ledger knows, or gives it back.
 
     A table asks the wallet for one stake at a time once the cards are dealt, so there is one such stake at most.
     """
     known = {stake.stake_id for stake in resumed.stakes}
-    ledger = await wallet.get_round(resumed.opened.round_id)
     given_back = {stake.stake_id for stake in ledger.stakes if stake.state == types_pb2.STAKE_STATE_CANCELLED}
     for stake in ledger.stakes:
         if stake.state != types_pb2.STAKE_STATE_OPEN or stake.stake_id in known:

@@ -11,8 +11,8 @@ from pathlib import Path
 from tests.browser.driver.rest import Json
 
 FOLDER = Path(__file__).parent
-# A table for one of each wheel.
-TABLES = ("french-solo-demo", "american-solo-demo", "american-00-solo-demo")
+# A table for one of each wheel, and one at which cards are dealt.
+TABLES = ("french-solo-demo", "american-solo-demo", "american-00-solo-demo", "baccarat-solo-demo")
 # The files, and what each of them holds: the answers by their methods.
 LOBBY = "lobby"
 

@@ -97,7 +97,10 @@ export class LiveTable {
   ) {
     this.unsubscribers.push(
       onFact((fact) => this.takeFact(fact)),
-      onResync(() => void this.readSession()),
+      onResync(() => {
+        void this.readSession();
+        this.own.mayHaveMissed();
+      }),
       onOwnView((own) => own.table_id === this.tableId.value && this.own.changed(own)),
       this.dealingClock.follow(this.snapshot),
       this.own.follow(),

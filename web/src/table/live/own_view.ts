@@ -64,6 +64,11 @@ export class OwnView {
     this.told.value = round ? { round_id: round.round_id, turn: round.turn?.turn ?? 0, view: own.own_view } : null;
   }
 
+  /** Messages may have been missed: a player who is asked reads what they may decide again. */
+  mayHaveMissed(): void {
+    if (this.asked.value) this.ports.read();
+  }
+
   changed({ round_id, turn, own_view }: OwnViewChanged): void {
     const known = this.told.value;
     // A message about an earlier turn may come late.

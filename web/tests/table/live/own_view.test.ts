@@ -45,6 +45,15 @@ test("nothing of an earlier round is shown", () => {
   expect(own.view.value).toBeNull();
 });
 
+test("after messages may have been missed, a player who is asked reads again", () => {
+  own.changed(told(1, "first"));
+  own.mayHaveMissed();
+  expect(read).toHaveBeenCalledTimes(1);
+  snapshot.value = inTurn(2, 1);
+  own.mayHaveMissed();
+  expect(read).toHaveBeenCalledTimes(1);
+});
+
 test("a player who is asked and was told nothing asks once for each turn", () => {
   expect(own.asked.value).toBe(true);
   vi.advanceTimersByTime(ASKED_AFTER_MS);

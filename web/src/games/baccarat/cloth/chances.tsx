@@ -56,7 +56,6 @@ function ChanceSpace({ felt, chance, others }: Props) {
       type="button"
       class={`chance chance-${place}${fate ? ` chance-${fate}` : ""}`}
       aria-disabled={!felt.bettable.value}
-      aria-label={chanceLabel(felt, chance, own, pending)}
       title={`${prizeText(chance, rules)}; ${limitsOf(chance, mode)}`}
       onClick={() => felt.placeChip(place)}
       onKeyDown={keyed}
@@ -65,9 +64,18 @@ function ChanceSpace({ felt, chance, others }: Props) {
       data-pending={pending || undefined}
     >
       <span class="chance-name">{chanceName(place)}</span>
-      <span class="chance-prize figures">{prizeSign(chance)}</span>
-      {commission && <span class="chance-commission">{commission}</span>}
-      <span class="chance-limits figures">{limitsSign(chance, mode)}</span>
+      <span class="chance-prize figures" aria-hidden="true">
+        {prizeSign(chance)}
+      </span>
+      {commission && (
+        <span class="chance-commission" aria-hidden="true">
+          {commission}
+        </span>
+      )}
+      <span class="chance-limits figures" aria-hidden="true">
+        {limitsSign(chance, mode)}
+      </span>
+      <span class="unseen">{termsText(felt, chance, own, pending)}</span>
       {others && (
         <span class="chance-others figures">{baccaratWords().others(others.players, amount(others.cents, mode))}</span>
       )}
@@ -98,11 +106,11 @@ function prizeOf(felt: Felt, { place, prize }: ChanceOnTable, own: Cents): Cents
   return own * prize - commission;
 }
 
-/** The accessible name: `Ponto, paga 1 para 1, 1,00 a 70,00 €; na mesa 5,00 €`. */
-function chanceLabel(felt: Felt, chance: ChanceOnTable, own: Cents, pending: Cents): string {
+/** What follows the name for screen readers: `paga 1 para 1, 1,00 a 70,00 €; na mesa 5,00 €`. */
+function termsText(felt: Felt, chance: ChanceOnTable, own: Cents, pending: Cents): string {
   const words = trayWords();
   const mode = felt.table.mode.value;
-  const terms = [chanceName(chance.place), prizeText(chance, felt.layout.rules), limitsOf(chance, mode)].join(", ");
+  const terms = [prizeText(chance, felt.layout.rules), limitsOf(chance, mode)].join(", ");
   const stakes = [
     ...(own ? [words.onTable(amount(own, mode))] : []),
     ...(pending ? [words.waiting(amount(pending, mode))] : []),

@@ -12,6 +12,10 @@ SAMPLE_EVERY_CPU_S = 0.002
 # From the innermost frame outwards, the first of these found in the path of a frame names the part of a sample.
 _PARTS = (
     ("services/roulette/", "engine"),
+    ("services/baccarat/", "engine"),
+    ("services/blackjack/", "engine"),
+    ("services/kit/cards/", "engine"),
+    ("services/kit/randomness/", "engine"),
     ("services/kit/table/journal/", "journal"),
     ("asyncpg", "journal"),
     ("services/kit/table/events/", "publishing"),

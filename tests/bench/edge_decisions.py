@@ -1,0 +1,270 @@
+"""`make bench-games`, decisions: from a player's click to the answer and to everybody at the table, over WebSockets.
+
+One table of blackjack, whose players decide one after the other; the floor is that of a lone bet in `make bench-edge`.
+A decision without a stake calls the game and commits once; one with a stake goes on to the wallet and commits twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import uvloop
+
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.bench import edge_floor, wallet
+from tests.bench.edge_bets import TURNS, UNLIMITED
+from tests.bench.edge_clients import WebSocketClient
+from tests.bench.tables.runtime import MONEY_CENTS, database_of, make_database
+from tests.bench.wallet import Measured, measure
+from tests.processes.blackjack import BlackjackClient, BlackjackProcess, configuration
+from tests.processes.gateway import GatewayProcess
+from tests.processes.wallet import WalletProcess
+
+TABLE_ID, PLAYERS = "decisions", 7
+# The clock of the tables is moved on when all have bet, and no decision is ever late.
+WINDOW_MS, DECISION_MS = 600_000, 120_000
+BET_CENTS = 500
+OPEN_WITHIN_S = 20.0
+MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
+_MOVE_MADE = b'"move_made":'
+
+
+@dataclass
+class Told:
+    """Which of the players have received a decision, and how long decisions and bets have taken."""
+
+    waiting_for: int = 0
+    everybody: asyncio.Event = field(default_factory=asyncio.Event)
+    decisions_s: list[float] = field(default_factory=list)
+    staking_decisions_s: list[float] = field(default_factory=list)
+    bets_s: list[float] = field(default_factory=list)
+
+    def expect(self, players: int) -> None:
+        self.waiting_for = players
+        self.everybody.clear()
+
+    def count(self) -> None:
+        self.waiting_for -= 1
+        if not self.waiting_for:
+            self.everybody.set()
+
+
+class Player(WebSocketClient):
+    """A player who sits at the table and watches it."""
+
+    told: Told
+    # Set for the one whose events tell the bench how the round goes on.
+    events: asyncio.Queue[bytes] | None = None
+
+    def notified(self, payload: bytes) -> None:
+        if not payload.startswith(b'{"jsonrpc":"2.0","method":"table"'):
+            return
+        if _MOVE_MADE in payload:
+            self.told.count()
+        if self.events is not None:
+            self.events.put_nowait(payload)
+
+
+class LoneDecisions:
+    """One table whose players bet and decide one after the other."""
+
+    def __init__(self, players: list[Player], told: Told, blackjack: BlackjackClient) -> None:
+        self._players = players
+        self._told = told
+        self._blackjack = blackjack
+        self._calls = 0
+        self._events = players[0].events = asyncio.Queue()
+
+    async def play(self, seconds: float) -> None:
+        """Plays whole rounds for as long as this, and at least one."""
+        until = time.perf_counter() + seconds
+        while True:
+            await self._play_round()
+            if time.perf_counter() >= until:
+                return
+
+    async def _play_round(self) -> None:
+        opened = await self._next("round_opened")
+        round_id = opened["round"]["round_id"]
+        for seat, player in enumerate(self._players, start=1):
+            started = time.perf_counter()
+            bet = f'"bets":[{{"place":"{seat}","amount_cents":{BET_CENTS}}}]'
+            await self._call(player, "BlackjackService.PlaceBets", f'"round_id":"{round_id}",{bet}')
+            self._told.bets_s.append(time.perf_counter() - started)
+        await self._blackjack.advance_tables(WINDOW_MS / 1_000)
+        event = await self._next("round_dealt", "outcome_drawn")
+        while event.get("turn"):
+            await self._decide(round_id, event["turn"], event["view"])
+            event = await self._next("move_made")
+
+    async def _decide(self, round_id: str, turn: dict[str, Any], view: dict[str, Any]) -> None:
+        # A seat is a place.
+        seat = turn["seats"][0]
+        decision = _decision(view)
+        move = f'"move":{{"@type":"{MOVE}","place":{seat},"decision":"{decision}"}}'
+        self._told.expect(len(self._players))
+        started = time.perf_counter()
+        params = f'"round_id":"{round_id}","turn":{turn["turn"]},{move}'
+        await self._call(self._players[seat - 1], "TableService.Act", params)
+        await self._told.everybody.wait()
+        took_s = time.perf_counter() - started
+        (self._told.staking_decisions_s if decision == "DECISION_DOUBLE" else self._told.decisions_s).append(took_s)
+
+    async def _call(self, player: Player, method: str, params: str) -> None:
+        self._calls += 1
+        named = f'{{"request_id":"d{self._calls}","table_id":"{TABLE_ID}",{params}}}'
+        await player.call(self._calls, method, named)
+
+    async def _next(self, *kinds: str) -> dict[str, Any]:
+        """Returns the next event of one of these kinds."""
+        async with asyncio.timeout(OPEN_WITHIN_S):
+            while True:
+                event = json.loads(await self._events.get())["params"]
+                for kind in kinds:
+                    if kind in event:
+                        return dict(event[kind])
+
+
+def _decision(view: dict[str, Any]) -> str:
+    """Declines every offer, doubles where that is always possible, and draws up to 16."""
+    if not view.get("hand"):
+        return "DECISION_DECLINE"
+    hand = next(each for each in view["hands"] if (each["place"], each["number"]) == (view["place"], view["hand"]))
+    if len(hand["cards"]) == 2 and hand["score"] in {9, 10, 11}:
+        return "DECISION_DOUBLE"
+    return "DECISION_STAND" if hand["score"] > 16 else "DECISION_DRAW"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The processes."""
+
+    wallet: WalletProcess
+    blackjack: BlackjackProcess
+    gateway: GatewayProcess
+
+
+@contextmanager
+def running_platform(postgres: EmbeddedPostgres, home: Path) -> Iterator[Platform]:
+    """Runs blackjack behind a gateway."""
+    database, game_database = wallet.DATABASE, database_of("blackjack")
+    with ephemeral.nats() as bus:
+        quiet = {"FELTRO_LOG_LEVEL": "warning", "FELTRO_WALLET_AUDIT_EVERY_S": "86400"}
+        wallet_process = WalletProcess(postgres.url(wallet.USER, database), bus.url, home, quiet)
+        address, game_url = wallet_process.address, postgres.url(game_database, game_database)
+        blackjack = BlackjackProcess(game_url, bus.url, home, wallet_address=address)
+        gateway = GatewayProcess("", bus.url, home, dict(UNLIMITED), wallet_address=address)
+        processes = (wallet_process, blackjack, gateway)
+        try:
+            for process in processes:
+                process.start()
+                asyncio.run(process.ready())
+            yield Platform(*processes)
+        finally:
+            for process in reversed(processes):
+                process.kill()
+
+
+async def seated_players(running: Platform, blackjack: BlackjackClient, told: Told) -> list[Player]:
+    """Opens the table, and seats players who watch it over WebSockets, in the order of their seats."""
+    rules = configuration(window_ms=WINDOW_MS, decision_ms=DECISION_MS, places=PLAYERS, splits_limit=1)
+    await blackjack.configure(TABLE_ID, rules)
+    players: list[Player] = []
+    async with running.wallet.client() as wallet_client:
+        for seat in range(1, PLAYERS + 1):
+            player_id = f"player-{seat}"
+            await wallet_client.open_account(player_id, MONEY_CENTS)
+            async with asyncio.timeout(OPEN_WITHIN_S):
+                await _enter(blackjack, player_id, seat)
+            token = running.gateway.issuer.token(["player"], player_id)
+            player = await Player.connect("127.0.0.1", running.gateway.port, token)
+            player.told = told
+            players.append(player)
+    return players
+
+
+async def _enter(blackjack: BlackjackClient, player_id: str, seat: int) -> None:
+    """Returns when the player has entered: no event says that a process has claimed a table."""
+    while True:
+        try:
+            await blackjack.enter(player_id, TABLE_ID, seat)
+        except grpc.aio.AioRpcError:
+            await asyncio.sleep(0.05)
+        else:
+            return
+
+
+async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -> dict[str, float]:
+    """Measures the floor and decisions in turns, so that a busy machine slows both; the ratios."""
+    told, floors = Told(), list[float]()
+    async with running.blackjack.client() as blackjack, edge_floor.floor(echo, owner_url) as floor:
+        players = await seated_players(running, blackjack, told)
+        lone = LoneDecisions(players, told, blackjack)
+        for number, player in enumerate(players):
+            await player.call(number, "subscribe", f'{{"table_id":"{TABLE_ID}"}}')
+        # A round that opened before anybody watched.
+        await blackjack.advance_tables(WINDOW_MS / 1_000)
+        await lone.play(seconds / 4)
+        for kind in (told.decisions_s, told.staking_decisions_s, told.bets_s):
+            kind.clear()
+        for _ in range(TURNS):
+            each = seconds / TURNS
+            floors += (
+                await measure("(d) two bare gRPC hops and a plain commit", 1, each, floor.hops_and_commit)
+            ).latencies_s
+            await lone.play(each)
+        for player in players:
+            player.close()
+    floor_ms = Measured("floor", latencies_s=floors).percentile_ms(0.5)
+    ratios = {}
+    for name, latencies_s in (
+        ("bet", told.bets_s),
+        ("decision", told.decisions_s),
+        ("staking-decision", told.staking_decisions_s),
+    ):
+        measured = Measured(name, latencies_s=latencies_s)
+        p50, p99 = measured.percentile_ms(0.5), measured.percentile_ms(0.99)
+        print(f"  one {name} at a time: p50 {p50:.2f} ms, p99 {p99:.2f} ms, of {len(latencies_s)};", end="")
+        print(f" the floor (d): p50 {floor_ms:.2f} ms", flush=True)
+        ratios[f"blackjack-{name}-p50-to-floor"] = p50 / floor_ms
+    return ratios
+
+
+def bench(postgres: EmbeddedPostgres, seconds: float) -> dict[str, float]:
+    """Runs all phases on one platform."""
+    postgres.ensure_database(wallet.DATABASE, wallet.OWNER, wallet.USER)
+    owner_url = postgres.url(wallet.OWNER, wallet.DATABASE)
+    wallet.migrate(owner_url)
+    make_database(postgres, "blackjack")
+    with (
+        tempfile.TemporaryDirectory() as home,
+        running_platform(postgres, Path(home)) as running,
+        edge_floor.echo_server() as echo,
+    ):
+        return uvloop.run(phases(running, echo, owner_url, seconds))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6.0, help="of each phase, 30 at most")
+    options = parser.parse_args()
+    with ephemeral.postgres() as postgres:
+        for name, value in bench(postgres, options.seconds).items():
+            print(f"ratio {name} {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
