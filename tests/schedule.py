@@ -32,6 +32,7 @@ GROUPS = {
 FIRST = (
     "tests/service/roulette/",
     # On one platform, which the last of them kills.
+    "tests/system/test_baccarat.py",
     "tests/system/test_timestamps.py",
     "tests/system/test_documentation.py",
     "tests/system/test_power_cut.py",

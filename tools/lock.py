@@ -8,12 +8,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # An image installs one extra; `build` comes with it because the package itself is built where it is installed.
-IMAGES = ("wallet", "roulette", "blackjack", "baccarat", "gateway")
+IMAGES = ("wallet", "gateway", *PROJECT["entry-points"]["feltro.games"])
 OLDEST_PYTHON = "3.11"
 
 

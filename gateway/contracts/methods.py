@@ -50,7 +50,7 @@ class Method:
         self.name: str = descriptor.name
         self.path = f"{self.service}/{self.name}"
         self.rpc_name = f"{descriptor.containing_service.name}.{self.name}"
-        """The name over WebSockets, such as `RouletteService.PlaceBets`."""
+        """The name over WebSockets, such as `TableService.EnterTable`."""
         self.request_class: type[Message] = GetMessageClass(descriptor.input_type)
         self.response_class: type[Message] = GetMessageClass(descriptor.output_type)
         self.comment = comments.get(descriptor.full_name, "")

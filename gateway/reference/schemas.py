@@ -38,7 +38,7 @@ _DURATION, _DURATION_IN_REQUEST = r"^-?[0-9]{1,12}(\.[0-9]{1,9})?s$", r"^-?[0-9]
 
 
 def component_name(descriptor: Descriptor | EnumDescriptor) -> str:
-    """Returns the component's name, such as `roulette.v1.Bet`."""
+    """Returns the component's name, such as `table.v1.Turn`."""
     return descriptor.full_name.removeprefix(PACKAGE_PREFIX)
 
 

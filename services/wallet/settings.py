@@ -26,7 +26,7 @@ def _read_game_keys(value: object) -> object:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:
-        raise ValueError('has to be JSON, such as {"roulette": "/run/keys/roulette.json"}') from None
+        raise ValueError('has to be JSON, a file for each game: {"<game>": "/run/keys/<game>.json"}') from None
 
 
 class WalletSettings(TokenSettings, BusSettings, GrpcSettings):

@@ -23,6 +23,7 @@ from stack import ports
 from stack.commands.disk_watch import DiskWatch
 from stack.commands.programs import DATABASES, PlatformPrograms, ServiceDatabase
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
+from stack.games import GAMES
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess
 from stack.processes.crashes import CrashMonitor
@@ -242,7 +243,7 @@ Feltro is up after {seconds:.1f} s. Open {self._address}
 
 For programs: {self._address}docs; docs/integrating.md goes from nothing to a bet and its result.
   {feltro} token --scope player --subject ana       a token of the development issuer
-  curl {self._address}v1/games/roulette/tables
+  curl {self._address}v1/games/{GAMES[0].name}/tables
 
 What is up: {self._address}status
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")

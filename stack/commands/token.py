@@ -22,7 +22,7 @@ def command(argv: list[str]) -> int:
     if "player" in chosen.scope and not chosen.subject:
         parser.error("a player's token needs --subject, the player's id")
     if "game" in chosen.scope and (chosen.scope != ["game"] or not chosen.subject):
-        parser.error("a game's token has no other scope, and needs --subject, the game, such as roulette")
+        parser.error("a game's token has no other scope, and needs --subject, the game")
     if chosen.minutes < 1:
         parser.error("--minutes must be 1 or more")
     folder = DataFolder(load_or_exit(StackSettings).data)

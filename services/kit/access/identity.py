@@ -232,7 +232,7 @@ class TokenVerifier:
             raise TokenInvalid("The scope `game` stands alone: a game's service is no operator and no player.")
         game = claims.get("game")
         if not isinstance(game, str) or _GAME_NAME.fullmatch(game) is None:
-            raise TokenInvalid("A token of scope `game` names its game in the claim `game`, such as `roulette`.")
+            raise TokenInvalid("A token of scope `game` names its game in the claim `game`.")
         if source.game and game != source.game:
             raise TokenInvalid(f"The token's issuer is the service of {source.game} and may not act for another game.")
         if lifetime_s > self._game_token_lifetime_limit_s:

@@ -16,7 +16,7 @@ def command(argv: list[str]) -> int:
         description="Print the accounts, users and permissions for the configuration of a NATS server. The passwords"
         " are variables of the server's environment (FELTRO_NATS_PASSWORD_WALLET …), never part of what is printed.",
     )
-    parser.add_argument("games", nargs="+", metavar="game", help="the games of this platform, such as roulette")
+    parser.add_argument("games", nargs="+", metavar="game", help="the games of this platform, each by its name")
     try:
         processes = permissions.platform(parser.parse_args(argv).games)
     except WrongGame as wrong:

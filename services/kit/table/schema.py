@@ -1,4 +1,4 @@
-"""Names the migrations of a game's database, which are the same for every game (`feltro migrate roulette`)."""
+"""Names the migrations of a game's database, which are the same for every game (`feltro migrate <game>`)."""
 
 from pathlib import Path
 

@@ -1,0 +1,71 @@
+"""A game is named where it is registered and nowhere else: neither the platform nor the front-end knows one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stack.games import GAMES
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = tuple(game.name for game in GAMES)
+# What every game runs on. Documents, tests and contracts may speak of games as they like.
+PLATFORM = ("gateway", "services", "stack", "tools", "web/src", "hatch_build.py", "pyproject.toml", "Makefile", ".ci")
+# What is a game's own.
+OWN = ("services/{game}/", "stack/tables/{game}.json", "web/src/games/{game}/")
+# Where a game is registered; docs/adding-a-game.md says what is written there.
+REGISTRATION = frozenset({"pyproject.toml", "stack/games.py", "web/src/games.ts"})
+# Reads the journals of one game's tables, and compares with its outcomes.
+ABOUT_ONE_GAME = frozenset({"tools/rng_report/samples.py", "tools/rng_report/table_draws.py"})
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """The platform's files and their text."""
+    for name in PLATFORM:
+        for file in [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                try:
+                    yield file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+                except UnicodeDecodeError:
+                    continue
+
+
+def files_naming(game: str, texts: Iterator[tuple[str, str]]) -> set[str]:
+    """The files, beside the game's own, that name it in any spelling: `blackjack`, `BlackjackService`, `BLACKJACK`."""
+    own = tuple(path.format(game=game) for path in OWN)
+    named = re.compile(game, re.IGNORECASE)
+    return {path for path, text in texts if named.search(text) and not path.startswith(own)}
+
+
+@pytest.mark.parametrize("game", NAMES)
+def test_the_platform_names_a_game_only_where_games_are_registered(game: str) -> None:
+    found = files_naming(game, sources())
+
+    assert found - ABOUT_ONE_GAME == REGISTRATION
+
+
+def test_a_game_that_is_named_elsewhere_is_found() -> None:
+    texts = [
+        ("gateway/live/hub.py", "if message.game == 'dice':"),
+        ("services/kit/clock.py", "# nothing"),
+        ("services/dice/engine.py", "dice"),
+        ("services/poker/engine.py", "from services.dice import engine"),
+        ("web/src/lobby/lobby.ts", "new DiceTable()"),
+    ]
+
+    assert files_naming("dice", iter(texts)) == {
+        "gateway/live/hub.py",
+        "services/poker/engine.py",
+        "web/src/lobby/lobby.ts",
+    }
+
+
+def test_every_folder_of_a_game_is_a_registered_game() -> None:
+    """A folder that no registration names would never be started, tested nor shown."""
+    with_engine = {file.parent.name for file in ROOT.glob("services/*/engine.py")}
+    shown = {folder.name for folder in (ROOT / "web" / "src" / "games").iterdir() if folder.is_dir()}
+
+    assert with_engine == shown == set(NAMES)
