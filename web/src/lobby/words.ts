@@ -9,7 +9,7 @@ export const lobbyWords = dictionary(
     logIn: "Entrar para jogar a dinheiro",
 
     games: "Jogos",
-    allGames: "Todos os jogos",
+    allGames: "Todos",
     modes: "O que se joga",
     credits: "Demonstração",
     creditsHint: "Joga-se com créditos, que não valem dinheiro: as mesmas regras e as mesmas probabilidades.",
@@ -60,7 +60,7 @@ export const lobbyWords = dictionary(
     logIn: "Log in to play for money",
 
     games: "Games",
-    allGames: "All games",
+    allGames: "All",
     modes: "What is played for",
     credits: "Demonstration",
     creditsHint: "Played for credits that are worth no money: the same rules and the same chances.",
