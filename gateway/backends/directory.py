@@ -33,10 +33,6 @@ _log = logging.getLogger(__name__)
 _MessageT = TypeVar("_MessageT", placement_pb2.Lease, placement_pb2.Replica)
 
 
-# The package of the calls that every game answers; those of a game's own package are for this game alone.
-_SHARED_PACKAGE_PREFIX = "feltro.table."
-
-
 class NoReplicaKnown(Exception):
     """No process is known that could answer: it may be starting, or may just have stopped."""
 
@@ -134,11 +130,10 @@ class Directory:
                 return [address]
         table_id, game = method.routing_ids(request)
         # A method of one game goes to no other, whatever table it names: its own processes know that they have none.
-        own_game = _game_of_method(method)
         lease = self.owner(table_id) if table_id else None
-        if lease is not None and own_game in {None, lease.game}:
+        if lease is not None and method.own_game in {"", lease.game}:
             return [self._address_of_owner(lease)]
-        game = own_game or game
+        game = method.own_game or game
         return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
@@ -216,10 +211,3 @@ class Directory:
                 raise refusals.game_unknown(game)
             raise NoReplicaKnown(game)
         return ServiceAddress(ready[next(self._turn) % len(ready)].address, game)
-
-
-def _game_of_method(method: Method) -> str | None:
-    """Returns the game whose own method this is (`feltro.<game>.v1.…`); None for the methods that all games share."""
-    if method.service.startswith(_SHARED_PACKAGE_PREFIX):
-        return None
-    return method.service.split(".")[1]

@@ -41,6 +41,10 @@ class Binding:
         return tuple(_VARIABLE.findall(self.template))
 
 
+# The package of the calls that every game answers.
+_SHARED_TABLES = "feltro.table."
+
+
 class Method:
     """One unary method."""
 
@@ -68,6 +72,11 @@ class Method:
         self.bindings = tuple(_bindings(options.Extensions[annotations_pb2.http]))
         self.has_request_id = "request_id" in descriptor.input_type.fields_by_name
         """Whether it is a command, which acts once (G3)."""
+        package = descriptor.containing_service.file.package
+        self.own_game: str = (
+            package.split(".")[1] if self.table_field and not package.startswith(_SHARED_TABLES) else ""
+        )
+        """The one game that answers it, by the name of its package; empty if it is no method of a single game."""
         self._address_fields = tuple(_address_fields(descriptor.input_type))
         self.domain: str = _domain(descriptor.containing_service)
         """The domain of the reasons that its service refuses it for."""

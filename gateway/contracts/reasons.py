@@ -89,7 +89,7 @@ class ReasonSets:
             for reason in self
             if reason.any_call and reason.domain in {method.domain, DOMAIN}
         )
-        if method.game_field:
+        if method.game_field or method.own_game:
             names.add((DOMAIN, "GAME_UNKNOWN"))
         return sorted((self._by_name[name] for name in names), key=lambda reason: (reason.domain, reason.name))
 

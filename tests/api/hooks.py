@@ -89,6 +89,7 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
         "configuration.mode",
         "configuration.play",
         "configuration.seats",
+        "configuration.rules",
         "configuration.rules.maxima[0].kind",
     },
     "SessionService_SetInactivityPolicy": {"policy.rebuy_grace_seconds"},

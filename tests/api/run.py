@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,9 @@ from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.gateway.platform.processes import GENEROUS_LIMITS, Platform, running_platform
 from tests.processes import baccarat as baccarat_tables
+from tests.processes import blackjack as blackjack_tables
 from tests.processes.baccarat import BaccaratProcess
+from tests.processes.blackjack import BlackjackProcess
 from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, ROULETTE_ROLE, WALLET_ROLE
 from tests.processes.gateway import text_at
 from tests.processes.roulette import configuration
@@ -32,10 +34,17 @@ TOOLS = HERE.parent.parent / "build" / f"schemathesis-{VERSION}"
 # One for all calls, and one for each logout.
 TOKENS = 1_000
 OPEN_TIMEOUT_S = 60.0
-BACCARAT_TABLES = {
-    "cards": baccarat_tables.configuration(play=INDIVIDUAL),
-    "cards_for_many": baccarat_tables.configuration(macau=True),
+CARD_TABLES = {
+    "baccarat": {
+        "cards": baccarat_tables.configuration(play=INDIVIDUAL),
+        "cards_for_many": baccarat_tables.configuration(macau=True),
+    },
+    "blackjack": {
+        "hands": blackjack_tables.configuration(play=INDIVIDUAL),
+        "hands_for_many": blackjack_tables.configuration(),
+    },
 }
+CardGameProcess = BaccaratProcess | BlackjackProcess
 
 
 def main(arguments: list[str]) -> int:
@@ -52,12 +61,13 @@ def main(arguments: list[str]) -> int:
             _migrate(service, postgres.url(OWNER_ROLE, name))
         with (
             running_platform(postgres, templates, home, GENEROUS_LIMITS, name="api") as platform,
-            _baccarat(postgres, templates[1], platform) as baccarat,
+            _card_game(BaccaratProcess, postgres, templates[1], platform) as baccarat,
+            _card_game(BlackjackProcess, postgres, templates[1], platform) as blackjack,
         ):
             subject = "player_of_the_api"
             prepared = {
                 "tokens": [platform.gateway.issuer.token(["player", "operator"], subject) for _ in range(TOKENS)],
-                "existing": asyncio.run(_prepare(platform, baccarat, subject)),
+                "existing": asyncio.run(_prepare(platform, [baccarat, blackjack], subject)),
             }
             (home / "prepared.json").write_text(json.dumps(prepared))
             command = [str(tool), "--config-file", str(HERE / "schemathesis.toml"), "run"]
@@ -71,11 +81,13 @@ def main(arguments: list[str]) -> int:
 
 
 @contextmanager
-def _baccarat(postgres: EmbeddedPostgres, template: str, platform: Platform) -> Iterator[BaccaratProcess]:
-    """Baccarat on this platform, so that its calls are examined, too."""
-    database = "feltro_baccarat_of_api"
+def _card_game(
+    process_type: type[CardGameProcess], postgres: EmbeddedPostgres, template: str, platform: Platform
+) -> Iterator[CardGameProcess]:
+    """Runs another game on this platform, so that its calls are examined, too."""
+    database = f"feltro_{process_type.name}_of_api"
     postgres.ensure_database(database, OWNER_ROLE, ROULETTE_ROLE, template=template)
-    process = BaccaratProcess(
+    process = process_type(
         postgres.url(ROULETTE_ROLE, database),
         platform.roulette.nats_url,
         platform.roulette.home,
@@ -107,19 +119,20 @@ def _migrate(service: str, owner_url: str) -> None:
     )
 
 
-async def _prepare(platform: Platform, baccarat: BaccaratProcess, subject: str) -> dict[str, list[str]]:
-    """Opens tables and seats a funded player at each; returns the ids by the names of the fields that take them."""
+async def _prepare(platform: Platform, card_games: Iterable[CardGameProcess], subject: str) -> dict[str, list[str]]:
+    """Opens tables and seats a funded player at each; returns ids by the names of the fields that take them."""
     async with platform.roulette.client() as roulette:
         for regulation, individual in INDIVIDUAL_TABLES.items():
             await roulette.configure(individual, configuration(wheel=WHEEL_BY_REGULATION[regulation], play=INDIVIDUAL))
             await roulette.configure(f"multi_{regulation}", configuration(wheel=WHEEL_BY_REGULATION[regulation]))
-    async with baccarat.client() as client:
-        for table_id, rules in BACCARAT_TABLES.items():
-            await client.configure(table_id, rules)
     tables = [*INDIVIDUAL_TABLES.values(), *(f"multi_{regulation}" for regulation in INDIVIDUAL_TABLES)]
-    tables += BACCARAT_TABLES
+    for process in card_games:
+        async with process.client() as client:
+            for table_id, rules in CARD_TABLES[process.name].items():
+                await client.configure(table_id, rules)
+                tables.append(table_id)
     existing: dict[str, list[str]] = {
-        "game": ["roulette", "baccarat"],
+        "game": ["roulette", *CARD_TABLES],
         "player_id": [subject],
         "table_id": tables,
         "session_id": [],
