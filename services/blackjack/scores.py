@@ -9,23 +9,28 @@ from services.kit.cards.card import Card, Rank
 BLACKJACK = 21
 # What an ace counts beyond 1 when it counts 11 (8.a).
 _ACE_BONUS = 10
+# What each rank counts, by its number: scores are computed many times for each card that is dealt.
+_VALUES = (0, *(min(rank, Rank.TEN) for rank in Rank))
+_ACE = Rank.ACE
 
 
 def value(card: Card) -> int:
     """Returns what a card counts with an ace as 1 (8.a): figures 10 (8.b), others their number (8.c)."""
-    return min(card.rank, Rank.TEN)
+    return _VALUES[card.rank]
 
 
 def low_total(cards: Iterable[Card]) -> int:
     """Returns the total with every ace as 1."""
-    return sum(map(value, cards))
+    return sum([_VALUES[card.rank] for card in cards])
 
 
 def score(cards: Sequence[Card], *, locked_aces: int = 0) -> int:
     """Returns the best total: one ace counts 11 where that fits (8.a), unless it is locked to 1 (8.a.ii)."""
     total = low_total(cards)
-    aces = sum(card.rank is Rank.ACE for card in cards)
-    return total + _ACE_BONUS if aces > locked_aces and total + _ACE_BONUS <= BLACKJACK else total
+    if total + _ACE_BONUS > BLACKJACK:
+        return total
+    aces = [card for card in cards if card.rank is _ACE]
+    return total + _ACE_BONUS if len(aces) > locked_aces else total
 
 
 def is_soft(cards: Sequence[Card], *, locked_aces: int = 0) -> bool:

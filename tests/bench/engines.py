@@ -49,7 +49,8 @@ def round_player(game: BenchGame[Bets, Outcome]) -> Callable[[], None]:
             dealt.judge(seat, move)
             decided += 1
             dealt = dealt.after(seat, move, f"decision {decided}")
+        outcome = dealt.outcome
         for stake in stakes:
-            rules.payout_cents(dealt.outcome, stake.bets)
+            rules.payout_cents(outcome, stake.bets)
 
     return play_round

@@ -49,7 +49,7 @@ def test_a_round_of_two_players(new_context: NewContext, screenshot: Screenshot,
     # Each sees the other's chips: on the other's place, and on the chance.
     expect(wide.chance("ponto")).to_contain_text("1 outro jogador: 1 crédito")
     for device, table in pages.items():
-        expect(table.part("places").locator(".place .chip")).to_have_count(3)
+        expect(table.part("places").locator(".edge-place .chip")).to_have_count(3)
         screenshot(table.page, f"baccarat-many-{device}-1-bets")
     for table in pages.values():
         table.page.bring_to_front()

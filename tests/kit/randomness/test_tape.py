@@ -8,7 +8,7 @@ from itertools import permutations, product
 from math import factorial
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.kit.randomness.tape import Tape, TapeExhausted
@@ -91,6 +91,22 @@ def test_numbers_stay_below_n_and_bytes_are_read_once_in_order(entropy: bytes, l
         assert before <= tape.used <= len(entropy)
         # The same bytes alone give the same number.
         assert Tape(entropy[before : tape.used]).below(n) == number
+
+
+@pytest.mark.rule("903-B/2015:6.7.2")
+@given(st.integers(0, 700), st.integers(0, 2**32), st.integers(0, 1_500))
+@example(n=65_540, seed=1, length=200_000)
+def test_numbers_that_are_read_together_are_those_that_are_read_one_by_one(n: int, seed: int, length: int) -> None:
+    entropy = random.Random(seed).randbytes(length)
+    together, one_by_one = Tape(entropy), Tape(entropy)
+    try:
+        expected = [one_by_one.below(size) for size in range(n, 1, -1)]
+    except TapeExhausted:
+        with pytest.raises(TapeExhausted):
+            together.below_each(n)
+        return
+    assert together.below_each(n) == expected
+    assert together.used == one_by_one.used
 
 
 @given(st.lists(st.integers(), max_size=60), st.integers(0, 2**32))

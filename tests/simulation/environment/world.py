@@ -287,7 +287,9 @@ class World:
                 # A superseded owner has not finished its rounds, and no owner those that players decide about: the next
                 # one does.
                 owner = self.start_owner(placement_id)  # noqa: PLW2901
-                await self._finish_hands(placement_id)
+                if not await self._finish_hands(placement_id):
+                    self.durability.report("G4", f"a hand at {placement_id} does not end")
+                    break
         self.add_to_trace("all rounds have ended")
 
     def _has_open_hands(self, placement_id: str) -> bool:
@@ -300,15 +302,14 @@ class World:
             for entries in self.journal.rounds.values()
         )
 
-    async def _finish_hands(self, placement_id: str) -> None:
-        """Waits until the hands have ended that a former owner has left."""
+    async def _finish_hands(self, placement_id: str) -> bool:
+        """Waits until the hands have ended that a former owner has left; false if they do not."""
         if self.finish_open_hands is not None:
             await self.finish_open_hands()
         until = self.loop.time() + OPEN_HAND_LIMIT_S
         while self._has_open_hands(placement_id) and self.loop.time() < until:
             await asyncio.sleep(5.0)
-        if self._has_open_hands(placement_id):
-            self.durability.report("G4", f"a hand at {placement_id} does not end")
+        return not self._has_open_hands(placement_id)
 
     async def _hand_over(self, owner: Replica, timeout_s: float = 200.0) -> bool:
         """Has an owner hand its tables over; false if it was superseded before it could."""

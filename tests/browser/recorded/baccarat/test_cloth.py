@@ -16,7 +16,7 @@ _CUT = """
   const cut = [];
   const name = (part) => `${part.dataset.testid ?? part.className} ${part.textContent.trim().slice(0, 40)}`;
   for (const part of document.querySelectorAll(
-    ".chance, .tray .button, .outcome-plaque, .last-round, .baccarat-clock, .hand-name, .baccarat-terms"
+    ".chance, .tray .button, .outcome-plaque, .last-round, .baccarat-clock, .deal-name, .baccarat-terms"
   )) {
     const box = part.getBoundingClientRect();
     if (!box.width) continue;

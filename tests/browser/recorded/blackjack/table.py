@@ -58,7 +58,7 @@ class ScriptedTable:
     player_id: str = ""
     seq: int = 10
     number: int = 1
-    phase: types_pb2.Phase = types_pb2.PHASE_BETTING
+    phase: types_pb2.Phase.ValueType = types_pb2.PHASE_BETTING
     opened_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     # The stakes of the round with their seats, in the order of placing.
     stakes: list[StakeOnTable[Bets]] = field(default_factory=list)
@@ -201,7 +201,7 @@ class ScriptedTable:
             bets=packed(messages.bets_message(bets)),
             stake_id=stake_id,
         )
-        self.event(bets_placed=placed)
+        self.event("bets_placed", placed)
         return stake_id
 
     def place(self, bets: Bets) -> blackjack_pb2.PlaceBetsResponse:
@@ -235,7 +235,7 @@ class ScriptedTable:
                     bets=packed(messages.bets_message(stake.bets)),
                     stake_id=stake.stake_id,
                 )
-                self.event(bets_cancelled=taken)
+                self.event("bets_cancelled", taken)
         self.pay(cents)
         on_felt = self.rules.together(stake.bets for stake in self.own_stakes()) or {}
         return blackjack_pb2.CancelBetsResponse(
@@ -250,7 +250,7 @@ class ScriptedTable:
     def close(self) -> None:
         """Closes betting and deals: by the player's wish, or when the time is over."""
         self.phase = types_pb2.PHASE_CLOSED
-        self.event(betting_closed=events_pb2.BettingClosed(round_id=self.round_id, phrase=BETS_CLOSED))
+        self.event("betting_closed", events_pb2.BettingClosed(round_id=self.round_id, phrase=BETS_CLOSED))
         table: Table = self.rules.table
         cards = cards_named(f"{self.shoe} {REST_OF_SHOE}")
         self.dealt = dealt_round.deal(table, self.stakes, cards)
@@ -264,11 +264,11 @@ class ScriptedTable:
             shown_at=self._shown_at(),
             draw_trigger=types_pb2.DRAW_TRIGGER_PLAYER if self.options.individual else types_pb2.DRAW_TRIGGER_CLOCK,
         )
-        self.event(round_dealt=dealt)
+        self.event("round_dealt", dealt)
         self._pay_due({})
         self._go_on()
 
-    def act(self, seat: int, move: Move, by: types_pb2.ActedBy) -> table_pb2.ActResponse:
+    def act(self, seat: int, move: Move, by: types_pb2.ActedBy.ValueType) -> table_pb2.ActResponse:
         """Makes a decision as the runtime does: judged, staked, told."""
         assert self.dealt is not None
         message = messages.move_message(move)
@@ -295,7 +295,7 @@ class ScriptedTable:
             turn=self.turn(),
             shown_at=self._shown_at(),
         )
-        self.event(move_made=made)
+        self.event("move_made", made)
         self._pay_due(before.due_cents())
         self._go_on()
         return table_pb2.ActResponse(
@@ -317,7 +317,7 @@ class ScriptedTable:
         self.stakes, self.moves = [], []
         self.version += 1
         self.dealt = self.outcome = self.shown_at = self.decide_by = None
-        self.event(round_opened=events_pb2.RoundOpened(round=self.round(), phrase=BETS_OPEN))
+        self.event("round_opened", events_pb2.RoundOpened(round=self.round(), phrase=BETS_OPEN))
 
     def void(self) -> None:
         """Declares the round void."""
@@ -329,9 +329,10 @@ class ScriptedTable:
             pt="Jogada nula: as apostas foram devolvidas.", en="Void round: bets returned."
         )
         self.event(
-            round_voided=events_pb2.RoundVoided(
+            "round_voided",
+            events_pb2.RoundVoided(
                 round_id=self.round_id, reason="a fault", phrase=phrase, next_round_opens_at=moment(in_ms(60_000))
-            )
+            ),
         )
 
     def _show(self, cards: int) -> None:
@@ -358,7 +359,7 @@ class ScriptedTable:
             for stake_id, cents in due.items()
         ]
         self.pay(sum(cents for stake_id, cents in due.items() if seats[stake_id].seat == self.options.seat))
-        self.event(stakes_paid=events_pb2.StakesPaid(round_id=self.round_id, results=results))
+        self.event("stakes_paid", events_pb2.StakesPaid(round_id=self.round_id, results=results))
 
     def _go_on(self) -> None:
         """Tells the player what they may decide, or ends the round."""
@@ -380,12 +381,13 @@ class ScriptedTable:
         outcome = packed(self.outcome)
         self.phase = types_pb2.PHASE_DRAWN
         self.event(
-            outcome_drawn=events_pb2.OutcomeDrawn(
+            "outcome_drawn",
+            events_pb2.OutcomeDrawn(
                 round_id=self.round_id,
                 outcome=outcome,
                 draw_trigger=types_pb2.DRAW_TRIGGER_PLAYER,
                 shown_at=shown_at,
-            )
+            ),
         )
         before_cents = self.free_cents + sum(sum(stake.bets.values()) for stake in self.own_stakes())
         paid = self.dealt.due_cents()
@@ -402,9 +404,10 @@ class ScriptedTable:
             self.rounds.insert(0, self._played(payouts, before_cents))
         self.phase = types_pb2.PHASE_RESULT_SHOWN
         self.event(
-            round_settled=events_pb2.RoundSettled(
+            "round_settled",
+            events_pb2.RoundSettled(
                 round_id=self.round_id, results=results.values(), next_round_opens_at=moment(in_ms(60_000))
-            )
+            ),
         )
         if self.options.individual:
             self.open()
@@ -453,9 +456,12 @@ class ScriptedTable:
         self.free_cents += cents
         self.version += 1
 
-    def event(self, **what: Message) -> None:
+    def event(self, what: str, message: Message) -> None:
+        """Tells an event of the table by its field."""
         self.seq += 1
-        self.notify("table", events_pb2.TableEvent(table_id=self.table_id, seq=self.seq, at=now(), **what))
+        event = events_pb2.TableEvent(table_id=self.table_id, seq=self.seq, at=now())
+        getattr(event, what).CopyFrom(message)
+        self.notify("table", event)
 
 
 def packed(message: Message) -> Any:

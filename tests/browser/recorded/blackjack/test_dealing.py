@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from feltro.table.v1 import types_pb2
 from services.blackjack.engine import Decision, Move
 from tests.browser.conftest import NewContext
 from tests.browser.driver.recording import record_pages, recording_of
@@ -61,7 +62,7 @@ def test_cards_come_in_the_order_of_the_rules(desktop: Page, platform: Blackjack
     table.do(lambda at: at.close())
     felt.decide("DRAW")
     felt.decide("STAND")
-    table.do(lambda at: at.act(5, Move(5, Decision.STAND), 1))
+    table.do(lambda at: at.act(5, Move(5, Decision.STAND), types_pb2.ACTED_BY_PLAYER))
     felt.expect_stage("result")
     # Each player and the bank, each player and the bank's hidden card; then each player's own; then the bank's.
     assert desktop.evaluate("() => window.hands") == [

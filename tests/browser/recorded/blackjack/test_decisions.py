@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from feltro.table.v1 import types_pb2
 from services.blackjack.engine import Decision, Move
 from tests.browser.recorded.blackjack.felt_page import FeltPage
 from tests.browser.recorded.blackjack.platform import BlackjackPlatform
@@ -177,7 +178,7 @@ def test_other_players_hands_and_turns_are_seen(desktop: Page, platform: Blackja
     expect(felt.part("waits")).to_contain_text("Espere pela sua vez")
     expect(felt.part("asked")).to_have_count(0)
     expect(felt.part("place-5").locator(".turn-ring")).to_be_visible()
-    table.do(lambda at: at.act(5, Move(5, Decision.SPLIT), 1))
+    table.do(lambda at: at.act(5, Move(5, Decision.SPLIT), types_pb2.ACTED_BY_PLAYER))
     felt.expect_cards("9d 4d", place=5)
     felt.expect_cards("9h", place=5, number=2)
 

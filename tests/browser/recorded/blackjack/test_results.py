@@ -16,7 +16,7 @@ def test_the_banks_latest_results_are_shown_newest_first(desktop: Page, platform
     felt = FeltPage(desktop, table).open()
     played = {"Ts 7c 9h Jd": "STAND", "Ts Th 9h Ad": "STAND", "Ts 6h 9h Td Kc": "STAND", "Ts 6h 6d Td": "GIVE_UP"}
     for shoe, decision in played.items():
-        table.do(lambda at, shoe=shoe: setattr(at, "shoe", shoe))
+        table.table.shoe = shoe
         felt.play()
         felt.decide(decision)
         felt.expect_stage("result")

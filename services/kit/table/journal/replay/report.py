@@ -78,6 +78,9 @@ class _RecordingTape(Tape):
                 self.steps.append(f"{read}: divided by {n} it leaves {number % n}")
         return result
 
+    def below_each(self, n: int) -> list[int]:
+        return [self.below(size) for size in range(n, 1, -1)]
+
 
 def describe_round(
     record: RoundRecord, versioned_rules: VersionedRules[Any, Any], response: table_pb2.ReplayRoundResponse

@@ -60,15 +60,15 @@ function OnePlace({ number, count, own, bets, chips }: Props) {
   const y = SAG * (1 - along * along);
   return (
     <g
-      class={own ? "place place-own" : "place"}
+      class={own ? "edge-place edge-place-own" : "edge-place"}
       transform={`translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${(-along * 7).toFixed(1)})`}
       data-place={number}
     >
-      <rect class="place-ground" x={-WIDTH / 2 + 5} y="0" width={WIDTH - 10} height="72" rx="8" />
+      <rect class="edge-place-ground" x={-WIDTH / 2 + 5} y="0" width={WIDTH - 10} height="72" rx="8" />
       {CELLS.map(({ place, winner, y: top, height }) => {
         const value = bets.get(place) ?? 0;
         return (
-          <g key={place} class={`place-cell place-${place}`}>
+          <g key={place} class={`edge-place-cell edge-place-${place}`}>
             {top > 0 && <path d={`M${-WIDTH / 2 + 5} ${top}H${WIDTH / 2 - 5}`} />}
             <text x={-WIDTH / 2 + 22} y={top + height / 2} dy="0.36em">
               {winnerLetter(winner)}
@@ -82,7 +82,7 @@ function OnePlace({ number, count, own, bets, chips }: Props) {
           </g>
         );
       })}
-      <text class="place-number" y="89">
+      <text class="edge-place-number" y="89">
         {number}
       </text>
     </g>

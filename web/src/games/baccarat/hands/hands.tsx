@@ -43,17 +43,17 @@ function Hand({ felt, side, shoe }: HandProps) {
   const won = called && result !== null && winnerSide(result.outcome.winner) === side;
   return (
     <div
-      class={won ? `hand hand-${side} hand-won` : `hand hand-${side}`}
+      class={won ? `deal-hand deal-${side} deal-won` : `deal-hand deal-${side}`}
       data-testid={`hand-${side}`}
       data-score={open.length ? scoreOf(open) : undefined}
     >
-      <div class="hand-head">
-        <h2 class="hand-name">{sideName(side)}</h2>
-        <strong class="hand-score figures" aria-hidden="true">
+      <div class="deal-head">
+        <h2 class="deal-name">{sideName(side)}</h2>
+        <strong class="deal-score figures" aria-hidden="true">
           {open.length ? scoreOf(open) : ""}
         </strong>
       </div>
-      <div class="hand-cards" aria-hidden="true">
+      <div class="deal-cards" aria-hidden="true">
         {dealt.map((card, index) => (
           <DealtCard
             key={`${result?.round_id} ${index}`}
@@ -81,7 +81,7 @@ function DealtCard({ name, slide, shoe, third }: CardProps) {
     if (slide && slide.until_ms > performance.now()) cardDealtSound();
   }, []);
   return (
-    <span class={third ? "hand-card hand-third" : "hand-card"} data-testid="dealt-card" data-third={third}>
+    <span class={third ? "deal-card deal-third" : "deal-card"} data-testid="dealt-card" data-third={third}>
       <PlayingCard name={name} dealt={slide} from={shoe} silent />
     </span>
   );

@@ -97,7 +97,7 @@ function BetsTable({ round, bets }: { round: PlayerRound; bets: readonly PastBet
         </thead>
         <tbody>
           {bets.map((bet) => (
-            <tr key={bet.place} class={bet.prize ? "past-won" : undefined} data-place={bet.place}>
+            <tr key={bet.place} class={bet.prize ? "past-deal-won" : undefined} data-place={bet.place}>
               <th scope="row">{chanceName(bet.place)}</th>
               {columns.map(([label, value]) => (
                 <td key={label} class="number">

@@ -137,7 +137,16 @@ function Choices({ felt, question, hand }: { felt: BlackjackFelt; question: Ques
       <div class="decision-warning" role="alert" data-testid="soft-double">
         <p>{words.softDouble(low, high)}</p>
         <div class="decision-choices">
-          <button type="button" class="button" onClick={() => setWarned(false)} data-testid="soft-double-back">
+          <button
+            type="button"
+            class="button"
+            onClick={(event) => {
+              // The keys go on where the button was.
+              event.currentTarget.closest<HTMLElement>(".decision-asked")?.focus();
+              setWarned(false);
+            }}
+            data-testid="soft-double-back"
+          >
             {words.back}
           </button>
           <button

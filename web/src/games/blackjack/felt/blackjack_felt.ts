@@ -177,6 +177,7 @@ export class BlackjackFelt {
 
   private clearLastRound(): void {
     this.kept.playerBets();
+    this.voided.value = null;
     if (this.result.peek()) {
       this.keepResult();
       this.result.value = null;
@@ -224,8 +225,8 @@ export class BlackjackFelt {
         this.result.value = this.result.value && { ...this.result.value, settled: true };
         return;
       }
-      this.voided.value = null;
       const picture = pictureOfRound(round);
+      if (picture.hands.length) this.voided.value = null;
       const lies_ms = localTime(round?.shown_at);
       this.result.value = null;
       if (round?.outcome)
@@ -249,6 +250,7 @@ export class BlackjackFelt {
         if (this.slip.accepted.value.size) this.lastBets.value = this.slip.accepted.value;
         this.slip.bettingClosed();
         this.kept.forget();
+        this.voided.value = null;
         noMoreBetsSound();
       } else if (round_dealt) {
         if (this.slip.round.value) this.closeSlip();
@@ -263,7 +265,8 @@ export class BlackjackFelt {
       } else if (round_settled && round_settled.round_id === this.result.value?.round_id) {
         this.result.value = { ...this.result.value, settled: true };
       } else if (round_voided || table_emptied) {
-        this.voided.value = round_voided ? (voidText(round_voided, EMPTIED_ROUND) ?? null) : null;
+        // It is read until the player bets again, or the next round is played.
+        if (round_voided) this.voided.value = voidText(round_voided, EMPTIED_ROUND) ?? null;
         this.result.value = null;
         this.slip.roundVoided();
         this.cards.replace(NO_CARDS);
@@ -272,7 +275,6 @@ export class BlackjackFelt {
   }
 
   private openRound(round_id: string, table: TableSnapshot): void {
-    this.voided.value = null;
     this.slip.roundOpened(round_id, table.configuration?.cancel_forbidden ?? false);
     if (this.table.individual.value) return;
     this.keepResult();

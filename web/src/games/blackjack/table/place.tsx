@@ -88,12 +88,9 @@ function PlaceCircle({
   const label = own ? words.placeOwn : words.placeOther;
   const name = staked ? label(number, amount(staked, mode)) : words.placeFree(number);
   const content = (
-    <>
-      <span class="place-number figures" aria-hidden="true">
-        {number}
-      </span>
-      {lies > 0 && <ChipPile felt={felt} value={lies} size={radius * 1.35} pending={pending > 0} />}
-    </>
+    <span class="place-number figures" aria-hidden="true">
+      {number}
+    </span>
   );
   return (
     <>
@@ -123,6 +120,12 @@ function PlaceCircle({
           data-pending={pending > 0}
         >
           {content}
+        </div>
+      )}
+      {/* Beside the button, whose name says the amount: the chips' own values are no part of it. */}
+      {lies > 0 && (
+        <div class="place-chips">
+          <ChipPile felt={felt} value={lies} size={radius * 1.35} pending={pending > 0} />
         </div>
       )}
       {net !== null && (
