@@ -1,4 +1,4 @@
-"""The links of the pages in this repository lead somewhere: to a file, and to a heading of it."""
+"""The pages of this repository: their links lead to a file and to a heading of it, and their lists are complete."""
 
 from __future__ import annotations
 
@@ -57,3 +57,12 @@ def test_the_index_of_the_documentation_names_every_page() -> None:
     beside = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
 
     assert {page for page in beside if f"({page})" not in index} == set()
+
+
+@pytest.mark.parametrize("above", ["services", "services/kit", "services/kit/table", "services/wallet", "gateway"])
+def test_the_page_on_architecture_lists_every_room(above: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {room.parent for room in (ROOT / above).glob("*/__init__.py")}
+    names = {room.relative_to(ROOT).as_posix().replace("services/kit/table/", "…/table/") for room in rooms}
+
+    assert {name for name in names if f"`{name}/`" not in page} == set()
