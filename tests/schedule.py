@@ -21,6 +21,7 @@ GROUPS = {
     "tests/gateway/platform/test_two_gateways.py": "two-gateways",
     "tests/gateway/platform/": "gateway-platform",
     "tests/service/table/journal/test_replay_command.py": "replay",
+    "tests/service/table/journal/test_replay_of_decisions.py": "replay-of-decisions",
     "tests/stack/operator_site/test_routes.py": "operator-site",
     "tests/tools/test_web.py": "front-end-build",
     "tests/system/test_run.py": "system-run",

@@ -6,7 +6,7 @@ import sys
 
 from services.kit.settings import load_or_exit
 from services.wallet.audit.command import NOT_CHECKED, command
-from stack.commands.programs import WALLET_DATABASE, WALLET_ROLE
+from stack.commands.programs import AUDIT_ROUND_HOURS, WALLET_DATABASE, WALLET_ROLE
 from stack.data_folder import DataFolder
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import StackSettings
@@ -19,7 +19,8 @@ def main(argv: list[str]) -> int:
     if not postgres.ready():
         print("The platform is not running here: start it with `make run`, then audit it.", file=sys.stderr)
         return NOT_CHECKED
-    return command(["--database-url", postgres.url(WALLET_ROLE, WALLET_DATABASE), *argv])
+    ledger = ["--database-url", postgres.url(WALLET_ROLE, WALLET_DATABASE), "--round-hours", str(AUDIT_ROUND_HOURS)]
+    return command([*ledger, *argv])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 from stack.table_key import table_key_file
 
 WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
+# Hands of the tables in stack/tables wait for their players for 30 days: the audit reports what is open for longer.
+AUDIT_ROUND_HOURS = 31 * 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class PlatformPrograms:
             "FELTRO_WALLET_METRICS_LISTEN": f"{LOOPBACK}:{self._settings.wallet_metrics_port}",
             "FELTRO_WALLET_DATABASE_URL": self.postgres.url(WALLET_ROLE, WALLET_DATABASE),
             "FELTRO_WALLET_SESSION_CLOCK": "advanceable",
+            "FELTRO_WALLET_AUDIT_ROUND_HOURS": str(AUDIT_ROUND_HOURS),
         }
 
     def _game_variables(self, game: StackGame) -> Mapping[str, str]:

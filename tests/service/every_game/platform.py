@@ -159,7 +159,12 @@ class PlayedBlackjack:
     async def end_betting(self, players: Sequence[blackjack.SeatedPlayer], round_id: str) -> None:
         watcher = await self._driver.watch(players[0].table_id)
         await self.client.advance_tables(blackjack.WINDOW_S)
-        await watcher.wait_for("round_dealt", round_id)
+        # Where nobody has anything to decide, the outcome follows at once.
+        first = [asyncio.create_task(watcher.wait_for(kind, round_id)) for kind in ("round_dealt", "outcome_drawn")]
+        done, waiting = await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*done)
         async with asyncio.timeout(TIMEOUT_S):
             while playing := await self._hands(players, round_id):
                 acting = next(((player, hand) for player, hand in playing if hand.options), None)
