@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from feltro.blackjack.v1 import blackjack_pb2
-from services.blackjack import messages, refusals
+from services.blackjack import engine, messages, refusals
 from services.blackjack.engine import Decision, Move, Option, Round, Table
 from services.blackjack.messages import Bets, Outcome
 from services.kit.cards.card import Card
@@ -15,7 +16,8 @@ from services.kit.table.game import Default, StakeOnTable, Turn, Wanted
 from services.kit.table.refusals import TableRefused
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots, for the properties that are computed once.
+@dataclass(frozen=True)
 class DealtBlackjack:
     """Implements `services.kit.table.game.DealtRound`."""
 
@@ -28,10 +30,15 @@ class DealtBlackjack:
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
+    def _engine_turn(self) -> engine.Turn | None:
+        return self.table.turn(self.round)
+
+    # The runtime asks for it several times for every decision.
+    @cached_property
     def turn(self) -> Turn | None:
         """Who may decide: all with an open offer side by side (B28), or the seat of the hand that is to be played."""
-        turn = self.table.turn(self.round)
+        turn = self._engine_turn
         if turn is None:
             return None
         defaults = tuple(Default(self.seats[place], self._default(place)) for place in turn.places)
@@ -44,7 +51,7 @@ class DealtBlackjack:
     def judge(self, seat: int, move: bytes) -> Wanted[Bets] | None:
         """Returns what a decision has to stake; refuses one that its place does not have now, or another's place."""
         read = messages.read_move(move, self.table.specific_rules.places)
-        turn = self.table.turn(self.round)
+        turn = self._engine_turn
         if self.seats.get(read.place) != seat:
             raise refusals.not_your_place(read.place, () if turn is None else turn.places)
         wanted = self.table.judge(self.round, read)
@@ -97,7 +104,7 @@ class DealtBlackjack:
 
     def view(self) -> blackjack_pb2.View:
         """Builds what everybody may see: all cards but the hole card, until the bank plays."""
-        return messages.view_message(self.round, self.table.turn(self.round), self.seats)
+        return messages.view_message(self.round, self._engine_turn, self.seats)
 
     def own_view(self, seat: int, free_cents: int) -> blackjack_pb2.OwnView | None:
         """Builds the decisions of a seat's places that this money pays for (24); None if it has none to make."""
@@ -105,7 +112,7 @@ class DealtBlackjack:
         return messages.own_view_message(options) if options else None
 
     def _options(self, seat: int, free_cents: int) -> Iterator[tuple[int, Option]]:
-        turn = self.table.turn(self.round)
+        turn = self._engine_turn
         for place in () if turn is None else turn.places:
             if self.seats[place] != seat:
                 continue

@@ -16,12 +16,15 @@ from tests.bench.tables.games import BenchGame
 from tests.bench.tables.runtime import BenchTables
 
 POLL_EVERY_S = 0.05
+# Until all bots sit, those that do bet now and then: the session of a player who never bets would end.
+BET_WHILE_SEATING_EVERY_S = 1.5
 
 
 @dataclass
 class BotCounts:
     """What the bots have done; latencies since they were reset."""
 
+    everybody_sits: bool = False
     stakes: int = 0
     refused_bets: int = 0
     refused_decisions: int = 0
@@ -71,6 +74,8 @@ async def bet(
             continue
         counts.stakes += 1
         counts.bets_s.append(time.perf_counter() - started)
+        if not counts.everybody_sits:
+            await asyncio.sleep(BET_WHILE_SEATING_EVERY_S)
 
 
 async def decide(

@@ -135,7 +135,6 @@ async def measure_multi_player(
     """Measures multi-player tables whose bots bet as fast as they can, and decide as soon as they are asked."""
     game, counts, chances = tables.game, BotCounts(), random.Random(1)
     tasks: list[asyncio.Task[None]] = []
-    starting = []
     for number, of_table in enumerate(owned):
         table = await of_table.table_for("")
         players = [f"{game.name}-{number}-{bot}" for bot in range(bots_per_table)]
@@ -144,12 +143,12 @@ async def measure_multi_player(
         tasks.append(asyncio.create_task(bots.signal_open_betting(table, open_for_bets)))
         for player in players:
             chance = random.Random(chances.random())
-            starting.append(bots.bet(game, table, open_for_bets, player, chance, counts))
+            tasks.append(asyncio.create_task(bots.bet(game, table, open_for_bets, player, chance, counts)))
             if game.game.has_decisions:
-                starting.append(bots.decide(tables, table, player, counts))
+                tasks.append(asyncio.create_task(bots.decide(tables, table, player, counts)))
         if number % 20 == 0:
             print(f"      {(number + 1) * bots_per_table} of {len(owned) * bots_per_table} bots seated", flush=True)
-    tasks += [asyncio.create_task(bot) for bot in starting]
+    counts.everybody_sits = True
     name = f"{len(owned)} tables of {game.name}, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
     measured = await measure_phase(name, seconds, tables, tasks, counts)
     print(f"      refused: {counts.refused_bets} bets, {counts.refused_decisions} decisions")

@@ -3,8 +3,9 @@
 Each message expects the one before it to be the last of its table in the stream, so a former owner's publisher adds
 nothing (G8) and a message whose acknowledgement was lost is not doubled. Events that come while one message is under
 way leave together as the next one. A moment passes before each message, because the answer to a command should arrive
-before its event, and because a message costs more than the events in it. Money does not wait for the bus: events that
-cannot leave wait within a limit, and beyond it a snapshot of the whole table replaces them (G11).
+before its event, and because a message costs more than the events in it. Only cards and decisions do not wait for that
+moment: the next player cannot decide before they arrive, and few of them come together. Money does not wait for the
+bus: events that cannot leave wait within a limit, and beyond it a snapshot of the whole table replaces them (G11).
 
 Events get their numbers when they leave, not when they are published. A client takes a `SnapshotPublished` whatever its
 number: after events were dropped, or lost with their owner, numbers may be given again.
@@ -41,6 +42,8 @@ WAITING_EVENTS_LIMIT = 5_000
 FULL_FROM_EVENTS = WAITING_EVENTS_LIMIT // 2
 # How long events wait for others to travel with them, while answers leave first.
 GATHER_FOR_S = 0.003
+# Events that take this moment from the players who decide next, and leave at once with what waits.
+LEAVING_AT_ONCE = frozenset({"round_dealt", "move_made"})
 ACKNOWLEDGE_TIMEOUT_S = 2.0
 RETRY_AFTER_S = 0.05
 RETRY_AFTER_MAX_S = 1.0
@@ -134,6 +137,8 @@ class TablePublisher:
         # The last number that was given to an event, one under way included.
         self._last_number = last_seq
         self._waiting: deque[events_pb2.TableEvent] = deque()
+        # Whether one of them does not wait for others to travel with.
+        self._leaves_at_once = False
         # The events of the message under way, until it is acknowledged.
         self._under_way: list[events_pb2.TableEvent] = []
         self._payload = b""
@@ -185,6 +190,7 @@ class TablePublisher:
                 continue
             self.overflowed = False
             self._waiting.append(event)
+            self._leaves_at_once |= event.WhichOneof("event") in LEAVING_AT_ONCE
             if len(self._waiting) > WAITING_EVENTS_LIMIT:
                 self._overflow("too many events are waiting")
         if self.overflowed:
@@ -238,7 +244,7 @@ class TablePublisher:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            if not self._under_way:
+            if not self._under_way and not self._leaves_at_once:
                 await asyncio.sleep(GATHER_FOR_S)
             try:
                 await self._step()
@@ -295,6 +301,7 @@ class TablePublisher:
             self.overflowed = False
         self._messages += 1
         self._composed_at = asyncio.get_running_loop().time()
+        self._leaves_at_once = False
         parts: list[bytes] = []
         size = 0
         while self._waiting:

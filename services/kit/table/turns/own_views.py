@@ -72,6 +72,8 @@ class OwnViews(Generic[Bets, Outcome]):
                 self._tell_player(player_id, view)
 
     def _tell_player(self, player_id: str, view: Message | None) -> None:
+        if view is None and not self._told.get(player_id):
+            return
         turn = self._hand.turn_message()
         changed = events_pb2.OwnViewChanged(
             table_id=self._table_id,

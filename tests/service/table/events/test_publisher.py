@@ -79,6 +79,19 @@ async def test_events_gathered_while_busy_leave_as_one_message(bus: Nats, table_
     await publisher.close()
 
 
+async def test_a_decision_leaves_at_once_with_what_waits(
+    bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_publisher, "GATHER_FOR_S", 10 * TIMEOUT_S)
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
+    for position in range(1, 4):
+        decided = events_pb2.TableEvent(move_made=events_pb2.MoveMade(position=position))
+        publisher.publish(seat_taken(position), decided)
+        await flush(publisher)
+    assert [len(message) for message in await published_messages(bus, table_id)] == [2, 2, 2]
+    await publisher.close()
+
+
 @pytest.mark.guarantee("G11")
 async def test_g11_a_message_has_a_size_limit(bus: Nats, table_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_publisher, "MESSAGE_BYTES_LIMIT", 200)
