@@ -18,6 +18,7 @@ from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
+from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
 from tests.simulation.decisions import checks as decisions
 from tests.simulation.environment.event_stream import PublishedEvent
@@ -101,7 +102,8 @@ def _journal(world: World) -> Iterator[str]:
             yield f"G4: journal and wallet disagree on how {round_id} ended"
             continue
         yield from _stakes_agree(world, round_id, entries)
-        yield from _replayed(world, round_id, entries)
+        if entries.ended.ending is Ending.SETTLED or round_id not in world.unreadable_rounds:
+            yield from _replayed(world, round_id, entries)
 
 
 def _stakes_agree(world: World, round_id: str, entries: RoundEntries) -> Iterator[str]:
@@ -209,7 +211,7 @@ def _voids(world: World) -> Iterator[str]:
         if entries.ended is None or entries.ended.ending is not Ending.VOID:
             continue
         reason, placement_id = entries.ended.void_reason, entries.opened.placement_id
-        if entries.drawn is not None:
+        if entries.drawn is not None and round_id not in world.unreadable_rounds:
             yield f"805/2015:23: {round_id} is void ({reason}), and its cards were dealt"
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
         lawful = {
@@ -218,6 +220,7 @@ def _voids(world: World) -> Iterator[str]:
             OWNER_LOST: placement_id in world.lost_placements,
             RANDOMNESS_FAILED: world.randomness_failed_once,
             PLATFORM_FAULT: False,
+            CARDS_UNREADABLE: round_id in world.unreadable_rounds,
         }.get(reason, reason in world.declared_void_reasons)
         if not lawful:
             yield f"804/2015:20: {round_id} is void without a malfunction ({reason})"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 
-import grpc
 import nats
 import pytest
 
 from feltro.blackjack.v1 import blackjack_pb2
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes.blackjack import BlackjackClient, BlackjackProcess
+from tests.processes.blackjack import BlackjackProcess
 from tests.processes.databases import OWNER_ROLE
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
@@ -22,46 +20,16 @@ from tests.processes.wallet import WalletProcess
 from tests.service.blackjack.platform import (
     EVERY_PLACE,
     INDIVIDUAL,
-    TIMEOUT_S,
     BlackjackDriver,
     Playing,
-    SeatedPlayer,
     table_rules,
     unpacked,
 )
-from tests.service.roulette.platform import refusal_of
+from tests.service.blackjack.replicas import TwoReplicas
 
 TABLE = "alone"
 WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_handover", "feltro_blackjack_handover"
 SEVEN_BETS = dict.fromkeys(EVERY_PLACE, 1000)
-
-
-@dataclass
-class TwoReplicas:
-    """Two replicas of the blackjack; the driver speaks with the one that owns the table."""
-
-    driver: BlackjackDriver
-    replicas: list[BlackjackProcess]
-    clients: list[BlackjackClient]
-
-    @property
-    def owner(self) -> BlackjackProcess:
-        return self.replicas[self.clients.index(self.driver.blackjack)]
-
-    async def follow(self, player: SeatedPlayer) -> None:
-        """Waits until the other replica owns the player's table, and speaks with it from then on."""
-        other = next(client for client in self.clients if client is not self.driver.blackjack)
-        async with asyncio.timeout(TIMEOUT_S):
-            while True:
-                try:
-                    await other.table(player.player_id, player.table_id)
-                except grpc.aio.AioRpcError as refused:
-                    if refusal_of(refused).reason not in {"TABLE_ELSEWHERE", "UNAVAILABLE"}:
-                        raise
-                    await asyncio.sleep(0.05)
-                else:
-                    self.driver.blackjack = other
-                    return
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[
     events = await read_stream(processes.bus_url)
     totals.events = sum(map(len, events.values()))
     totals.stakes = bet_log.acknowledged
-    _stream(events, ended)
+    verify_stream(events, ended)
     await _audit(processes.ledger_url)
     await _replay(processes, totals)
     return totals
@@ -253,7 +253,7 @@ class _PublishedRound:
     endings: list[int] = field(default_factory=list)
 
 
-def _stream(events: Mapping[str, Sequence[events_pb2.TableEvent]], ended: Mapping[str, Ended]) -> None:
+def verify_stream(events: Mapping[str, Sequence[events_pb2.TableEvent]], ended: Mapping[str, Ended]) -> None:
     """Events are numbered without a gap across owners, and say nothing that the journal does not have (G5)."""
     for table_id, of_table in events.items():
         numbers = [event.seq for event in of_table]

@@ -33,7 +33,7 @@ def violations(world: World) -> Iterator[str]:
     if not world.game.has_decisions:
         return
     for round_id, entries in world.journal.rounds.items():
-        if entries.drawn is not None and not entries.drawn.is_lost:
+        if entries.drawn is not None and not entries.drawn.is_lost and round_id not in world.rounds_lost:
             yield from _moves(world, round_id, entries)
         if entries.drawn is not None and round_id not in world.rounds_lost:
             yield from _early_payments(world, round_id, entries)
@@ -142,6 +142,8 @@ def _commands(world: World) -> Iterator[str]:
         if count > 1:
             yield f"G3: decision {position} of {round_id} is that of {count} commands"
     for round_id, entries in world.journal.rounds.items():
+        if round_id in world.rounds_lost:
+            continue
         for moved in entries.moves:
             lost = round_id in world.rounds_lost
             if moved.acted_by is ActedBy.PLAYER and not made[round_id, moved.position] and not lost:
@@ -196,7 +198,7 @@ def _own_views(world: World) -> Iterator[str]:
 
 
 def _own_view(world: World, player_id: str, changed: events_pb2.OwnViewChanged) -> Iterator[str]:
-    if not changed.HasField("own_view"):
+    if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:
         return
     rules = world.catalogue.rules_in_force(changed.table_id.partition("-")[0]).rules
     stakes = world.journal.stakes_of(changed.round_id)

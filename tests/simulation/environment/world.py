@@ -101,6 +101,8 @@ class World:
         """Whether no table hears of sessions that start, move on or end."""
         self.rounds_lost: set[str] = set()
         """Rounds that the journal had, or had more of, before a backup of it was restored."""
+        self.unreadable_rounds: set[str] = set()
+        """Dealt rounds whose cards could not be read for a while."""
         self.faults_ended = False
         """No fault happens any more."""
         self.finish_open_hands: Callable[[], Awaitable[None]] | None = None

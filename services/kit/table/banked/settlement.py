@@ -116,11 +116,15 @@ class Settlement(Generic[Bets, Outcome]):
         stakes: Sequence[JournalStake],
         cancelled_stakes: Sequence[CancelledStake],
         closed_at: datetime | None = None,
+        paid: Mapping[str, int] | None = None,
     ) -> RoundResult:
-        """Journals a void; `answer` is what `return_stakes` has returned."""
+        """Journals a void; `answer` is what `return_stakes` has returned.
+
+        Of a dealt round, `paid` stakes were decided and paid before, and stay so.
+        """
         if answer is None:
-            return await self._journal_earlier_void(round_id, stakes, cancelled_stakes, closed_at)
-        payouts = {stake.stake_id: stake.amount_cents for stake in stakes}
+            return await self._journal_earlier_void(round_id, stakes, cancelled_stakes, closed_at, paid)
+        payouts = _returned(stakes, paid)
         results = _player_results(answer.results, stakes, payouts)
         ended_at = answer.ended_at.ToDatetime(UTC)
         entry = Ended(
@@ -143,12 +147,13 @@ class Settlement(Generic[Bets, Outcome]):
         stakes: Sequence[JournalStake],
         cancelled_stakes: Sequence[CancelledStake],
         closed_at: datetime | None,
+        paid: Mapping[str, int] | None,
     ) -> RoundResult:
         """Journals the void of a former owner, which had another reason and died before it could journal it."""
         ledger = await self._wallet.get_round(round_id)
         if ledger.state != types_pb2.ROUND_STATE_VOID:
             raise LedgerMismatch(f"round {round_id}: settled in the ledger, and there is no outcome in the journal")
-        payouts = {stake.stake_id: stake.amount_cents for stake in stakes}
+        payouts = _returned(stakes, paid)
         results = await self._balances_in_ledger(round_id, types_pb2.TRANSFER_KIND_ROUND_VOID)
         entry = Ended(
             round_id,
@@ -165,70 +170,64 @@ class Settlement(Generic[Bets, Outcome]):
         return RoundResult(entry, wallet_pb2.SessionsAfterRound(), {})
 
     async def journal_settled_in_ledger(
-        self, ledger: wallet_pb2.Round, stakes: Sequence[JournalStake], cancelled_stakes: Sequence[CancelledStake]
+        self,
+        ledger: wallet_pb2.Round,
+        stakes: Sequence[JournalStake],
+        cancelled_stakes: Sequence[CancelledStake],
+        drawn: Drawn | None = None,
     ) -> None:
-        """Journals a round that the ledger has settled and whose draw the journal lost when a backup was restored.
+        """Journals a round that the ledger has settled, and that the journal lost when a backup was restored.
 
-        The payments stand (G4). Outcome, stakes and payouts are the ledger's; a replay says that the entropy is lost
-        (G10).
+        The payments stand (G4). Outcome, stakes and payouts are the ledger's. `drawn` is the deal, if that is on record
+        and decisions are lost; otherwise a replay says that the entropy is lost (G10).
         """
         round_id, ended_at = ledger.round_id, ledger.ended_at.ToDatetime(UTC)
-        lost_draw = Drawn(
-            round_id, ended_at, ended_at, b"", ledger.outcome, stakes, (), DrawTrigger.UNKNOWN, cancelled_stakes
-        )
-        await self._journal.write_drawn(self._epoch, lost_draw)
+        if drawn is None:
+            lost_draw = Drawn(
+                round_id, ended_at, ended_at, b"", ledger.outcome, stakes, (), DrawTrigger.UNKNOWN, cancelled_stakes
+            )
+            await self._journal.write_drawn(self._epoch, lost_draw)
         payouts = {stake.stake_id: stake.payout_cents for stake in ledger.stakes}
         paid = {stake.stake_id: payouts[stake.stake_id] for stake in stakes}
         results = await self._balances_in_ledger(round_id, types_pb2.TRANSFER_KIND_ROUND_SETTLED)
         entry = Ended(
-            round_id, Ending.SETTLED, ended_at, "", tuple(paid.items()), _player_results(results, stakes, paid)
-        )
-        await self._journal.write_ended(self._epoch, entry)
-
-    async def journal_end_in_ledger(
-        self, ledger: wallet_pb2.Round, known: Sequence[JournalStake], lost: Sequence[JournalStake]
-    ) -> None:
-        """Journals the end of a dealt round that the ledger has settled, and whose decisions a restored journal lost.
-
-        `known` are the stakes that the journal still has, `lost` those of the lost decisions.
-        """
-        round_id, stakes = ledger.round_id, [*known, *lost]
-        in_ledger = {stake.stake_id: stake.payout_cents for stake in ledger.stakes}
-        payouts = {stake.stake_id: in_ledger[stake.stake_id] for stake in stakes}
-        results = await self._balances_in_ledger(
-            round_id, types_pb2.TRANSFER_KIND_ROUND_SETTLED, types_pb2.TRANSFER_KIND_STAKES_PAID
-        )
-        entry = Ended(
             round_id,
             Ending.SETTLED,
-            ledger.ended_at.ToDatetime(UTC),
+            ended_at,
             "",
-            tuple(payouts.items()),
-            _player_results(results, stakes, payouts),
-            tuple(lost),
-            outcome=ledger.outcome,
+            tuple(paid.items()),
+            _player_results(results, stakes, paid),
+            returned_stakes=() if drawn is None else stakes,
+            outcome=None if drawn is None else ledger.outcome,
         )
         await self._journal.write_ended(self._epoch, entry)
 
     async def _balances_in_ledger(
-        self, round_id: str, *kinds: types_pb2.TransferKind.ValueType
+        self, round_id: str, kind: types_pb2.TransferKind.ValueType
     ) -> list[wallet_pb2.AccountResult]:
-        """Reads the balances of the players after the transfers that ended a round for them.
+        """Reads the balances of the players after the transfer that ended a round.
 
         It has not moved the free money of a player who won nothing: that is what their last bet in the round has left.
+        And it has moved nothing of a player whose stakes were all paid before.
         """
         transactions = await self._wallet.list_round_transactions(round_id)
+        kinds = {kind, types_pb2.TRANSFER_KIND_STAKES_PAID}
+        account_ids = dict.fromkeys(each.account_id for each in transactions if each.kind in kinds and each.account_id)
         return [
             wallet_pb2.AccountResult(
-                account_id=ending.account_id,
+                account_id=account_id,
                 balance=types_pb2.Balance(
-                    free_cents=_balance_after(ending.account_id, types_pb2.BALANCE_PART_FREE, transactions),
-                    locked_cents=_balance_after(ending.account_id, types_pb2.BALANCE_PART_LOCKED, transactions),
+                    free_cents=_balance_after(account_id, types_pb2.BALANCE_PART_FREE, transactions),
+                    locked_cents=_balance_after(account_id, types_pb2.BALANCE_PART_LOCKED, transactions),
                 ),
             )
-            for ending in transactions
-            if ending.kind in kinds and ending.account_id
+            for account_id in account_ids
         ]
+
+
+def _returned(stakes: Sequence[JournalStake], paid: Mapping[str, int] | None) -> dict[str, int]:
+    """Returns what comes back for each stake of a void round: the stake, or what it was paid before."""
+    return {stake.stake_id: (paid or {}).get(stake.stake_id, stake.amount_cents) for stake in stakes}
 
 
 def _player_results(

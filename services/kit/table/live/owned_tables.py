@@ -53,6 +53,8 @@ CLOSINGS_LIMIT = 16
 SEATED_OPENINGS_LIMIT = OPENINGS_LIMIT // 2
 # How soon it is tried again to end a round that could not be ended, or whose table has failed.
 RETRY_ENDING_EVERY_S = 5.0
+# How long an operator who declares a round void waits for its end.
+VOID_TIMEOUT_S = 10.0
 # How long the last events of a table may take to reach the bus.
 FLUSH_TIMEOUT_S = 1.0
 
@@ -162,6 +164,16 @@ class OwnedTables(Generic[Bets, Outcome]):
     async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
         """Returns the table at which this player plays, and opens it first if it is not open."""
         return await self._open_once(self._individual_table_id(player_id) if self.individual else self.placement_id)
+
+    async def void_unreadable_round(self, round_id: str, reason: str) -> bool:
+        """Makes a dealt round void for an operator; returns false if its cards can be read, or it has ended."""
+        ended = None if self._recovery is None else self._recovery.unreadable.declare_void(round_id, reason)
+        if ended is None:
+            return False
+        await background.wait_for_event(ended, VOID_TIMEOUT_S)
+        if not ended.is_set():
+            raise refusals.unavailable("It is not known yet whether the round is void")
+        return True
 
     def apply_session(self, session: session_pb2.Session) -> None:
         """Passes a session that has started, moved on or ended to its table."""
@@ -287,7 +299,9 @@ class OwnedTables(Generic[Bets, Outcome]):
             if recovery.blocks(self.placement_id):
                 # Players are told that the table is closed, and not that it is elsewhere.
                 self.ready.set()
-            await asyncio.sleep(RETRY_ENDING_EVERY_S)
+            declared = recovery.unreadable.declared
+            await background.wait_for_event(declared, RETRY_ENDING_EVERY_S)
+            declared.clear()
 
     async def _keep_tables_open(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
         """Opens the tables at which somebody sits, makes up for missed reports of sessions, and closes empty tables."""

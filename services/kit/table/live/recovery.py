@@ -1,4 +1,4 @@
-"""Ends the rounds that a former owner left: pays those with a journalled outcome, returns the stakes of the others."""
+"""Ends the rounds that a former owner left: pays those with an outcome, goes on with dealt ones, refunds the others."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome, Rules
-from services.kit.table.journal.entries import Drawn, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, JournalStake, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
-from services.kit.table.turns.resuming import ResumedRound, deal_again, reconcile
+from services.kit.table.live.unreadable_rounds import UnreadableRound, UnreadableRounds
+from services.kit.table.turns.resuming import DecisionsLost, ResumedRound, deal_again, reconcile
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_while
 
@@ -31,10 +32,6 @@ RECOVERIES_LIMIT = 16
 
 _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
-
-
-class EntropySealed(Exception):
-    """The cards of a round cannot be read without a key: it waits for the key, and is not void (G12)."""
 
 
 class TableAtWallet(NamedTuple):
@@ -74,6 +71,8 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self._stuck: set[str] = set()
         # Dealt rounds that wait for decisions, until their table is opened.
         self._resumed: dict[str, ResumedRound[Bets, Outcome]] = {}
+        # Dealt rounds whose cards cannot be read.
+        self.unreadable = UnreadableRounds(dependencies.clock)
         # Set when the first attempt at a table is over.
         self._first_attempts: dict[str, asyncio.Event] = {}
 
@@ -171,6 +170,12 @@ class RoundRecovery(Generic[Bets, Outcome]):
         except WalletUnanswered as unanswered:
             _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": str(unanswered)})
             self._note_stuck(table_id)
+        except UnreadableRound as unreadable:
+            # The cause, for an operator; it never names a card (G7).
+            _log.error(
+                "a dealt round cannot be read: its table stays closed", extra={**extra, "error": str(unreadable)}
+            )
+            self._note_stuck(table_id)
         except Exception:  # noqa: BLE001 - whatever it was, it concerns this table only
             _log.exception("a round cannot be ended", extra=extra)
             self._note_stuck(table_id)
@@ -197,30 +202,15 @@ class RoundRecovery(Generic[Bets, Outcome]):
     async def _end_round(
         self, unfinished: UnfinishedRound, wallet: TableWallet, reason: str
     ) -> list[events_pb2.TableEvent]:
-        """Ends one round and returns the events that say so."""
+        """Ends one round and returns the events that say so; none for a dealt round that goes on."""
         settlement: Settlement[Bets, Outcome] = Settlement(wallet, self._dependencies.journal, self._epoch)
-        round_id = unfinished.opened.round_id
-        if unfinished.drawn is not None and not unfinished.drawn.is_lost:
-            version = unfinished.opened.configuration_version
-            rules = await self._dependencies.catalogue.rules_of_version(self._placement_id, version)
-            drawn, paid = unfinished.drawn, None
-            if drawn.is_sealed:
-                raise EntropySealed(f"the key {drawn.sealed_with!r} that reads the cards of {round_id} is missing")
-            if drawn.outcome is None:
-                ledger_round = await wallet.get_round(round_id)
-                resumed = await self._resume(unfinished, drawn, rules, ledger_round, wallet)
-                if resumed.dealt.turn is not None and ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
-                    await self._end_as_in_ledger(resumed, ledger_round, settlement)
-                    return []
-                if resumed.dealt.turn is not None:
-                    self._resumed[unfinished.opened.table_id] = resumed
-                    return []
-                outcome_message = rules.rules.outcome_message(resumed.dealt.outcome)
-                drawn = dataclasses.replace(
-                    drawn, outcome=outcome_message.SerializeToString(), stakes=tuple(resumed.stakes)
-                )
-                paid = resumed.paid
-            return await self._pay(drawn, rules.rules, settlement, paid)
+        round_id, drawn = unfinished.opened.round_id, unfinished.drawn
+        if drawn is not None and drawn.outcome is None:
+            events = await self._go_on(unfinished, drawn, wallet, settlement)
+            self.unreadable.forget(round_id)
+            return events
+        if drawn is not None and not drawn.is_lost:
+            return await self._pay(drawn, (await self._rules_of(unfinished)).rules, settlement)
         # The money first: nothing that is read for the record may stand in the way of a refund (G4).
         returned = await settlement.return_stakes(round_id, reason)
         ledger_round = await wallet.get_round(round_id)
@@ -236,35 +226,89 @@ class RoundRecovery(Generic[Bets, Outcome]):
         _log.info("a round of a former owner is void", extra={"round_id": round_id})
         return [messages.round_voided(round_id, reason, self._dependencies.clock.now())]
 
-    async def _resume(
+    async def _rules_of(self, unfinished: UnfinishedRound) -> VersionedRules[Bets, Outcome]:
+        version = unfinished.opened.configuration_version
+        return await self._dependencies.catalogue.rules_of_version(self._placement_id, version)
+
+    # -- dealt rounds in which players decide ------------------------------------------------------------------------
+
+    async def _go_on(
         self,
         unfinished: UnfinishedRound,
         drawn: Drawn,
-        rules: VersionedRules[Bets, Outcome],
-        ledger_round: wallet_pb2.Round,
         wallet: TableWallet,
-    ) -> ResumedRound[Bets, Outcome]:
-        """Deals a round of a former owner again: the same cards, and all decisions that were made."""
-        resumed = deal_again(unfinished, drawn, rules)
-        journal, clock = self._dependencies.journal, self._dependencies.clock
-        resumed = await reconcile(resumed, ledger_round, wallet, journal, self._epoch, clock)
-        _log.info("a dealt round of a former owner goes on", extra={"round_id": drawn.round_id})
-        return resumed
-
-    async def _end_as_in_ledger(
-        self,
-        resumed: ResumedRound[Bets, Outcome],
-        ledger_round: wallet_pb2.Round,
         settlement: Settlement[Bets, Outcome],
-    ) -> None:
-        """Ends a round that was decided and paid, and whose decisions the journal lost when a backup was restored."""
-        extra = {"round_id": ledger_round.round_id}
-        _log.error("the journal lacks decisions of a round that the ledger has paid", extra=extra)
-        known = {stake.stake_id for stake in resumed.stakes}
-        seats = {stake.account_id: stake.seat for stake in resumed.stakes}
+    ) -> list[events_pb2.TableEvent]:
+        """Goes on with a dealt round, or ends it if it is decided; returns the events that say so."""
+        round_id = drawn.round_id
+        rules = await self._rules_of(unfinished)
+        ledger_round = await wallet.get_round(round_id)
+        if ledger_round.state == types_pb2.ROUND_STATE_VOID:
+            return await self._void_dealt(unfinished, ledger_round.void_reason, wallet, settlement)
+        try:
+            resumed = _deal_again(unfinished, drawn, rules)
+            if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
+                _verify_outcome(resumed, ledger_round)
+            resumed = await self._reconcile(resumed, wallet)
+        except UnreadableRound:
+            if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
+                # Its end was published when it was paid.
+                _log.error("the journal lacks decisions of a settled round", extra={"round_id": round_id})
+                stakes = await self._stakes_of_dealt(unfinished, ledger_round)
+                await settlement.journal_settled_in_ledger(ledger_round, stakes, (), drawn)
+                return []
+            reason = self.unreadable.void_reason(round_id)
+            if reason is None:
+                raise
+            return await self._void_dealt(unfinished, reason, wallet, settlement)
+        _log.info("a dealt round of a former owner goes on", extra={"round_id": round_id})
+        if resumed.dealt.turn is not None:
+            self._resumed[unfinished.opened.table_id] = resumed
+            return []
+        outcome = rules.rules.outcome_message(resumed.dealt.outcome).SerializeToString()
+        decided = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(resumed.stakes))
+        return await self._pay(decided, rules.rules, settlement, resumed.paid)
+
+    async def _reconcile(
+        self, resumed: ResumedRound[Bets, Outcome], wallet: TableWallet
+    ) -> ResumedRound[Bets, Outcome]:
+        journal, clock = self._dependencies.journal, self._dependencies.clock
+        try:
+            return await reconcile(resumed, wallet, journal, self._epoch, clock)
+        except DecisionsLost as lost:
+            raise UnreadableRound(str(lost)) from lost
+
+    async def _void_dealt(
+        self,
+        unfinished: UnfinishedRound,
+        reason: str,
+        wallet: TableWallet,
+        settlement: Settlement[Bets, Outcome],
+    ) -> list[events_pb2.TableEvent]:
+        """Returns every stake of a dealt round that was not paid; what was paid stays (`805/2015:28`)."""
+        round_id = unfinished.opened.round_id
+        returned = await settlement.return_stakes(round_id, reason)
+        ledger_round = await wallet.get_round(round_id)
+        stakes = await self._stakes_of_dealt(unfinished, ledger_round)
+        paid = {
+            stake.stake_id: stake.payout_cents
+            for stake in ledger_round.stakes
+            if stake.state == types_pb2.STAKE_STATE_PAID
+        }
+        result = await settlement.journal_void(round_id, reason, returned, stakes, (), paid=paid)
+        _log.error("a dealt round is void", extra={"round_id": round_id, "reason": result.entry.void_reason})
+        return [messages.round_voided(round_id, result.entry.void_reason, self._dependencies.clock.now())]
+
+    async def _stakes_of_dealt(self, unfinished: UnfinishedRound, ledger_round: wallet_pb2.Round) -> list[JournalStake]:
+        """Returns the stakes as they are on record, and those that only the ledger knows: of decisions."""
+        dealt = () if unfinished.drawn is None else unfinished.drawn.stakes
+        decided = [moved.stake for moved in unfinished.moves if moved.stake is not None]
+        on_record = {stake.stake_id: stake for stake in (*dealt, *decided)}
+        seats = {stake.account_id: stake.seat for stake in dealt}
         in_ledger = stakes_in_ledger(ledger_round, await self._player_ids(ledger_round))
-        lost = [stake._replace(seat=seats[stake.account_id]) for stake in in_ledger if stake.stake_id not in known]
-        await settlement.journal_end_in_ledger(ledger_round, resumed.stakes, lost)
+        return [
+            on_record.get(stake.stake_id) or stake._replace(seat=seats.get(stake.account_id, 0)) for stake in in_ledger
+        ]
 
     def resumed(self, table_id: str) -> ResumedRound[Bets, Outcome] | None:
         """Returns the dealt round that waits for decisions at a table; None if there is none."""
@@ -279,7 +323,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         drawn: Drawn,
         rules: Rules[Bets, Outcome],
         settlement: Settlement[Bets, Outcome],
-        paid: Mapping[str, int] | None,
+        paid: Mapping[str, int] | None = None,
     ) -> list[events_pb2.TableEvent]:
         """Pays a decided round of a former owner, and returns the events that say so."""
         result = await settlement.settle(drawn, rules, paid)
@@ -303,6 +347,31 @@ class RoundRecovery(Generic[Bets, Outcome]):
             answer = await retry_for_a_while(partial(wallet.get_session, request))
             player_ids[session_id] = answer.session.player_id
         return player_ids
+
+
+def _deal_again(
+    unfinished: UnfinishedRound, drawn: Drawn, rules: VersionedRules[Bets, Outcome]
+) -> ResumedRound[Bets, Outcome]:
+    """Deals a round of a former owner again; raises `UnreadableRound` if its cards or decisions cannot be read."""
+    round_id = drawn.round_id
+    if drawn.is_lost:
+        raise UnreadableRound(f"the entropy of {round_id} is missing")
+    if drawn.is_sealed:
+        raise UnreadableRound(f"the key {drawn.sealed_with!r} that reads the cards of {round_id} is missing or wrong")
+    try:
+        return deal_again(unfinished, drawn, rules)
+    except Exception as failed:
+        # Whatever it was: the same entropy and decisions made a round before.
+        raise UnreadableRound(f"{round_id} cannot be dealt again: {type(failed).__name__}") from failed
+
+
+def _verify_outcome(resumed: ResumedRound[Bets, Outcome], ledger_round: wallet_pb2.Round) -> None:
+    """Raises `UnreadableRound` if a round that the ledger has settled is not decided like that by what is on record."""
+    if resumed.dealt.turn is None:
+        outcome = resumed.rules.rules.outcome_message(resumed.dealt.outcome).SerializeToString()
+        if outcome == ledger_round.outcome:
+            return
+    raise UnreadableRound(f"{ledger_round.round_id} is settled, and the journal lacks decisions")
 
 
 def _round_number(table_id: str, round_id: str) -> int:

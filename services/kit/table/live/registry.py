@@ -115,6 +115,12 @@ class TableRegistry(Generic[Bets, Outcome]):
                 raise refusals.not_seated(table_id) from None
             raise
 
+    async def void_unreadable_round(self, table_id: str, round_id: str, reason: str) -> bool:
+        """Makes a dealt round void whose cards cannot be read; returns false if there is no such round at the table."""
+        return round_id.rpartition(".")[0] == table_id and await self.owned_tables_of(table_id).void_unreadable_round(
+            round_id, reason
+        )
+
     def rules_in_force(self, table_id: str, caller: Caller) -> VersionedRules[Bets, Outcome]:
         """Returns the specific rules by which a table of this process plays, whether anybody sits there or not.
 

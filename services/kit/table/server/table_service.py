@@ -263,9 +263,12 @@ class TableService(Generic[Bets, Outcome]):
     async def void_open_round(
         self, request: table_pb2.VoidOpenRoundRequest, caller: Caller
     ) -> table_pb2.VoidOpenRoundResponse:
-        table = await self._registry.table(validation.table_id(request.table_id), caller)
+        table_id, round_id = validation.table_id(request.table_id), validation.round_id(request.round_id)
         reason = validation.required_text("reason", request.reason, REASON_CHARACTERS_LIMIT)
-        await table.void_open_round(validation.round_id(request.round_id), reason)
+        # Its table is closed until the round has ended.
+        if not await self._registry.void_unreadable_round(table_id, round_id, reason):
+            table = await self._registry.table(table_id, caller)
+            await table.void_open_round(round_id, reason)
         return table_pb2.VoidOpenRoundResponse()
 
     async def advance_table_clock(

@@ -23,6 +23,10 @@ from services.kit.table.turns.turn_clock import FIRST_TURN, next_turn_number
 from services.kit.table.wallet.table_wallet import TableWallet
 
 
+class DecisionsLost(Exception):
+    """The ledger has paid what the cards and decisions on record do not: the journal lacks decisions."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResumedRound(Generic[Bets, Outcome]):
     """A dealt round as its former owner left it."""
@@ -60,18 +64,16 @@ def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Ou
 
 
 async def reconcile(
-    resumed: ResumedRound[Bets, Outcome],
-    ledger: wallet_pb2.Round,
-    wallet: TableWallet,
-    journal: Journal,
-    epoch: int,
-    clock: Clock,
+    resumed: ResumedRound[Bets, Outcome], wallet: TableWallet, journal: Journal, epoch: int, clock: Clock
 ) -> ResumedRound[Bets, Outcome]:
     """Adopts the stake of a decision that only the ledger knows, or gives it back.
 
-    A table asks the wallet for one stake at a time once the cards are dealt, so there is one such stake at most.
+    A table asks the wallet for one stake at a time once the cards are dealt, so there is one such stake at most; there
+    are more if the journal was restored from a backup, and those that are not the next decision go back. Raises
+    `DecisionsLost` where that is not enough.
     """
     known = {stake.stake_id for stake in resumed.stakes}
+    ledger = await wallet.get_round(resumed.opened.round_id)
     given_back = {stake.stake_id for stake in ledger.stakes if stake.state == types_pb2.STAKE_STATE_CANCELLED}
     for stake in ledger.stakes:
         if stake.state != types_pb2.STAKE_STATE_OPEN or stake.stake_id in known:
@@ -83,7 +85,19 @@ async def reconcile(
             continue
         await journal.write_moved(epoch, moved)
         resumed = _after(resumed, moved)
+    _verify_payments(resumed, ledger)
     return dataclasses.replace(resumed, given_back=frozenset(given_back))
+
+
+def _verify_payments(resumed: ResumedRound[Bets, Outcome], ledger: wallet_pb2.Round) -> None:
+    """Fails if a stake was paid before the end that is not due by what is on record."""
+    if resumed.dealt.turn is None:
+        # All is paid now, and the wallet compares it with what was.
+        return
+    due = {**resumed.dealt.due_cents(), **resumed.paid}
+    for stake in ledger.stakes:
+        if stake.state == types_pb2.STAKE_STATE_PAID and due.get(stake.stake_id) != stake.payout_cents:
+            raise DecisionsLost(f"{stake.stake_id} of {ledger.round_id} was paid by a decision that is not on record")
 
 
 def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, clock: Clock) -> Moved | None:

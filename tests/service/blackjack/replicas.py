@@ -1,0 +1,45 @@
+"""Two replicas of the blackjack: one owns the tables, the other takes them over."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import grpc
+
+from tests.processes.blackjack import BlackjackClient, BlackjackProcess
+from tests.service.blackjack.platform import TIMEOUT_S, BlackjackDriver, SeatedPlayer
+from tests.service.roulette.platform import refusal_of
+
+
+@dataclass
+class TwoReplicas:
+    """Two replicas of the blackjack; the driver speaks with the one that owns the table."""
+
+    driver: BlackjackDriver
+    replicas: list[BlackjackProcess]
+    clients: list[BlackjackClient]
+
+    @property
+    def owner(self) -> BlackjackProcess:
+        return self.replicas[self.clients.index(self.driver.blackjack)]
+
+    async def follow(self, *players: SeatedPlayer) -> None:
+        """Waits until the other replica owns the players' tables, and speaks with it from then on."""
+        other = next(client for client in self.clients if client is not self.driver.blackjack)
+        for player in players:
+            await _wait_until_owned(other, player)
+        self.driver.blackjack = other
+
+
+async def _wait_until_owned(client: BlackjackClient, player: SeatedPlayer) -> None:
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            try:
+                await client.table(player.player_id, player.table_id)
+            except grpc.aio.AioRpcError as refused:
+                if refusal_of(refused).reason not in {"TABLE_ELSEWHERE", "UNAVAILABLE"}:
+                    raise
+                await asyncio.sleep(0.05)
+            else:
+                return

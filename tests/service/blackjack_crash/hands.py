@@ -1,0 +1,182 @@
+"""Hands that are brought to a certain decision, which is then sent and may have no answer; and what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import asyncpg
+import grpc
+
+from feltro.blackjack.v1 import blackjack_pb2
+from feltro.table.v1 import table_pb2
+from services.kit.table.journal.entries import ActedBy
+from tests.service.blackjack.platform import (
+    EVERY_PLACE,
+    TIMEOUT_S,
+    BlackjackDriver,
+    Playing,
+    SeatedPlayer,
+    unpacked,
+)
+
+TABLE = "alone"
+# Two places bring most situations within a few rounds; what needs more has more.
+PLACES: Mapping[str, tuple[str, ...]] = {"EVEN_MONEY": EVERY_PLACE, "INSURE": EVERY_PLACE, "LAST": ("1",)}
+BET_CENTS = 1_000
+# Decisions that stake, and those after which something is paid at once.
+STAKING = ("DOUBLE", "SPLIT", "INSURE")
+_MOVES = (
+    "SELECT position, acted_by, request_id, moves.stake_id FROM moves JOIN rounds USING (round_no)"
+    " WHERE round_id = $1 ORDER BY position"
+)
+
+Database: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+
+
+@dataclass
+class Hand:
+    """A player's hand at the moment of a decision."""
+
+    player: SeatedPlayer
+    playing: Playing
+    decision: str
+    place: int
+    insurance_cents: int
+    moves: int
+    """How many decisions are on record."""
+    balance: tuple[int, int]
+    answer: asyncio.Task[table_pb2.ActResponse] | None = None
+
+    @property
+    def round_id(self) -> str:
+        return self.playing.round_id
+
+    @property
+    def request_id(self) -> str:
+        return f"{self.round_id}-{self.moves}"
+
+    @property
+    def stakes(self) -> bool:
+        return self.decision in STAKING
+
+    def send(self, driver: BlackjackDriver) -> None:
+        """Sends the decision; the answer may never come."""
+        self.answer = asyncio.create_task(self.decide(driver))
+
+    async def decide(self, driver: BlackjackDriver) -> table_pb2.ActResponse:
+        return await driver.act(
+            self.player, self.playing, self.decision, self.place, self.insurance_cents, self.request_id
+        )
+
+    async def first_answer(self) -> table_pb2.ActResponse | None:
+        """What the player was answered, if anything."""
+        assert self.answer is not None
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self.answer
+        except grpc.aio.AioRpcError:
+            return None
+
+
+async def bring_to(driver: BlackjackDriver, journal: Database, kind: str, table_id: str = TABLE) -> Hand:
+    """Plays a new player's rounds until this decision is possible."""
+    player = await driver.seat_new_player(table_id)
+    decision = "STAND" if kind == "LAST" else kind
+    bets = dict.fromkeys(PLACES.get(kind, ("1", "2")), BET_CENTS)
+
+    def wanted(playing: Playing) -> object:
+        # What is given up is paid while another place decides; a last stand decides the round.
+        return playing.costs(decision) and (kind == "LAST" or playing.view.place < len(bets))
+
+    playing = await driver.deal_until(player, wanted, bets)
+    place, cost_cents = playing.costs(decision)[0]
+    return Hand(
+        player,
+        playing,
+        decision,
+        place,
+        cost_cents if decision == "INSURE" else 0,
+        len(await moves_of(journal, playing.round_id)),
+        await driver.balance(player),
+    )
+
+
+async def deal_until_paid(driver: BlackjackDriver) -> tuple[SeatedPlayer, Playing]:
+    """Deals to a new player until a blackjack is paid at once while other places decide (`805/2015:20.a`)."""
+    player = await driver.seat_new_player(TABLE)
+
+    def is_paid(playing: Playing) -> bool:
+        return any(hand.state == blackjack_pb2.HAND_STATE_PAID for hand in playing.view.hands)
+
+    return player, await driver.deal_until(player, is_paid, dict.fromkeys(EVERY_PLACE, BET_CENTS))
+
+
+async def moves_of(journal: Database, round_id: str) -> list[asyncpg.Record]:
+    """The decisions of a round on record, in their order."""
+    rows: list[asyncpg.Record] = await journal.fetch(_MOVES, round_id)
+    return rows
+
+
+async def wait_until_staked(driver: BlackjackDriver, hand: Hand) -> None:
+    """Waits until the ledger has the stake of a hand's decision."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while (await driver.balance(hand.player))[1] <= hand.balance[1]:
+            await asyncio.sleep(0.01)
+
+
+async def verify_and_finish(driver: BlackjackDriver, journal: Database, hand: Hand, *, on_record: bool) -> None:
+    """Sends the decision again, and plays the hand to its end; fails if it counts twice, or is another hand (G3, G6).
+
+    `on_record`: whether the decision has to be on record before it is sent again.
+    """
+    moves = await moves_of(journal, hand.round_id)
+    assert len(moves) == hand.moves + on_record, hand
+    before = await driver.playing(hand.player, hand.round_id)
+    if not on_record:
+        assert before is not None
+        assert before.view == hand.playing.view, hand
+        assert (before.turn, before.seats, before.options) == (
+            hand.playing.turn,
+            hand.playing.seats,
+            hand.playing.options,
+        )
+        assert await driver.balance(hand.player) == hand.balance
+
+    answer = await hand.decide(driver)
+    first = None if hand.answer is None else await hand.first_answer()
+    assert first is None or first == answer
+    assert answer.position == hand.moves + 1
+    assert await hand.decide(driver) == answer
+
+    moves = await moves_of(journal, hand.round_id)
+    assert len(moves) == hand.moves + 1, hand
+    assert moves[-1]["acted_by"] == ActedBy.PLAYER
+    assert bool(moves[-1]["stake_id"]) == hand.stakes
+    if on_record and before is not None:
+        after = await driver.playing(hand.player, hand.round_id)
+        assert after is not None
+        assert after.view == before.view
+    await finish(driver, hand.player, hand.round_id, hand.playing.view)
+
+
+async def finish(driver: BlackjackDriver, player: SeatedPlayer, round_id: str, seen: blackjack_pb2.View) -> None:
+    """Plays a hand to its end: the cards that were seen still lie there, every stake is paid, nothing is locked."""
+    settled = await driver.finish(player, round_id)
+    assert not settled.round.void_reason
+    outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
+    verify_cards(seen, outcome)
+    assert settled.payout_cents == sum(result.payout_cents for result in outcome.results)
+    assert await driver.balance(player) == (settled.balance_after_cents, 0)
+
+
+def verify_cards(seen: blackjack_pb2.View, outcome: blackjack_pb2.Outcome) -> None:
+    """Cards may be added to those that were seen; none is exchanged. A split takes the second card of a hand away."""
+    hands: dict[tuple[int, int], Any] = {(hand.place, hand.number): hand for hand in outcome.hands}
+    for hand in seen.hands:
+        now = hands[hand.place, hand.number]
+        kept = 1 if now.split and not hand.split else len(hand.cards)
+        assert list(now.cards)[:kept] == list(hand.cards)[:kept]
+    assert outcome.bank.cards[0] == seen.bank.cards[0]
