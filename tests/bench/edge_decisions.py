@@ -48,6 +48,7 @@ class Told:
     waiting_for: int = 0
     everybody: asyncio.Event = field(default_factory=asyncio.Event)
     decisions_s: list[float] = field(default_factory=list)
+    answers_s: list[float] = field(default_factory=list)
     staking_decisions_s: list[float] = field(default_factory=list)
     bets_s: list[float] = field(default_factory=list)
 
@@ -65,10 +66,27 @@ class Player(WebSocketClient):
     """A player who sits at the table and watches it."""
 
     told: Told
+    # The round and the turn that the player was last asked in.
+    question: tuple[str, int] = ("", 0)
     # Set for the one whose events tell the bench how the round goes on.
     events: asyncio.Queue[bytes] | None = None
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def wait_until_asked(self, round_id: str, turn: int) -> None:
+        """Returns when the player alone has been told what they may decide: nobody clicks before."""
+        async with asyncio.timeout(OPEN_WITHIN_S):
+            while self.question != (round_id, turn):
+                self.asked.clear()
+                await self.asked.wait()
+
     def notified(self, payload: bytes) -> None:
+        if payload.startswith(b'{"jsonrpc":"2.0","method":"own_view"'):
+            own = json.loads(payload)["params"]
+            self.question = own["round_id"], own["turn"]
+            self.asked.set()
         if not payload.startswith(b'{"jsonrpc":"2.0","method":"table"'):
             return
         if _MOVE_MADE in payload:
@@ -114,10 +132,13 @@ class LoneDecisions:
         seat = turn["seats"][0]
         decision = _decision(view)
         move = f'"move":{{"@type":"{MOVE}","place":{seat},"decision":"{decision}"}}'
+        player, params = self._players[seat - 1], f'"round_id":"{round_id}","turn":{turn["turn"]},{move}'
+        await player.wait_until_asked(round_id, turn["turn"])
         self._told.expect(len(self._players))
         started = time.perf_counter()
-        params = f'"round_id":"{round_id}","turn":{turn["turn"]},{move}'
-        await self._call(self._players[seat - 1], "TableService.Act", params)
+        await self._call(player, "TableService.Act", params)
+        if decision != "DECISION_DOUBLE":
+            self._told.answers_s.append(time.perf_counter() - started)
         await self._told.everybody.wait()
         took_s = time.perf_counter() - started
         (self._told.staking_decisions_s if decision == "DECISION_DOUBLE" else self._told.decisions_s).append(took_s)
@@ -217,7 +238,7 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
         # A round that opened before anybody watched.
         await blackjack.advance_tables(WINDOW_MS / 1_000)
         await lone.play(seconds / 4)
-        for kind in (told.decisions_s, told.staking_decisions_s, told.bets_s):
+        for kind in (told.answers_s, told.decisions_s, told.staking_decisions_s, told.bets_s):
             kind.clear()
         for _ in range(TURNS):
             each = seconds / TURNS
@@ -231,6 +252,7 @@ async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -
     ratios = {}
     for name, latencies_s in (
         ("bet", told.bets_s),
+        ("decision-answer", told.answers_s),
         ("decision", told.decisions_s),
         ("staking-decision", told.staking_decisions_s),
     ):

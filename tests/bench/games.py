@@ -40,7 +40,7 @@ def main() -> int:
         with ephemeral.postgres() as postgres:
             ratios |= edge_decisions.bench(postgres, options.seconds)
     for name, value in ratios.items():
-        print(f"ratio {name} {value:.3f}")
+        print(f"ratio {name} {value:.4f}")
     return 0
 
 
