@@ -71,6 +71,8 @@ def before_call(_: object, case: Case, __: object) -> None:
 # No schema can express what depends on other fields, on stored data or on the clock: by operation, the fields for
 # which a service may refuse what the document allows (INVALID) …
 _DEPENDENT_FIELDS: dict[str, set[str]] = {
+    # The table has so many seats.
+    "TableService_EnterTable": {"seat"},
     # One of several fields has to be set.
     "ComplaintService_FileComplaint": {"round_id"},
     "WalletService_ListOpenRounds": {"account_id"},
@@ -89,6 +91,9 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
         "configuration.mode",
         "configuration.play",
         "configuration.seats",
+        "configuration.dealing_ms",
+        "configuration.decision_ms",
+        "configuration.open_hand_hours",
         "configuration.rules",
         "configuration.rules.maxima[0].kind",
     },
