@@ -41,6 +41,7 @@ from services.kit.table.events.publisher import EventStream
 from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn
 from services.kit.table.journal.postgres import PostgresJournal
+from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
@@ -292,6 +293,7 @@ async def bench_tables(
                 clock=SystemClock(),
                 publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
                 own_views=BusOwnViews(bus, game.name),
+                seats=Seats(reading),
                 individual_ids=IndividualTableIds(b"bench"),
             )
             tables = BenchTables(dependencies, client)
