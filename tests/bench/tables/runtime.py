@@ -27,6 +27,7 @@ from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn, Moved
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
+from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.owned_tables import OwnedTables
@@ -189,6 +190,7 @@ async def bench_tables(
                 publisher_of=lambda table_id, epoch: table_bus.open_publisher(table_id, 0, epoch),
                 own_views=own_views,
                 individual_ids=IndividualTableIds(b"bench"),
+                seats=Seats(reading),
             )
             tables = BenchTables(game, dependencies, journal, own_views, client)
             yield tables

@@ -26,15 +26,21 @@ from tests.service.blackjack.platform import (
     unpacked,
 )
 from tests.service.blackjack.replicas import TwoReplicas
+from tests.service.roulette.platform import refusal
 
 TABLE = "alone"
 WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_handover", "feltro_blackjack_handover"
+FOR_ONE, FOR_MANY = table_rules(play=INDIVIDUAL, places_per_player=7), table_rules()
 SEVEN_BETS = dict.fromkeys(EVERY_PLACE, 1000)
 
 
 @pytest.fixture
 async def two(
-    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    postgres: EmbeddedPostgres,
+    wallet_template: str,
+    game_template: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[TwoReplicas]:
     home = tmp_path_factory.mktemp("handover")
     postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
@@ -57,7 +63,7 @@ async def two(
         # The table is the first one's, which is alone when it is configured.
         replicas[0].start()
         await replicas[0].ready()
-        await driver.configure_table(TABLE, table_rules(play=INDIVIDUAL, places_per_player=7))
+        await driver.configure_table(TABLE, getattr(request, "param", FOR_ONE))
         replicas[1].start()
         await replicas[1].ready()
         yield TwoReplicas(driver, replicas, clients)
@@ -114,3 +120,30 @@ async def test_g6_the_very_hand_goes_on_with_the_very_cards(two: TwoReplicas, en
     replayed = await driver.blackjack.replay(playing.round_id)
     assert not replayed.differences
     assert replayed.computed_outcome == settled.round.outcome
+
+
+@pytest.mark.slow
+@pytest.mark.rule("805/2015:4.a")
+@pytest.mark.guarantee("G9")
+@pytest.mark.parametrize("two", [FOR_MANY], indirect=True)
+async def test_g9_chosen_seats_are_kept_between_rounds_when_the_owner_changes(two: TwoReplicas) -> None:
+    """Killed twice while betting: a seat is a place, so nobody moves, and a seat that was left is free."""
+    driver = two.driver
+    ana, rui, eva = [await driver.seat_new_player(TABLE, seat=seat) for seat in (6, 2, 4)]
+    await driver.wait_for_open_round(ana)
+    await driver.leave(eva)
+    killed = two.owner
+    killed.kill()
+    await two.follow(ana, rui)
+
+    assert [(await driver.get_table(player)).own_seat.seat for player in (ana, rui)] == [6, 2]
+    assert (await refusal(driver.seat_new_player(TABLE, seat=6))).reason == "SEAT_TAKEN"
+    assert (await driver.seat_new_player(TABLE, seat=4)).seat == 4
+    killed.start()
+    await killed.ready()
+    two.owner.kill()
+    await two.follow(ana, rui)
+    assert [(await driver.get_table(player)).own_seat.seat for player in (ana, rui)] == [6, 2]
+    round_id = await driver.wait_for_open_round(ana)
+    assert (await refusal(driver.bet(rui, round_id, "6", 1000))).reason == "PLACE_TAKEN"
+    await driver.bet(rui, round_id, "2", 1000)

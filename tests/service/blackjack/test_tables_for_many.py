@@ -97,6 +97,23 @@ async def test_everybody_plays_in_turn_against_one_bank(driver: BlackjackDriver)
     assert all(list(view.bank.cards)[1:] == [""] for view in undecided)
 
 
+@pytest.mark.rule("805/2015:4.a")
+async def test_a_player_chooses_a_free_seat(driver: BlackjackDriver) -> None:
+    table_id = await driver.new_table(places=3)
+    ana = await driver.seat_new_player(table_id, seat=2)
+    assert ana.seat == 2
+    refused = await refusal(driver.seat_new_player(table_id, seat=2))
+    assert (refused.reason, refused.facts) == ("SEAT_TAKEN", {"table_id": table_id, "seat": "2"})
+    refused = await refusal(driver.seat_new_player(table_id, seat=4))
+    assert (refused.reason, refused.facts["field"]) == ("INVALID", "seat")
+    # Who wants any seat gets the lowest, and who is seated already stays there.
+    assert (await driver.seat_new_player(table_id)).seat == 1
+    assert (await driver.seat(ana.player_id, table_id, seat=3)).seat == 2
+    await driver.leave(ana)
+    rui = await driver.seat_new_player(table_id, seat=3)
+    assert rui.seat == 3
+
+
 @pytest.mark.rule("805/2015:4.a", "805/2015:7")
 async def test_a_place_belongs_to_one_player(driver: BlackjackDriver) -> None:
     table_id = await driver.new_table(places_per_player=2)

@@ -32,6 +32,7 @@ _MOVES = (
     "SELECT position, acted_by, request_id, moves.stake_id FROM moves JOIN rounds USING (round_no)"
     " WHERE round_id = $1 ORDER BY position"
 )
+_PAID = "SELECT count(*) FROM paid JOIN rounds USING (round_no) WHERE round_id = $1 AND position = $2"
 
 Database: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
@@ -89,7 +90,8 @@ async def bring_to(driver: BlackjackDriver, journal: Database, kind: str, table_
 
     def wanted(playing: Playing) -> object:
         # What is given up is paid while another place decides; a last stand decides the round.
-        return playing.costs(decision) and (kind == "LAST" or playing.view.place < len(bets))
+        costs = playing.costs(decision)
+        return costs and (kind == "LAST" or any(_is_played_after(hand, costs[0][0]) for hand in playing.view.hands))
 
     playing = await driver.deal_until(player, wanted, bets)
     place, cost_cents = playing.costs(decision)[0]
@@ -102,6 +104,10 @@ async def bring_to(driver: BlackjackDriver, journal: Database, kind: str, table_
         len(await moves_of(journal, playing.round_id)),
         await driver.balance(player),
     )
+
+
+def _is_played_after(hand: blackjack_pb2.Hand, place: int) -> bool:
+    return hand.state == blackjack_pb2.HAND_STATE_IN_PLAY and hand.place > place
 
 
 async def deal_until_paid(driver: BlackjackDriver) -> tuple[SeatedPlayer, Playing]:
@@ -118,6 +124,11 @@ async def moves_of(journal: Database, round_id: str) -> list[asyncpg.Record]:
     """The decisions of a round on record, in their order."""
     rows: list[asyncpg.Record] = await journal.fetch(_MOVES, round_id)
     return rows
+
+
+async def paid_after(journal: Database, round_id: str, position: int) -> int:
+    """How many stakes were paid at once after so many decisions, as far as that is on record."""
+    return int(await journal.fetchval(_PAID, round_id, position))
 
 
 async def wait_until_staked(driver: BlackjackDriver, hand: Hand) -> None:
@@ -163,8 +174,16 @@ async def verify_and_finish(driver: BlackjackDriver, journal: Database, hand: Ha
 
 
 async def finish(driver: BlackjackDriver, player: SeatedPlayer, round_id: str, seen: blackjack_pb2.View) -> None:
-    """Plays a hand to its end: the cards that were seen still lie there, every stake is paid, nothing is locked."""
-    settled = await driver.finish(player, round_id)
+    """Plays a hand to its end, and verifies it."""
+    await driver.finish(player, round_id)
+    await verify_settled(driver, player, round_id, seen)
+
+
+async def verify_settled(
+    driver: BlackjackDriver, player: SeatedPlayer, round_id: str, seen: blackjack_pb2.View
+) -> None:
+    """Waits for the end: the cards that were seen still lie there, every stake is paid, nothing is locked."""
+    settled = await driver.settled(player, round_id)
     assert not settled.round.void_reason
     outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
     verify_cards(seen, outcome)

@@ -17,7 +17,9 @@ from tests.service.blackjack_crash.hands import (
     deal_until_paid,
     finish,
     moves_of,
+    paid_after,
     verify_and_finish,
+    verify_settled,
     wait_until_staked,
 )
 
@@ -26,7 +28,6 @@ UNDER_WAY = ("DRAW", "STAND", "DOUBLE", "SPLIT", "INSURE", "LAST")
 # The published deadline of a hand at an individual table.
 OPEN_HAND_S = 24 * 3_600.0
 BEFORE_AND_AFTER = pytest.mark.parametrize("keeps", [False, True], ids=["before", "after"])
-_PAID = "SELECT count(*) FROM paid JOIN rounds USING (round_no) WHERE round_id = $1"
 
 
 async def _send_all(crash: Crash, hands: list[Hand]) -> None:
@@ -106,14 +107,15 @@ async def test_g4_the_owner_is_killed_before_and_after_an_early_payment_is_on_re
     player, playing = await deal_until_paid(driver)
     # The wallet has paid, and the journal does not have it.
     await gates.wait_until_held()
-    assert await crash.journal.fetchval(_PAID, playing.round_id) == 0
+    blackjacks = sum(hand.state == blackjack_pb2.HAND_STATE_PAID for hand in playing.view.hands)
+    assert await paid_after(crash.journal, playing.round_id, 0) == 0
     paid_balance = await driver.balance(player)
     await _send_all(crash, hands)
     if keeps:
         await gates.close("moves")
         await gates.open("paid")
         await gates.wait_until_held()
-        assert await crash.journal.fetchval(_PAID, playing.round_id) == 1
+        assert await paid_after(crash.journal, playing.round_id, 0) == blackjacks
     await _kill(crash, keeps=keeps)
     await crash.two.follow(player, *(hand.player for hand in hands))
 
@@ -122,10 +124,10 @@ async def test_g4_the_owner_is_killed_before_and_after_an_early_payment_is_on_re
     assert again.view == playing.view
     assert await driver.balance(player) == paid_balance
     await finish(driver, player, playing.round_id, playing.view)
-    assert await crash.journal.fetchval(_PAID, playing.round_id) == 1
+    assert await paid_after(crash.journal, playing.round_id, 0) == blackjacks
     for hand in hands:
         await verify_and_finish(driver, crash.journal, hand, on_record=keeps)
-        assert await crash.journal.fetchval(_PAID, hand.round_id) == 1
+        assert await paid_after(crash.journal, hand.round_id, hand.moves + 1) == 1
 
 
 @pytest.mark.slow
@@ -151,7 +153,8 @@ async def test_g4_the_owner_is_killed_before_and_after_an_end_and_a_default_are_
     await crash.two.follow(last.player, slow.player)
 
     await verify_and_finish(driver, crash.journal, last, on_record=True)
-    await finish(driver, slow.player, slow.round_id, slow.playing.view)
+    # Its time is over at the next owner, too.
+    await verify_settled(driver, slow.player, slow.round_id, slow.playing.view)
     moves = (await moves_of(crash.journal, slow.round_id))[slow.moves :]
     assert moves
     assert {row["acted_by"] for row in moves} == {ActedBy.CLOCK}

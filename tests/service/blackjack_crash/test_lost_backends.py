@@ -7,9 +7,7 @@ import asyncio
 import pytest
 
 from tests.service.blackjack_crash.conftest import Crash
-from tests.service.blackjack_crash.hands import bring_to, verify_and_finish
-
-_PAID = "SELECT count(*) FROM paid JOIN rounds USING (round_no) WHERE round_id = $1"
+from tests.service.blackjack_crash.hands import bring_to, paid_after, verify_and_finish
 
 
 @pytest.mark.slow
@@ -49,4 +47,4 @@ async def test_g5_the_connection_of_the_journal_is_cut_while_it_writes(crash: Cr
     await gates.open_all()
     assert await hand.first_answer() is not None
     await verify_and_finish(driver, crash.journal, hand, on_record=True)
-    assert await crash.journal.fetchval(_PAID, hand.round_id) == (table == "paid")
+    assert await paid_after(crash.journal, hand.round_id, hand.moves + 1) == (table == "paid")

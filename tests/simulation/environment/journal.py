@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
@@ -19,6 +20,7 @@ from services.kit.table.journal.entries import (
     UnfinishedRound,
 )
 from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.seats import KeptSeat, SeatTaken
 from tests.simulation.environment.network import Network
 from tests.simulation.environment.virtual_time import Process
 
@@ -73,6 +75,8 @@ class InMemoryJournal:
     def __init__(self) -> None:
         self.rounds: dict[str, RoundEntries] = {}
         self.epochs: dict[str, int] = {}
+        self.seats: dict[tuple[str, int], KeptSeat] = {}
+        """The seats that are taken, by table and number."""
 
     def backup(self) -> JournalBackup:
         return JournalBackup({round_id: each.copy() for round_id, each in self.rounds.items()}, dict(self.epochs))
@@ -81,6 +85,20 @@ class InMemoryJournal:
         """Goes back to what was written when the backup was made."""
         self.rounds = {round_id: each.copy() for round_id, each in backup.rounds.items()}
         self.epochs = dict(backup.epochs)
+
+    def take_seat(self, placement_id: str, table_id: str, epoch: int, seat: KeptSeat) -> None:
+        self._fence(epoch, placement_id)
+        for (of_table, number), held in self.seats.items():
+            if of_table == table_id and (number == seat.seat) != (held.player_id == seat.player_id):
+                raise SeatTaken(f"seat {seat.seat} of {table_id} cannot be {seat.player_id}'s")
+        if (held := self.seats.setdefault((table_id, seat.seat), seat)).session_id != seat.session_id:
+            raise SeatTaken(f"seat {seat.seat} of {table_id} is another session's")
+
+    def leave_seat(self, placement_id: str, table_id: str, epoch: int, number: int, session_id: str) -> None:
+        self._fence(epoch, placement_id)
+        held = self.seats.get((table_id, number))
+        if held is not None and held.session_id == session_id:
+            del self.seats[table_id, number]
 
     def take_ownership(self, placement_id: str) -> int:
         self.epochs[placement_id] = self.epochs.get(placement_id, 0) + 1
@@ -265,3 +283,40 @@ class ReplicaJournal:
 
     async def read_round(self, round_id: str) -> RoundRecord | None:
         return await self._call("read_round", lambda: self._journal.record(round_id), round_id)
+
+
+class ReplicaSeats:
+    """Implements `SeatStore` for one process."""
+
+    def __init__(self, process: Process, network: Network, journal: InMemoryJournal) -> None:
+        self._process = process
+        self._network = network
+        self._journal = journal
+
+    async def _call(self, method: str, handle: Callable[[], _T], about: str) -> _T:
+        return await self._network.call(self._process, "journal", method, handle, about=about, timeout_s=None)
+
+    async def take(self, placement_id: str, table_id: str, epoch: int, seat: KeptSeat) -> None:
+        await self._call(
+            "take_seat", lambda: self._journal.take_seat(placement_id, table_id, epoch, seat), f"{table_id} {seat.seat}"
+        )
+
+    async def leave(
+        self,
+        placement_id: str,
+        table_id: str,
+        epoch: int,
+        seat: int,
+        session_id: str,
+        at: datetime,
+    ) -> None:
+        await self._call(
+            "leave_seat",
+            lambda: self._journal.leave_seat(placement_id, table_id, epoch, seat, session_id),
+            f"{table_id} {seat}",
+        )
+
+    async def of_table(self, table_id: str) -> list[KeptSeat]:
+        return await self._call(
+            "seats", lambda: [seat for (of, _), seat in sorted(self._journal.seats.items()) if of == table_id], table_id
+        )

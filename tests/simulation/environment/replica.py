@@ -21,7 +21,7 @@ from services.kit.table.server.bet_commands import BetCommands
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import Wallet
 from tests.simulation.environment.event_stream import ReplicaEventStream
-from tests.simulation.environment.journal import ReplicaJournal
+from tests.simulation.environment.journal import ReplicaJournal, ReplicaSeats
 from tests.simulation.environment.network import SimulationEnded
 from tests.simulation.environment.virtual_time import Process
 from tests.simulation.environment.wallet_channel import wallet_client
@@ -58,6 +58,7 @@ class Replica:
             clock=world.loop,
             publisher_of=events.publisher_of,
             own_views=world.own_views,
+            seats=ReplicaSeats(self.process, world.network, world.journal),
             individual_ids=INDIVIDUAL_IDS,
         )
         self.registry: TableRegistry[Any, Any] = TableRegistry(dependencies, world.catalogue.placement_ids, _no_address)

@@ -14,6 +14,7 @@ from services.kit.table.events.own_views import OwnViewPublisher
 from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal.entries import Journal
 from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.seat_record import SeatStore
 from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.table_wallet import TableWallet
 
@@ -85,5 +86,7 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     publisher_of: Callable[[str, int], Awaitable[EventPublisher]]
     """Opens the publisher of a table, for the owner of this epoch."""
     own_views: OwnViewPublisher
+    seats: SeatStore
+    """Where players choose their seats, for a seat is a place: who sits where."""
     individual_ids: IndividualTableIds
     """Names players' own tables."""

@@ -32,6 +32,7 @@ from services.kit.table.live.dependencies import EventPublisher, RuntimeDependen
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
 from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
 from services.kit.table.live.recovery import RoundRecovery
+from services.kit.table.live.seat_record import SeatRecord
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import (
@@ -439,6 +440,8 @@ class OwnedTables(Generic[Bets, Outcome]):
         runtime, journal = self._dependencies, self._dependencies.journal
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
+        seat_record = self._seat_record(table_id)
+        kept_seats = () if seat_record is None else await seat_record.read()
         table: LiveTable[Bets, Outcome] = LiveTable(
             table_id,
             self.placement_id,
@@ -457,15 +460,15 @@ class OwnedTables(Generic[Bets, Outcome]):
             last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
             past_outcomes=await self._read_past_outcomes(past),
             resumed=recovery.resumed(table_id),
+            seat_record=seat_record,
         )
         self._sessions_while_opening[table_id] = []
         try:
             sessions = await wallet.list_sessions()
         finally:
             newer_sessions = self._sessions_while_opening.pop(table_id)
-        for session in (*sessions, *newer_sessions):
-            if not self._is_foreign(session):
-                table.apply_session(session)
+        own_sessions = [session for session in (*sessions, *newer_sessions) if not self._is_foreign(session)]
+        table.seat_again(kept_seats, own_sessions)
         # The handover may have begun meanwhile, and waits only for the tables that were open then.
         if self._leaving:
             raise refusals.unavailable("The table is just moving to another process")
@@ -474,6 +477,13 @@ class OwnedTables(Generic[Bets, Outcome]):
         task.add_done_callback(partial(self._table_ended, recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)
         return running
+
+    def _seat_record(self, table_id: str) -> SeatRecord | None:
+        """Returns the record of a table's seats; None where nobody chooses one."""
+        runtime = self._dependencies
+        if self.individual or not runtime.game.has_decisions:
+            return None
+        return SeatRecord(runtime.seats, self.placement_id, table_id, self._epoch, runtime.clock)
 
     async def _publisher_of(self, table_id: str) -> EventPublisher:
         if table_id not in self._publishers:

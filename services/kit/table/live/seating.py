@@ -16,8 +16,10 @@ ENDED_SESSIONS_REMEMBERED = 1_000
 class Seating:
     """Keeps a seat for a player as long as their session lasts."""
 
-    def __init__(self, publish: Callable[[events_pb2.TableEvent], None]) -> None:
+    def __init__(self, publish: Callable[[events_pb2.TableEvent], None], on_change: Callable[[], None]) -> None:
+        """Calls `on_change` when a seat was taken or left."""
         self._publish = publish
+        self._on_change = on_change
         self._seats: dict[str, Seat] = {}
         self._ending: set[str] = set()
         # Sessions that have ended, whose seats are kept until the results of the round are published.
@@ -66,6 +68,7 @@ class Seating:
         self._seats[session.player_id] = Seat(number, session.player_id, session.account_id, session.session_id)
         if present is None:
             self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
+        self._on_change()
 
     def want_seat(self, player_id: str, number: int) -> None:
         """Notes which seat a player has asked for, until they sit down; 0 for any."""
@@ -103,3 +106,4 @@ class Seating:
                 self._publish(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
         self._ending -= ended
         self._ended.extend(ended)
+        self._on_change()

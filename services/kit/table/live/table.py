@@ -33,8 +33,10 @@ from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, DealtRound, Outcome, StakeOnTable
 from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Moved, Opened
+from services.kit.table.journal.seats import KeptSeat
 from services.kit.table.live.closing import NO_BETS_LEFT, BettingClose
 from services.kit.table.live.dependencies import TableDependencies
+from services.kit.table.live.seat_record import SeatRecord
 from services.kit.table.live.seating import Seating
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
@@ -75,8 +77,12 @@ class LiveTable(Generic[Bets, Outcome]):
         last_round_number: int,
         past_outcomes: list[types_pb2.PastOutcome],
         resumed: ResumedRound[Bets, Outcome] | None = None,
+        seat_record: SeatRecord | None = None,
     ) -> None:
-        """`resumed` is a dealt round of a former owner, which goes on here."""
+        """`resumed` is a dealt round of a former owner, which goes on here.
+
+        `seat_record` keeps who sits where, at tables whose players choose their seats.
+        """
         self.table_id = table_id
         self.placement_id = placement_id
         self._epoch = epoch
@@ -91,7 +97,8 @@ class LiveTable(Generic[Bets, Outcome]):
         self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
-        self._seating = Seating(self._publish)
+        self._seat_record = seat_record
+        self._seating = Seating(self._publish, self._record_seats)
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_IDLE
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._host.rules_in_force()
@@ -212,6 +219,25 @@ class LiveTable(Generic[Bets, Outcome]):
         if self._seating.holder_of(number) not in {None, player_id}:
             raise refusals.seat_taken(self.table_id, number)
         self._seating.want_seat(player_id, number)
+
+    def seat_again(self, kept: Sequence[KeptSeat], sessions: Collection[session_pb2.Session]) -> None:
+        """Seats the players of sessions where they sat at a former owner, and others anywhere else."""
+        running = {session.session_id for session in sessions}
+        seats = self._configured.configuration.seats
+        returning = [seat for seat in kept if seat.session_id in running and seat.seat <= seats]
+        for seat in returning:
+            self._seating.want_seat(seat.player_id, seat.seat)
+        for session in sessions:
+            self.apply_session(session)
+        # The seats of those who take part in a dealt round stay theirs until it ends.
+        taking_part = () if self._hand is None else self._hand.player_ids()
+        for seat in returning:
+            if seat.player_id not in taking_part:
+                self._seating.forget_wanted(seat.player_id)
+
+    def _record_seats(self) -> None:
+        if self._seat_record is not None:
+            self._seat_record.note(self._seating.seats())
 
     def forget_wanted_seat(self, player_id: str) -> None:
         """Forgets the seat that a player has asked for."""
@@ -402,6 +428,8 @@ class LiveTable(Generic[Bets, Outcome]):
         """Plays rounds until the table is handed over; raises `StaleOwner` when another process has taken it."""
         self._publisher.on_overflow = self._snapshot_event
         self._publish(self._snapshot_event())
+        if self._seat_record is not None:
+            self._seat_record.start()
         try:
             if self._resumed is not None:
                 await self._go_on(self._resumed)
@@ -416,6 +444,8 @@ class LiveTable(Generic[Bets, Outcome]):
                 self._hand.abandon(moved)
             if self._round is not None:
                 self._round.abandon(moved)
+            if self._seat_record is not None:
+                await self._seat_record.close()
 
     async def _wait_for_next_round(self) -> bool:
         """Waits until a round may open; false when the table is handed over."""

@@ -40,6 +40,7 @@ from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import postgres
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
+from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.registry import TableRegistry
@@ -163,6 +164,7 @@ class GameProcess(Generic[Bets, Outcome]):
             clock=clock,
             publisher_of=lambda table_id, epoch: event_stream.open_publisher(table_id, 0, epoch),
             own_views=own_views,
+            seats=Seats(reading),
             individual_ids=IndividualTableIds(settings.table_key()),
         )
 

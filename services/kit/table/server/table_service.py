@@ -124,6 +124,7 @@ class TableService(Generic[Bets, Outcome]):
     async def enter_table(self, request: table_pb2.EnterTableRequest, caller: Caller) -> table_pb2.EnterTableResponse:
         validation.table_id(request.table_id)
         validation.request_id(request.request_id)
+        validation.wanted_seat(request.seat)
         self._verify_may_play(request.table_id, caller)
         table, started = await self._registry.enter(validation.player_id(caller.subject), request)
         own_seat = await _own_seat(table, table.seat_of(caller.subject))

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from services.kit.access.identity import OPERATOR, Caller
 from services.kit.table import refusals
+from services.kit.table.configuration.specific_rules import SEATS_LIMIT
 from services.kit.table.refusals import TableRefused
 
 # A table's id is part of a subject on the bus. An individual table's is 17 characters longer than a configured table's.
@@ -45,6 +46,13 @@ def request_id(value: str) -> str:
 def required_text(field: str, value: str, limit: int) -> str:
     if not 0 < len(value.strip()) <= limit:
         raise refusals.invalid(field, f"has to be said, in at most {limit} characters.")
+    return value
+
+
+def wanted_seat(value: int) -> int:
+    """Returns the seat that a player asks for; 0 for any."""
+    if not 0 <= value <= SEATS_LIMIT:
+        raise refusals.invalid("seat", f"has to be from 1 to {SEATS_LIMIT}, or 0 for any.")
     return value
 
 

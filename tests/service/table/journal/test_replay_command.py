@@ -150,7 +150,7 @@ def _replay_here(arguments: tuple[str, ...], environment: dict[str, str]) -> tup
 
 def _feltro_replay(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
     ran = subprocess.run(
-        [sys.executable, "-m", "services.kit.command", "replay", *arguments],
+        [sys.executable, "-m", "services.kit.command", "replay", "--game", "roulette", *arguments],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

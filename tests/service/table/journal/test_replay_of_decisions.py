@@ -140,6 +140,7 @@ async def dealer(
     table_id = f"guess{next(_numbers)}"
     token, rules = wallet.issuer.service_token_file("roulette"), configuration()
     rules.game = "guess"
+    rules.decision_ms = 3_000
     await Configurations(engine, SystemClock()).add_version(
         request_id="rules",
         table_id=table_id,

@@ -73,6 +73,7 @@ def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
         clock=nothing,
         publisher_of=nothing,
         own_views=nothing,
+        seats=nothing,
         individual_ids=INDIVIDUAL_IDS,
     )
     return OwnedTables(SOLO, dependencies)
