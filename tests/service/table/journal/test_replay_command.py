@@ -131,7 +131,9 @@ class Dealer:
 
     async def replay(self, *arguments: str, **environment: str) -> tuple[int, str]:
         """Replays in this process and returns status and output."""
-        return await asyncio.to_thread(_replay_here, arguments, {**self.environment, **environment})
+        return await asyncio.to_thread(
+            _replay_here, ("--game", "roulette", *arguments), {**self.environment, **environment}
+        )
 
     async def feltro_replay(self, *arguments: str) -> tuple[int, str]:
         """Runs `feltro replay …` as a process and returns its status and output."""
