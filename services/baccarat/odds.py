@@ -1,4 +1,4 @@
-"""How likely each round is, exactly, and what a bet returns on average: what players are told of the game's return.
+"""Counts how likely each round is, exactly, and computes what a bet returns on average, for the rules for players.
 
 The figures are counts of orders of the first six cards of a full shoe; the tests find the same by dealing each of them.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -156,7 +157,7 @@ class DecidedAtOnce(Generic[Bets, Outcome]):
         return None
 
 
-class NoDecisions(Generic[Bets, Outcome]):
+class NoDecisions(ABC, Generic[Bets, Outcome]):
     """The part of `Rules` for games whose outcome is drawn at once, which nobody decides about."""
 
     move_type: type[Message] | None = None
@@ -166,9 +167,9 @@ class NoDecisions(Generic[Bets, Outcome]):
         """Every place is for everybody."""
         return ()
 
+    @abstractmethod
     def draw(self, tape: Tape) -> Outcome:
         """Draws the outcome that this entropy gives."""
-        raise NotImplementedError
 
     def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:  # noqa: ARG002
         return DecidedAtOnce(self.draw(tape))

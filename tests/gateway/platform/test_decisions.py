@@ -82,7 +82,7 @@ class Hand:
         self.round_id = round_id
 
     async def deal_until_asked(self) -> JsonObject:
-        """Plays rounds until the player has something to decide, and returns what the player alone is told."""
+        """Plays rounds until the player has something to decide, and returns their private view."""
         for _ in range(ROUNDS_LIMIT):
             self.client.notifications.clear()
             bets = [{"place": "1", "amount_cents": STAKE_CENTS}]

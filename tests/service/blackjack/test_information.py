@@ -1,4 +1,4 @@
-"""What players are told: the pace of the deal, the bank's latest results, void rounds, and the sum of a session."""
+"""Information for players: the pace of the deal, the bank's latest results, void rounds, and session summaries."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ async def test_everybody_plays_in_turn_against_one_bank(driver: BlackjackDriver)
     watcher = await driver.watch(table_id)
     fifth, second = await deal_until_hands(driver, players, 2)
 
-    # In the order of the places, whoever sat down first.
+    # In the order of the places, and not of sitting down.
     assert second.seats == fifth.seats == (2,)
     assert second.view == fifth.view
     assert {option.place for option in second.options} == {2}

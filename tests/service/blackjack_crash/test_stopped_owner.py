@@ -1,4 +1,4 @@
-"""The owner is told to stop in the middle of hands, or stands still until others have taken its tables."""
+"""Stops the owner in the middle of hands, or halts it until another process has taken its tables."""
 
 from __future__ import annotations
 

@@ -339,7 +339,7 @@ class Round(Generic[Bets, Outcome]):
             self.finished.set_result(finished)
 
     def tell_dealt(self, void_reason: str = "") -> None:
-        """Tells whoever waits for the deal that the cards are dealt, or why the round is void instead."""
+        """Ends the wait for the deal: the cards are dealt, or the round is void for a reason."""
         if not self.dealt.done():
             self.dealt.set_result(void_reason)
 

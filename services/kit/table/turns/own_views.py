@@ -1,4 +1,4 @@
-"""Tells the players of a hand what they alone may see and decide, whenever that changes; whoever misses it asks."""
+"""Sends each player of a hand their private view whenever it changes; a player who missed it reads the table."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class TurnClock:
         return self.decide_by is not None and (self._still_since or now) >= self.decide_by
 
     def message(self) -> types_pb2.Turn | None:
-        """Builds what everybody is told of the turn; None if nobody decides."""
+        """Builds the public message of the turn; None if nobody decides."""
         if self._turn is None:
             return None
         return types_pb2.Turn(

@@ -79,7 +79,7 @@ def test_the_last_round_is_shown_in_pictures_and_words(desktop: Page, screenshot
     table.bet({"banca": 200, "tie": 100})
     table.deal()
     table.expect_stage("paid")
-    # The next bet begins the next round: what was is told in one line, which opens the whole.
+    # The next bet begins the next round: one line sums up the last one, and opens all of it.
     table.chance("ponto").click()
     line = table.part("last-round-line")
     expect(line).to_contain_text("Ganha a banca, 7 a 6, par da banca")

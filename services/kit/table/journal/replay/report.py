@@ -21,7 +21,7 @@ from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.replay.play import play_again
 
 PROGRESS_EVERY_S = 1.0
-# How many numbers of a draw are told one by one; a shoe has hundreds.
+# How many numbers of a draw the report lists one by one; a shoe has hundreds.
 STEPS_SHOWN = 60
 
 _DRAW_TRIGGERS = {
