@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = tuple(game.name for game in GAMES)
 # What every game runs on. Documents, tests and contracts may speak of games as they like.
 PLATFORM = ("gateway", "services", "stack", "tools", "web/src", "hatch_build.py", "pyproject.toml", "Makefile", ".ci")
+# Made by the build from the contracts, whether it has run or not.
+GENERATED = frozenset({"web/src/api/schema.d.ts"})
 # What is a game's own.
 OWN = ("services/{game}/", "stack/tables/{game}.json", "web/src/games/{game}/")
 # Where a game is registered; docs/adding-a-game.md says what is written there.
@@ -26,9 +28,10 @@ def sources() -> Iterator[tuple[str, str]]:
     """The platform's files and their text."""
     for name in PLATFORM:
         for file in [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
+            path = file.relative_to(ROOT).as_posix()
+            if file.is_file() and "__pycache__" not in file.parts and path not in GENERATED:
                 try:
-                    yield file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8")
+                    yield path, file.read_text(encoding="utf-8")
                 except UnicodeDecodeError:
                     continue
 
