@@ -15,6 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 GROUPS = {
     "tests/service/baccarat/": "baccarat-platform",
     "tests/service/blackjack/": "blackjack-platform",
+    "tests/service/blackjack_crash/": "blackjack-crash",
     "tests/service/every_game/": "every-game-platform",
     "tests/service/roulette/": "roulette-platform",
     "tests/gateway/platform/test_attacks.py": "gateway-attacks",

@@ -23,11 +23,11 @@ from tests.processes.databases import OWNER_ROLE, connect_asyncpg
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.wallet import WalletProcess
-from tests.service.blackjack.conftest import differences
 from tests.service.blackjack.platform import INDIVIDUAL, BlackjackDriver, BlackjackPlatform, table_rules
 from tests.service.blackjack.replicas import TwoReplicas
 from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
 from tests.service.blackjack_crash.hands import TABLE, Database
+from tests.service.one_game_platform import differences
 from tests.service.roulette_crash import verification
 
 WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_blackjack_crash", "feltro_blackjack_crash"
@@ -119,7 +119,7 @@ async def _start(processes: CrashProcesses) -> None:
 async def _differences(processes: CrashProcesses) -> list[str]:
     """Replays all rounds (G10), and compares the numbers and outcomes of all events with the journal."""
     platform = BlackjackPlatform(processes.wallet, processes.replicas[processes.owner], processes.bus_url)
-    found = await differences(platform)
+    found = await differences(platform.blackjack)
     journal = await connect_asyncpg(platform.blackjack.database_url)
     try:
         ended = {

@@ -1,0 +1,95 @@
+"""The real wallet and one replica of a game for a package of tests; at the end its rounds are replayed and audited."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.processes.databases import OWNER_ROLE, connect_asyncpg
+from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
+from tests.processes.game import GameProcess
+from tests.processes.wallet import WalletProcess
+
+
+class GamePlatform(Protocol):
+    """The processes of the wallet and a game, with the tables that the tests share."""
+
+    async def open_tables(self) -> None:
+        """Opens the shared tables."""
+
+
+Process = TypeVar("Process", bound=GameProcess)
+Platform = TypeVar("Platform", bound=GamePlatform)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformDatabases:
+    """Where the databases of a platform are made, and from which templates."""
+
+    postgres: EmbeddedPostgres
+    wallet_template: str
+    game_template: str
+
+
+@contextmanager
+def one_game_platform(
+    process_type: type[Process],
+    platform_type: Callable[[WalletProcess, Process, str], Platform],
+    databases: PlatformDatabases,
+    home: Path,
+) -> Iterator[Platform]:
+    """Runs the wallet and one replica of a game, on a bus of their own: they run no tables of other tests."""
+    postgres = databases.postgres
+    wallet_database = f"feltro_wallet_of_{process_type.name}"
+    game_database = f"feltro_{process_type.name}_of_tables"
+    postgres.ensure_database(wallet_database, OWNER_ROLE, WALLET_USER, template=databases.wallet_template)
+    postgres.ensure_database(game_database, OWNER_ROLE, GAME_ROLE, template=databases.game_template)
+    with ephemeral.nats() as bus:
+        wallet = WalletProcess(postgres.url(WALLET_USER, wallet_database), bus.url, home)
+        game = process_type(postgres.url(GAME_ROLE, game_database), bus.url, home, wallet_address=wallet.address)
+        try:
+            wallet.start()
+            asyncio.run(wallet.ready())
+            game.start()
+            asyncio.run(game.ready())
+            platform = platform_type(wallet, game, bus.url)
+            asyncio.run(platform.open_tables())
+            yield platform
+            found = asyncio.run(differences(game))
+            audit = subprocess.run(
+                [sys.executable, "-m", "services.kit.command", "audit", "--database-url", wallet.database_url],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            game.end()
+            wallet.end()
+    postgres.drop_database(game_database)
+    postgres.drop_database(wallet_database)
+    assert not found
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+async def differences(game: GameProcess) -> list[str]:
+    """Replays every round that has ended, and returns the differences found, one sentence each (G10)."""
+    connection = await connect_asyncpg(game.database_url)
+    try:
+        rows = await connection.fetch("SELECT round_id FROM rounds JOIN endings USING (round_no) ORDER BY round_no")
+    finally:
+        await connection.close()
+    found: list[str] = []
+    async with game.client() as client:
+        for row in rows:
+            answer = await client.replay(row[0])
+            found += [f"{row[0]}: {difference}" for difference in answer.differences]
+    return found
