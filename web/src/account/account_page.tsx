@@ -85,13 +85,16 @@ function Rounds() {
   return (
     <>
       {games.length > 1 && (
-        <select value={game} onChange={(event) => setGame(event.currentTarget.value)}>
-          {games.map((name) => (
-            <option key={name} value={name}>
-              {gameName(name)}
-            </option>
-          ))}
-        </select>
+        <div class="field">
+          <label for="rounds-game">{accountWords().game}</label>
+          <select id="rounds-game" value={game} onChange={(event) => setGame(event.currentTarget.value)}>
+            {games.map((name) => (
+              <option key={name} value={name}>
+                {gameName(name)}
+              </option>
+            ))}
+          </select>
+        </div>
       )}
       <RoundBrowser game={game} onComplain={setComplainOf} />
       {complainOf && round && (

@@ -11,6 +11,7 @@ export const accountWords = dictionary(
     toTables: "Ir para as mesas",
     parts: { rounds: "Jogadas", sessions: "Sessões", money: "Movimentos", complaints: "Reclamações" },
 
+    game: "Jogo",
     onRound: (when: string) => `de ${when}`,
     demo: "Demonstração",
 
@@ -54,6 +55,7 @@ export const accountWords = dictionary(
     toTables: "Go to the tables",
     parts: { rounds: "Rounds", sessions: "Sessions", money: "Transactions", complaints: "Complaints" },
 
+    game: "Game",
     onRound: (when: string) => `of ${when}`,
     demo: "Demonstration",
 
