@@ -16,7 +16,7 @@ from services.blackjack.game import BlackjackGame, BlackjackRules
 from services.blackjack.messages import Bets
 from services.blackjack.service import BlackjackService
 from services.kit.cards.card import Card, cards_named
-from services.kit.cards.shoe import shuffled_shoe
+from services.kit.cards.shoe import shoe_from, shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import DealtRound, StakeOnTable
 from tests.simulation.environment.games import SimulatedGame
@@ -37,9 +37,10 @@ class _RiggedRules(BlackjackRules):
         super().__init__(rules)
         self._first_cards = first_cards
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtBlackjack:
-        shuffled = shuffled_shoe(self.table.specific_rules.packs, tape)
-        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shuffled))
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtBlackjack:
+        packs = self.table.specific_rules.packs
+        shoe = shuffled_shoe(packs, tape) if self.cut_card is None else shoe_from(cards_taken, packs, tape)
+        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shoe))
 
 
 def blackjack(first_cards: str = "") -> SimulatedGame:
@@ -57,6 +58,7 @@ def configuration(
     open_hand_hours: int = 24,
     places_per_player: int = 2,
     insurance: bool = True,
+    cut_card: int = 0,
 ) -> types_pb2.TableConfiguration:
     """Builds the configuration of a blackjack table."""
     made = types_pb2.TableConfiguration(
@@ -78,6 +80,7 @@ def configuration(
         minimum_cents=100,
         maximum_cents=10_000,
         without_insurance=not insurance,
+        cut_card=cut_card,
     )
     made.rules.Pack(rules)
     return made
