@@ -16,7 +16,7 @@ from services.blackjack.game import BlackjackGame, BlackjackRules
 from services.blackjack.messages import Bets
 from services.blackjack.service import BlackjackService
 from services.kit.cards.card import Card, cards_named
-from services.kit.cards.shoe import shoe_from, shuffled_shoe
+from services.kit.cards.shoe import shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import DealtRound, StakeOnTable
 from tests.simulation.environment.games import SimulatedGame
@@ -38,9 +38,8 @@ class _RiggedRules(BlackjackRules):
         self._first_cards = first_cards
 
     def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtBlackjack:
-        packs = self.table.specific_rules.packs
-        shoe = shuffled_shoe(packs, tape) if self.cut_card is None else shoe_from(cards_taken, packs, tape)
-        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shoe))
+        shuffled = shuffled_shoe(self.table.specific_rules.packs, tape)
+        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shuffled)[cards_taken:])
 
 
 def blackjack(first_cards: str = "") -> SimulatedGame:
