@@ -1,0 +1,1 @@
+"""Poker: the hand, its evaluation and its limits."""
