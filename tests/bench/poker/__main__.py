@@ -1,6 +1,6 @@
 """`make bench-poker`: evaluations and hands per second, against pokerkit and the fastest evaluators of PyPI.
 
-Prints lines `ratio <name> <value>` at the end. All take turns in one run, so that a busy machine slows all of them alike.
+Prints lines `ratio <name> <value>` at the end. All take turns in one run, so that a busy machine slows them all alike.
 """
 
 from __future__ import annotations
