@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.bench.poker import evaluators
+from tests.bench.poker import evaluators, hands
 
-PARTS = {"evaluators": evaluators.ratios}
+PARTS = {"evaluators": evaluators.ratios, "hands": hands.ratios}
 
 
 def main() -> int:
