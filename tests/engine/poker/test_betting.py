@@ -309,7 +309,6 @@ def test_time_that_runs_out_checks_or_folds_and_never_calls() -> None:
     assert Table.default(play(hand, "c c r200")) == FOLD
 
 
-@both("13")
 def test_a_raise_says_what_the_bet_becomes() -> None:
     hand = begin(table(HOLDEM), (10_000,) * 3)
 

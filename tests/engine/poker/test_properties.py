@@ -125,7 +125,7 @@ def verify_commission(hand: Hand) -> None:
         assert 0 <= payment.commission_cents <= payment.gross_cents
 
 
-@both("11.a", "13", "17.a", "28", "33", "36", "40", "62")
+@both("17.a", "28", "33", "36", "40", "62")
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(begun=hands(), data=st.data())
 def test_every_hand_conserves_its_chips_and_ends(begun: Hand, data: st.DataObject) -> None:

@@ -77,7 +77,6 @@ def test_where_no_decision_is_left_before_the_last_card_all_have_shown() -> None
     assert shown(hand) == (0, 1)
 
 
-@both("61")
 def test_the_best_five_cards_are_named_and_told() -> None:
     hand = play(begin(table(), (10_000,) * 2, "AsAd KsKd", "Ah Kc 9c 2c 3d"), "c x | x x | x x | x x")
 
