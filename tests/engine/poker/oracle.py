@@ -85,11 +85,6 @@ class Beside:
     wagers: int = 0
     causes: list[Cause] = field(default_factory=list)
 
-    @property
-    def _has_short_big_blind(self) -> bool:
-        deal = self.hand.deal
-        return deal.stacks[deal.big_blind_at] < deal.rules.big_blind_cents
-
     def compare(self) -> bool:
         """Compares what comes next; False at the end, and after a difference that was explained."""
         self._answer_needless_prompt()
@@ -152,7 +147,7 @@ class Beside:
         """Returns why the decision differs."""
         if theirs is None or ours.position != theirs.position:
             raise UnexplainedDifference(f"{self._place()}: {ours} against {theirs}")
-        if self.hand.street == 0 and self._has_short_big_blind:
+        if self.hand.street == 0 and max(self.hand.bets) < self.hand.deal.rules.big_blind_cents:
             return Cause.SHORT_BIG_BLIND
         if ours.to_call_cents != theirs.to_call_cents or not self.incomplete:
             raise UnexplainedDifference(f"{self._place()}: {ours} against {theirs}")
@@ -171,33 +166,35 @@ class Beside:
             raise UnexplainedDifference(f"{self._place()}: over here, and not there")
         if ours == theirs:
             return
-        result = self.hand.result
-        assert result is not None
-        shared = [pot for number, pot in enumerate(result.pots) if self._winners(number) > 1]
-        moved = [abs(mine - other) for mine, other in zip(ours, theirs, strict=True)]
-        if len(result.pots) > 1 and shared and sum(ours) == sum(theirs) and max(moved) < len(ours):
+        if theirs == expected_stacks(self.hand, merged=True):
             self.causes.append(Cause.MERGED_POTS)
             return
         raise UnexplainedDifference(f"{self._place()}: {ours} against {theirs}")
-
-    def _winners(self, pot: int) -> int:
-        result = self.hand.result
-        assert result is not None
-        return sum(payment.pot == pot for payment in result.payments)
 
     def _place(self) -> str:
         deal = self.hand.deal
         return f"{deal.rules.variant} {deal.rules.limit} {deal.stacks} after {self.hand.moves}"
 
 
-def expected_stacks(hand: Hand) -> tuple[int, ...]:
-    """Returns the final stacks if all odd cents of a pot went to its first winner, as pokerkit has it (7.3)."""
+def expected_stacks(hand: Hand, *, merged: bool = False) -> tuple[int, ...]:
+    """Returns the final stacks if all odd cents of a pot went to its first winner, as pokerkit has it (7.3).
+
+    `merged`: and if pots were one between which only losers make a difference (cause 4).
+    """
     result = hand.result
     assert result is not None
+    winners_of = [
+        tuple(payment.position for payment in result.payments if payment.pot == number)
+        for number in range(len(result.pots))
+    ]
+    winning = {position for winners in winners_of for position in winners}
+    amounts: dict[tuple[object, tuple[int, ...]], int] = {}
+    for number, (pot, winners) in enumerate(zip(result.pots, winners_of, strict=True)):
+        key = frozenset(winning.intersection(pot.positions)) if merged else number
+        amounts[key, winners] = amounts.get((key, winners), 0) + pot.cents
     stacks = list(hand.held)
-    for number, pot in enumerate(result.pots):
-        winners = [payment.position for payment in result.payments if payment.pot == number]
-        part, odd = divmod(pot.cents, len(winners))
+    for (_, winners), cents in amounts.items():
+        part, odd = divmod(cents, len(winners))
         for place, position in enumerate(winners):
             stacks[position] += part + (odd if place == 0 else 0)
     return tuple(stacks)

@@ -255,7 +255,6 @@ def test_a_post_is_refused_where_it_makes_no_sense() -> None:
     assert refusal_of(lambda: offered.post(1)).facts["rule"] == "806/2015:21"
 
 
-@both("68")
 def test_a_player_who_is_back_is_a_newcomer_if_a_hand_was_missed() -> None:
     lineup = after_first_hand(1, 2, 3, 4, button=1)
     # Away and back within the same break between hands: nothing was missed.
@@ -336,7 +335,7 @@ def test_a_refused_return_says_why() -> None:
     assert refused.facts["minimum_cents"] == "50000"
 
 
-@both("10", "35")
+@both("10")
 def test_a_player_leaves_at_once_or_when_the_hand_is_over() -> None:
     lineup, positions = start(join(after_first_hand(1, 3, 5, button=1), 4))
     # A newcomer who has to wait is not in the hand.
@@ -413,7 +412,7 @@ def test_no_more_waits_than_a_cave_can_ever_hold() -> None:
     assert refusal_of(lambda: lineup.top_up(1, 0)).reason == "CAVE_OUT_OF_BOUNDS"
 
 
-@both("15", "70.a")
+@both("15")
 @both_variants
 def test_c_29_a_cave_below_the_minimum_is_not_dealt_in(variant: Variant) -> None:
     table = rules(variant)
@@ -431,7 +430,7 @@ def test_c_29_a_cave_below_the_minimum_is_not_dealt_in(variant: Variant) -> None
 # -- absence ----------------------------------------------------------------------------------------------------------
 
 
-@both("70.b", "45")
+@both("70.b")
 @both_variants
 def test_c_30_an_absent_player_sits_out_and_is_reported_absent(variant: Variant) -> None:
     table = rules(variant, seats=10)
@@ -476,7 +475,6 @@ def test_where_absence_is_not_required_only_a_rest_excuses() -> None:
     assert reports[4].excused
 
 
-@both("45")
 def test_a_decision_in_person_begins_the_count_of_timeouts_again() -> None:
     lineup = after_first_hand(1, 2, 3, button=1)
 

@@ -49,7 +49,7 @@ def test_the_recommended_rules_are_possible(variant: Variant) -> None:
     assert verify(rules(variant, commission_mode=CAVE)).commission_bps == 1000
 
 
-@both("5", "4.a", "7", "15", "17.a", "17.b", "22", "23", "38", "48", "70.b", "11.f", "R2")
+@both("5", "4.a", "7", "15", "17.a", "17.b", "22", "23", "38", "48", "70.b", "R2")
 @both_variants
 @pytest.mark.parametrize(
     ("chosen", "field", "bound", "paragraph"),

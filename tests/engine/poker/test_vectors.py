@@ -226,7 +226,7 @@ def test_c_12_a_tie_with_an_all_in_is_charged_by_payment(variant: Variant, holes
 # -- bounds -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.rule("811/2015:24.b", "811/2015:38")
+@pytest.mark.rule("811/2015:24.b")
 def test_c_13_pot_limit() -> None:
     hand = begin(table(OMAHA), [20_000] * 4)
     assert (hand.actor, to_call(hand), bounds(hand)) == (2, 100, (200, 350))
