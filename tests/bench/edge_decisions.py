@@ -1,7 +1,9 @@
 """`make bench-games`, decisions: from a player's click to the answer and to everybody at the table, over WebSockets.
 
-One table of blackjack, whose players decide one after the other; the floor is that of a lone bet in `make bench-edge`.
-A decision without a stake calls the game and commits once; one with a stake goes on to the wallet and commits twice.
+One table of blackjack, whose players decide one after the other; the floor is that of a lone bet in `make bench-edge`,
+taken once right before every bet and every decision: both find the processes as a moment without calls has left them,
+and whatever else the machine does slows both. A decision without a stake calls the game and commits once; one with a
+stake goes on to the wallet and commits twice.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ import uvloop
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import edge_floor, wallet
-from tests.bench.edge_bets import TURNS, UNLIMITED
+from tests.bench.edge_bets import UNLIMITED
 from tests.bench.edge_clients import WebSocketClient
 from tests.bench.tables.runtime import MONEY_CENTS, database_of, make_database
-from tests.bench.wallet import Measured, measure
+from tests.bench.wallet import Measured
 from tests.processes.blackjack import BlackjackClient, BlackjackProcess, configuration
 from tests.processes.gateway import GatewayProcess
 from tests.processes.wallet import WalletProcess
@@ -51,6 +53,7 @@ class Told:
     answers_s: list[float] = field(default_factory=list)
     staking_decisions_s: list[float] = field(default_factory=list)
     bets_s: list[float] = field(default_factory=list)
+    floors_s: list[float] = field(default_factory=list)
 
     def expect(self, players: int) -> None:
         self.waiting_for = players
@@ -98,8 +101,9 @@ class Player(WebSocketClient):
 class LoneDecisions:
     """One table whose players bet and decide one after the other."""
 
-    def __init__(self, players: list[Player], told: Told, blackjack: BlackjackClient) -> None:
+    def __init__(self, players: list[Player], told: Told, blackjack: BlackjackClient, floor: edge_floor.Floor) -> None:
         self._players = players
+        self._floor = floor
         self._told = told
         self._blackjack = blackjack
         self._calls = 0
@@ -117,6 +121,7 @@ class LoneDecisions:
         opened = await self._next("round_opened")
         round_id = opened["round"]["round_id"]
         for seat, player in enumerate(self._players, start=1):
+            await self._measure_floor()
             started = time.perf_counter()
             bet = f'"bets":[{{"place":"{seat}","amount_cents":{BET_CENTS}}}]'
             await self._call(player, "BlackjackService.PlaceBets", f'"round_id":"{round_id}",{bet}')
@@ -134,6 +139,7 @@ class LoneDecisions:
         move = f'"move":{{"@type":"{MOVE}","place":{seat},"decision":"{decision}"}}'
         player, params = self._players[seat - 1], f'"round_id":"{round_id}","turn":{turn["turn"]},{move}'
         await player.wait_until_asked(round_id, turn["turn"])
+        await self._measure_floor()
         self._told.expect(len(self._players))
         started = time.perf_counter()
         await self._call(player, "TableService.Act", params)
@@ -142,6 +148,11 @@ class LoneDecisions:
         await self._told.everybody.wait()
         took_s = time.perf_counter() - started
         (self._told.staking_decisions_s if decision == "DECISION_DOUBLE" else self._told.decisions_s).append(took_s)
+
+    async def _measure_floor(self) -> None:
+        started = time.perf_counter()
+        await self._floor.hops_and_commit(0, self._calls)
+        self._told.floors_s.append(time.perf_counter() - started)
 
     async def _call(self, player: Player, method: str, params: str) -> None:
         self._calls += 1
@@ -228,27 +239,22 @@ async def _enter(blackjack: BlackjackClient, player_id: str, seat: int) -> None:
 
 
 async def phases(running: Platform, echo: str, owner_url: str, seconds: float) -> dict[str, float]:
-    """Measures the floor and decisions in turns, so that a busy machine slows both; the ratios."""
-    told, floors = Told(), list[float]()
+    """Plays rounds, and measures the floor beside each of their calls; the ratios."""
+    told = Told()
     async with running.blackjack.client() as blackjack, edge_floor.floor(echo, owner_url) as floor:
         players = await seated_players(running, blackjack, told)
-        lone = LoneDecisions(players, told, blackjack)
+        lone = LoneDecisions(players, told, blackjack, floor)
         for number, player in enumerate(players):
             await player.call(number, "subscribe", f'{{"table_id":"{TABLE_ID}"}}')
         # A round that opened before anybody watched.
         await blackjack.advance_tables(WINDOW_MS / 1_000)
         await lone.play(seconds / 4)
-        for kind in (told.answers_s, told.decisions_s, told.staking_decisions_s, told.bets_s):
+        for kind in (told.answers_s, told.decisions_s, told.staking_decisions_s, told.bets_s, told.floors_s):
             kind.clear()
-        for _ in range(TURNS):
-            each = seconds / TURNS
-            floors += (
-                await measure("(d) two bare gRPC hops and a plain commit", 1, each, floor.hops_and_commit)
-            ).latencies_s
-            await lone.play(each)
+        await lone.play(seconds)
         for player in players:
             player.close()
-    floor_ms = Measured("floor", latencies_s=floors).percentile_ms(0.5)
+    floor_ms = Measured("floor", latencies_s=told.floors_s).percentile_ms(0.5)
     ratios = {}
     for name, latencies_s in (
         ("bet", told.bets_s),

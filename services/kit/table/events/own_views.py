@@ -20,8 +20,6 @@ from services.kit.bus.subjects import own_view_subject
 
 # Players whose news may wait to leave, over all tables of one process (G11).
 WAITING_LIMIT = 10_000
-# Own views leave right after the answers and events of the same moment, which players need first.
-GATHER_FOR_S = 0.003
 PUBLISH_TIMEOUT_S = 2.0
 
 _log = logging.getLogger(__name__)
@@ -59,7 +57,6 @@ class BusOwnViews:
         """Publishes until cancelled."""
         while True:
             await self._wake.wait()
-            await asyncio.sleep(GATHER_FOR_S)
             self._wake.clear()
             waiting, self._waiting = self._waiting, {}
             sent = 0

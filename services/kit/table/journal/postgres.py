@@ -1,17 +1,18 @@
 """The round journal in PostgreSQL: entries that arrive while a transaction is under way are written by the next one.
 
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
-transaction has two statements. The first takes a share lock on the placements of all entries, so that nobody takes one
-over before the commit (G8), and reads what is recorded of each round. `rows.py` turns the entries into rows, in the
-order of arrival, and the last statement writes them; only a group with decisions needs one more in between. An entry
-that is there already adds nothing, so a group whose commit was not acknowledged is written again.
+group is written by one statement, which is its own transaction: it takes a share lock on the placements of all entries,
+so that nobody takes one over before the commit, and writes nothing if one has another owner already (G8). What is
+recorded of each round is known from the entry before, or read first; `entry_rows.py` turns the entries into rows by it,
+in the order of arrival. An entry that is there already adds nothing, so a group whose commit was not acknowledged is
+written again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import asyncpg
@@ -40,25 +41,23 @@ from services.kit.table.journal.rows.entry_rows import (
     EntryRefusal,
     JournalContradiction,
     add_entry,
-    add_recorded_decision,
-    decisions_named,
     read_drawn,
     read_opened,
-    recorded_state,
+    recorded_states,
     row_count,
 )
-from services.kit.table.journal.rows.statements import JOIN_SHOE, READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.known_rounds import KnownRounds
+from services.kit.table.journal.rows.statements import JOIN_SHOE, READ_STATES, SELECT_OPENED_AND_DRAWN
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
 # For the engine that writes. Statements are planned once and find every row by an index, however large the tables
-# become. A writer that is cut off must not hold a placement against its next owner for long (G8, G11).
+# become.
 WRITER_SETTINGS = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
-    "idle_in_transaction_session_timeout": "10s",
 }
 # Entries that may wait; a caller beyond waits for room, because no entry is refused for want of it (G11).
 WAITING_LIMIT = 10_000
@@ -152,6 +151,7 @@ class PostgresJournal:
         self._reading = reading
         self._entropy_keys = entropy_keys
         self._connection: DirectConnection | None = None
+        self._known_rounds = KnownRounds()
         self._failed = asyncio.Event()
         self._batcher: Batcher[_Submission, None] = Batcher(
             self._write_group,
@@ -240,23 +240,31 @@ class PostgresJournal:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def _write(self, connection: DirectConnection, group: Sequence[_Submission]) -> list[EntryRefusal]:
-        placements: dict[str, str | None] = {}
-        for submission in group:
-            entry = submission.entry
-            if isinstance(entry, Opened):
-                placements[entry.round_id] = entry.placement_id
-            else:
-                placements.setdefault(entry.round_id, None)
-        batch = RowBatch()
-        async with connection.transaction():
-            rows = await connection.fetch(READ_STATES, list(placements), list(placements.values()))
-            states = {row[0]: recorded_state(row) for row in rows}
-            await _read_decisions(connection, group, states)
+        known = self._take_known(group)
+        while True:
+            states = known | await _read_states(connection, group, known)
+            batch = RowBatch()
             answers = [add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry) for each in group]
-            if not batch.is_empty:
-                statement, values = batch.statement()
-                await connection.fetch(statement, *values)
-        return answers
+            owners = {
+                (states[each.entry.round_id].placement_id, each.epoch)
+                for each, refusal in zip(group, answers, strict=True)
+                if refusal is None
+            }
+            # Only what was read refuses an entry: what is known may be a former owner's.
+            is_final = not known or not any(answers)
+            if is_final and (not owners or await _write_rows(connection, batch, owners)):
+                self._known_rounds.keep(states)
+                return answers
+            # A placement has been taken over meanwhile.
+            known = {}
+
+    def _take_known(self, group: Sequence[_Submission]) -> dict[str, RecordedState]:
+        """Takes out what is known of the rounds of a group: it is kept again when the group is written."""
+        known: dict[str, RecordedState] = {}
+        for epoch, entry in group:
+            if entry.round_id not in known and (state := self._known_rounds.take(entry.round_id, epoch)) is not None:
+                known[entry.round_id] = state
+        return known
 
     async def _connect(self) -> DirectConnection:
         if self._connection is None:
@@ -269,6 +277,7 @@ class PostgresJournal:
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
+        self._known_rounds.forget_all()
         if connection is not None:
             await connection.discard()
 
@@ -331,19 +340,28 @@ class PostgresJournal:
             return [row[0] for row in rows]
 
 
-async def _read_decisions(
-    connection: DirectConnection, group: Sequence[_Submission], states: Mapping[str, RecordedState]
-) -> None:
-    """Reads into the states what is recorded of decisions that entries of the group name."""
-    named = [
-        (round_id, states[round_id].round_no, position, stake_id)
-        for round_id, entry in ((each.entry.round_id, each.entry) for each in group)
-        if round_id in states
-        for position, stake_id in decisions_named(entry, states[round_id])
-    ]
-    if named:
-        for row in await connection.fetch(READ_DECISIONS, *zip(*named, strict=True)):
-            add_recorded_decision(states[row[0]], row)
+async def _read_states(
+    connection: DirectConnection, group: Sequence[_Submission], known: Mapping[str, RecordedState]
+) -> dict[str, RecordedState]:
+    """Reads what is recorded of the other rounds of a group."""
+    placements: dict[str, str | None] = {}
+    for _, entry in group:
+        if entry.round_id in known:
+            continue
+        if isinstance(entry, Opened):
+            placements[entry.round_id] = entry.placement_id
+        else:
+            placements.setdefault(entry.round_id, None)
+    if not placements:
+        return {}
+    return recorded_states(await connection.fetch(READ_STATES, list(placements), list(placements.values())))
+
+
+async def _write_rows(connection: DirectConnection, batch: RowBatch, owners: Collection[tuple[str, int]]) -> bool:
+    """Writes rows durably, or none of them if one of the owners has lost its placement (G5, G8)."""
+    statement, values = batch.statement(owners)
+    ((written,),) = await connection.fetch(statement, *values)
+    return bool(written)
 
 
 # -- failures --------------------------------------------------------------------------------------------------------

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ import asyncpg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit.database import postgresql
 from services.kit.paging import PageRequest
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import ActedBy, Ended, UnfinishedRound
@@ -21,10 +19,12 @@ from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from tests.service.table.conftest import ENTROPY_KEYS
 from tests.service.table.entries import dealt, drawn, moved, opened, paid, settled, stakes, void, write_round
-from tests.service.table.journal.test_postgres import assert_refused, writer_held_up
+from tests.service.table.journal.test_postgres import MOMENTS, assert_refused, kill_writer_once, writer_held_up
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
+
+pytestmark = pytest.mark.usefixtures("known_or_read")
 
 TABLES = ("rounds", "draws", "moves", "paid", "stakes", "endings", "payouts", "player_results")
 ROUND = "t1.1"
@@ -334,7 +334,7 @@ async def test_g6_a_contradicting_decision_harms_no_neighbour(
 
 
 @pytest.mark.guarantee("G5")
-@pytest.mark.parametrize("moment", ["before the lock", "before the commit", "after the commit"])
+@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("step", ["draw", "decision", "payment", "ending"])
 async def test_g5_a_connection_killed_at_any_step_loses_nothing(
     journal: PostgresJournal,
@@ -345,30 +345,10 @@ async def test_g5_a_connection_killed_at_any_step_loses_nothing(
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
-    kill = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'test journal'"
-    transaction, killed, current = postgresql.DirectConnection.transaction, list[int](), ""
-
-    async def kill_writer() -> None:
-        killed.extend(row[0] for row in await service_connection.fetch(kill))
-
-    @asynccontextmanager
-    async def interrupted(connection: postgresql.DirectConnection) -> AsyncIterator[None]:
-        if killed or current != step:
-            async with transaction(connection):
-                yield
-            return
-        if moment == "before the lock":
-            await kill_writer()
-        async with transaction(connection):
-            yield
-            if moment == "before the commit":
-                await kill_writer()
-        await kill_writer()
-        raise asyncpg.ConnectionDoesNotExistError("the answer to COMMIT was lost")
-
-    monkeypatch.setattr(postgresql.DirectConnection, "transaction", interrupted)
+    current = ""
+    killed = kill_writer_once(monkeypatch, service_connection, moment, lambda: current == step)
     payouts = [("t1.1-0", 3), ("t1.1-1", 0), ("t1.1-raise", 9)]
-    for current, write in (  # noqa: B007 - `interrupted` reads it
+    for current, write in (  # noqa: B007 - the lambda reads it
         ("draw", journal.write_drawn(epoch, dealt(ROUND))),
         ("decision", journal.write_moved(epoch, moved(ROUND, 1, stake_id="t1.1-raise"))),
         ("payment", journal.write_paid(epoch, paid(ROUND, 1, _raise=9))),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from services.kit.table.journal.entries import Ending, JournalStake, Moved, PlayerResult
-from services.kit.table.journal.rows.statements import WRITE_ROWS, WRITE_ROWS_AND_DECISIONS
+from services.kit.table.journal.rows.statements import write_rows
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -39,7 +40,7 @@ class RecordedDraw(NamedTuple):
 
 @dataclass(slots=True)
 class RecordedDecisions:
-    """What is recorded of the decisions of a round, as far as the entries of a group ask for it."""
+    """What is recorded of the decisions of a dealt round, and of its stakes."""
 
     last_position: int = 0
     """Of the newest decision."""
@@ -78,23 +79,20 @@ class RowBatch:
     player_results: tuple[list[Any], ...] = field(default_factory=lambda: _columns(8))
     stakes: tuple[list[Any], ...] = field(default_factory=lambda: _columns(11))
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.rounds or self.draws or self.endings or self.moves or self.paid)
-
-    def statement(self) -> tuple[str, list[Sequence[object]]]:
-        """Returns the statement that writes the rows, and its values."""
-        values: list[Sequence[object]] = [
-            *transposed(self.rounds, 9),
-            *transposed(self.draws, 13),
-            *transposed(self.endings, 8),
-            *self.payouts,
-            *self.player_results,
-            *self.stakes,
-        ]
-        if not self.moves and not self.paid:
-            return WRITE_ROWS, values
-        return WRITE_ROWS_AND_DECISIONS, [*values, *transposed(self.moves, 10), *transposed(self.paid, 5)]
+    def statement(self, owners: Collection[tuple[str, int]]) -> tuple[str, list[Sequence[object]]]:
+        """Returns the statement that writes the rows if these placements have these epochs, and its values."""
+        columns: dict[str, Sequence[Sequence[object]]] = {
+            "rounds": transposed(self.rounds, 9),
+            "draws": transposed(self.draws, 13),
+            "stakes": self.stakes,
+            "moves": transposed(self.moves, 10),
+            "paid": transposed(self.paid, 5),
+            "endings": transposed(self.endings, 8),
+            "payouts": self.payouts,
+            "player_results": self.player_results,
+        }
+        written = {table: values for table, values in columns.items() if values[0]}
+        return write_rows(tuple(written)), [*transposed(list(owners), 2), *chain.from_iterable(written.values())]
 
     def add_payouts(self, round_no: int, payouts: Sequence[tuple[str, int]]) -> None:
         _extend(self.payouts, ([round_no] * len(payouts), *transposed(payouts, 2)))

@@ -1,13 +1,13 @@
 """Turns journal entries into the rows they add in PostgreSQL, and rows back into entries. Pure.
 
-A transaction of the writer reads the state of the rounds (`READ_STATES`), and of their decisions where an entry names
-some (`READ_DECISIONS`), passes every entry to `add_entry`, and writes the rows of all of them. An entry that is there
-already adds nothing; an entry that contradicts what is recorded, or comes from a stale owner, is refused.
+The writer knows the state of the rounds, or reads it (`READ_STATES`), passes every entry to `add_entry`, and writes the
+rows of all of them. An entry that is there already adds nothing; an entry that contradicts what is recorded, or comes
+from a stale owner, is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from services.kit.table.fencing import StaleOwner
@@ -23,7 +23,13 @@ from services.kit.table.journal.entries import (
     ShoePosition,
 )
 from services.kit.table.journal.rows import cancelled_stakes
-from services.kit.table.journal.rows.batch import RecordedDraw, RecordedMove, RecordedState, RowBatch
+from services.kit.table.journal.rows.batch import (
+    RecordedDecisions,
+    RecordedDraw,
+    RecordedMove,
+    RecordedState,
+    RowBatch,
+)
 
 
 class JournalContradiction(Exception):
@@ -48,35 +54,6 @@ def row_count(entry: Entry) -> int:
             stakes = len(entry.returned_stakes) + len(entry.cancelled_stakes)
             return 1 + len(entry.payouts) + len(entry.player_results) + stakes
     return 1
-
-
-def decisions_named(entry: Entry, state: RecordedState) -> Iterator[tuple[int, str]]:
-    """Yields pairs of a decision's position and a stake id, of which `add_entry` has to know what is recorded."""
-    match entry:
-        case Moved():
-            yield entry.position, ""
-        case Paid():
-            yield from ((0, stake_id) for stake_id, _ in entry.payouts)
-            # How many decisions there are, even if nothing is paid.
-            yield 0, ""
-        case Ended() if state.drawn is not None and state.drawn.outcome is None:
-            stake_ids = {stake_id: None for stake_id, _ in entry.payouts}
-            yield from ((0, stake_id) for stake_id in stake_ids)
-            yield from ((0, each.stake_id) for each in entry.returned_stakes if each.stake_id not in stake_ids)
-            yield 0, ""
-
-
-def add_recorded_decision(state: RecordedState, row: Sequence[Any]) -> None:
-    """Reads one row of `READ_DECISIONS` into the state of its round."""
-    _, position, stake_id, last_position, next_stake_position, *move, is_staked, paid_cents, paid_position = row
-    decisions = state.decisions
-    decisions.last_position, decisions.next_stake_position = last_position, next_stake_position
-    if move[0] is not None:
-        decisions.moves[position] = RecordedMove(*move)
-    if is_staked:
-        decisions.stake_ids.add(stake_id)
-    if paid_cents is not None:
-        decisions.paid[stake_id] = paid_cents, paid_position
 
 
 def add_entry(batch: RowBatch, state: RecordedState | None, epoch: int, entry: Entry) -> EntryRefusal:
@@ -234,9 +211,20 @@ def _add_stakes(batch: RowBatch, state: RecordedState, stakes: Sequence[JournalS
     state.decisions.stake_ids.update(stake.stake_id for stake in stakes)
 
 
-def recorded_state(row: Sequence[Any]) -> RecordedState:
-    """Reads one row of `READ_STATES`."""
-    _, placement_id, epoch, round_no, table_id, number, version, *drawn, ending, new_no = row
+def recorded_states(rows: Iterable[Sequence[Any]]) -> dict[str, RecordedState]:
+    """Reads the rows of `READ_STATES`, by round id."""
+    states: dict[str, RecordedState] = {}
+    for row in rows:
+        round_id, recorded = row[0], row[13:]
+        if round_id not in states:
+            states[round_id] = _recorded_state(row)
+        if recorded[0] is not None:
+            _add_recorded(states[round_id].decisions, recorded)
+    return states
+
+
+def _recorded_state(row: Sequence[Any]) -> RecordedState:
+    _, placement_id, epoch, round_no, table_id, number, version, *drawn, ending, new_no = row[:13]
     return RecordedState(
         placement_id,
         epoch,
@@ -245,6 +233,20 @@ def recorded_state(row: Sequence[Any]) -> RecordedState:
         None if drawn[0] is None else RecordedDraw(*drawn),
         None if ending is None else Ending(ending),
     )
+
+
+def _add_recorded(decisions: RecordedDecisions, recorded: Sequence[Any]) -> None:
+    kind, position, stake_id, seat, move, acted_by, request_id, command_digest, payout_cents = recorded
+    match kind:
+        case "move":
+            made = RecordedMove(seat, move, acted_by, request_id, command_digest, stake_id)
+            decisions.moves[position] = made
+            decisions.last_position = max(decisions.last_position, position)
+        case "stake":
+            decisions.stake_ids.add(stake_id)
+            decisions.next_stake_position = max(decisions.next_stake_position, position + 1)
+        case "paid":
+            decisions.paid[stake_id] = payout_cents, position
 
 
 def read_opened(row: Sequence[Any]) -> Opened:
