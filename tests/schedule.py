@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 GROUPS = {
     "tests/service/baccarat/": "baccarat-platform",
     "tests/service/blackjack/": "blackjack-platform",
+    # On processes of its own.
+    "tests/service/blackjack_crash/test_random_kills.py": "blackjack-random-kills",
     "tests/service/blackjack_crash/": "blackjack-crash",
     "tests/service/every_game/": "every-game-platform",
     "tests/service/roulette/": "roulette-platform",
@@ -47,6 +49,7 @@ FIRST = (
     "tests/gateway/platform/",
     "tests/system/test_run.py",
     "tests/service/roulette_crash/",
+    "tests/service/blackjack_crash/test_random_kills.py",
     "tests/service/wallet/store/test_kill_at_every_step.py",
     "tests/service/wallet/store/test_random_kills.py",
     "tests/service/wallet/ledger/test_against_model.py",
