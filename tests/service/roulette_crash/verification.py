@@ -168,14 +168,15 @@ def _unanswered_stakes(rows: Sequence[asyncpg.Record], bets: Iterable[BetRecord]
 
 
 def _stake_id(bet: BetRecord, account_id: str) -> str:
-    """The stake of a command: the journal has no request id of one that a later owner found in the ledger."""
+    """The id of a command, and of its stake: the stake of one that a later owner found has no request id on record."""
     return BetCommand(bet.request_id, b"").wallet_request_id(account_id)
 
 
 async def _decisions(journal: Connection, decisions: Sequence[DecisionRecord], totals: Totals) -> None:
     """Every acknowledged decision was made once, as it was answered, and none of a player who did not ask for it."""
     rows = await journal.fetch(
-        "SELECT rounds.round_id, moves.position, moves.move, moves.acted_by, moves.request_id, moves.stake_id,"
+        "SELECT rounds.round_id, moves.position, moves.move, moves.acted_by, moves.stake_id,"
+        " moves.request_id AS command_id,"
         " moves.epoch > draws.epoch AS taken_over"
         " FROM moves JOIN rounds USING (round_no) JOIN draws USING (round_no)"
     )
@@ -183,17 +184,17 @@ async def _decisions(journal: Connection, decisions: Sequence[DecisionRecord], t
     acknowledged = {(each.bet.round_id, each.position): each for each in decisions if each.position}
     assert len(acknowledged) == len([each for each in decisions if each.position])
     for key, decision in acknowledged.items():
-        row = made[key]
         expected = (decision.move, BY_PLAYER, decision.bet.stake_id)
-        assert (row["move"], row["acted_by"], row["stake_id"]) == expected, (decision, dict(row))
-        # Without a request id it was found in the ledger by a later owner.
-        assert row["request_id"] in {decision.bet.request_id, *({""} if row["stake_id"] else ())}, (decision, dict(row))
-    unanswered = {each.bet.request_id for each in decisions if each.bet.disconnected}
-    for key, row in made.items():
-        if row["acted_by"] == BY_PLAYER and key not in acknowledged:
-            assert row["request_id"] in unanswered or (row["stake_id"] and not row["request_id"]), dict(row)
-    of_players = [row["request_id"] for row in rows if row["acted_by"] == BY_PLAYER and row["request_id"]]
-    assert len(of_players) == len(set(of_players))
+        assert (made[key]["move"], made[key]["acted_by"], made[key]["stake_id"]) == expected, (decision, made[key])
+    of_stakes = await journal.fetch("SELECT DISTINCT player_id, account_id FROM stakes")
+    accounts: dict[str, str] = {row["player_id"]: row["account_id"] for row in of_stakes}
+    asked = {_stake_id(each.bet, accounts[each.bet.player_id]): each for each in decisions}
+    of_players = [row for row in rows if row["acted_by"] == BY_PLAYER]
+    assert len({row["command_id"] for row in of_players}) == len(of_players)
+    for row in of_players:
+        decision = asked[row["command_id"]]
+        position = 0 if decision.bet.disconnected else row["position"]
+        assert (decision.bet.round_id, decision.position) == (row["round_id"], position), (decision, row)
     totals.decisions = sum(row["acted_by"] == BY_PLAYER for row in rows)
     totals.decided_by_another_owner = sum(row["taken_over"] for row in rows)
 

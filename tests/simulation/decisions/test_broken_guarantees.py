@@ -42,7 +42,7 @@ from tests.simulation.decisions import (
     test_takeover,
     test_turn_clock,
 )
-from tests.simulation.decisions.players import DOUBLE
+from tests.simulation.decisions.players import DOUBLE, DRAW
 from tests.simulation.decisions.scenario import DOUBLE_ON_ELEVEN
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.own_views import ToldOwnViews
@@ -66,6 +66,15 @@ def _forgets_who_has_asked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(BetCommand, "wallet_request_id", lambda *_: f"{next(names)}")
 
 
+def _forgets_request_ids(patch: pytest.MonkeyPatch) -> None:
+    """A request id is remembered for one round alone."""
+
+    async def accept(_self: Hand[Any, Any], _asked: object) -> None:
+        pass
+
+    patch.setattr(Hand, "_verify_unused", accept)
+
+
 def _tells_first(patch: pytest.MonkeyPatch) -> None:
     """A decision is told before it is journalled."""
     apply = Hand._apply
@@ -75,12 +84,12 @@ def _tells_first(patch: pytest.MonkeyPatch) -> None:
         seat: int,
         move: bytes,
         acted_by: ActedBy,
-        command: BetCommand | None = None,
+        asked: hand._Asked | None = None,
         stake: JournalStake | None = None,
     ) -> Moved:
         moved = Moved(self.round_id, self.position + 1, seat, move, acted_by, self._clock.now(), stake=stake)
         self._publish(self._moved_event(moved))
-        return await apply(self, seat, move, acted_by, command, stake)
+        return await apply(self, seat, move, acted_by, asked, stake)
 
     patch.setattr(Hand, "_apply", early)
 
@@ -361,6 +370,9 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
     ),
     _forgets_who_has_asked: lambda: test_moves.test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
         DOUBLE_ON_ELEVEN, DOUBLE, 1_000
+    ),
+    _forgets_request_ids: lambda: test_moves.test_g3_the_request_id_of_a_decision_makes_none_in_another_round(
+        DRAW, taken_over=False
     ),
     _tells_first: test_moves.test_decisions_reach_nobody_before_they_are_durable,
     _stakes_nothing: test_moves.test_a_double_is_staked_journalled_and_paid,

@@ -126,7 +126,16 @@ def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, c
         stake.placed_at.ToDatetime(UTC),
     )
     position = len(resumed.moves) + 1
-    return Moved(resumed.opened.round_id, position, own.seat, move, ActedBy.PLAYER, clock.now(), stake=journal_stake)
+    return Moved(
+        resumed.opened.round_id,
+        position,
+        own.seat,
+        move,
+        ActedBy.PLAYER,
+        clock.now(),
+        command_id=stake.stake_id,
+        stake=journal_stake,
+    )
 
 
 def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
