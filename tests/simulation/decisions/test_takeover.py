@@ -8,8 +8,8 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import ActedBy
-from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, STAND, DecidingPlayer
-from tests.simulation.decisions.scenario import BlackjackScenario, acted
+from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, SPLIT, STAND, DecidingPlayer
+from tests.simulation.decisions.scenario import PAIR_OF_EIGHTS, BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import TABLE_ID, placed_stake
 
@@ -111,6 +111,33 @@ def test_a_round_that_was_dealt_and_not_shown_goes_on() -> None:
         assert scenario.is_settled(round_id)
 
     BlackjackScenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3")
+@pytest.mark.rule("903-B/2015:6.1.1")
+def test_g3_a_repeated_deal_has_the_first_answer_whatever_was_staked_since() -> None:
+    """While its owner plays, when the next one does, after the round, and when only the journal knows it."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"1": 1_000}))
+        first = await ana.deal(round_id)
+        assert (getattr(first, "staked_cents", 0), getattr(first, "void_reason", None)) == (1_000, "")
+        acted(await ana.decide(SPLIT))
+        assert await ana.deal(round_id) == first
+        await scenario.kill_owner()
+        ana.timeout_s = 8.0
+        await ana.wait_for_turn()
+        assert await ana.deal(round_id) == first
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+        assert await ana.deal(round_id) == first
+        await ana.bet_and_deal(100)
+        await ana.finish_hand()
+        assert await ana.deal(round_id) == first
+
+    BlackjackScenario(PAIR_OF_EIGHTS, individual=True).run(script)
 
 
 @pytest.mark.guarantee("G3")
