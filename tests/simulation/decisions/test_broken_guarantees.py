@@ -198,11 +198,15 @@ def _forgets_the_dealing(patch: pytest.MonkeyPatch) -> None:
     """The time to decide begins before the cards lie."""
     due = TurnClock._due
 
-    def at_once(self: TurnClock) -> datetime | None:
-        until = due(self)
-        return until if until is None or self._pace.decision is None else until - self._pace.dealing * 4
+    def at_once(self: TurnClock, begins_at: datetime) -> datetime | None:
+        return due(self, begins_at - self._pace.dealing * 4)
 
     patch.setattr(TurnClock, "_due", at_once)
+
+
+def _deals_no_more_after_a_takeover(patch: pytest.MonkeyPatch) -> None:
+    """The next owner counts cards as dealt that are being dealt."""
+    patch.setattr(resuming, "dealing_time", lambda *_: timedelta())
 
 
 # -- 4: hidden cards --------------------------------------------------------------------------------------------------
@@ -390,6 +394,9 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
     _decides_too_early: test_turn_clock.test_a_click_in_time_counts_although_the_wallet_is_slow,
     _takes_late_clicks: test_turn_clock.test_a_late_click_is_refused_and_locks_nothing,
     _forgets_the_dealing: test_turn_clock.test_the_clock_begins_when_the_cards_lie,
+    _deals_no_more_after_a_takeover: lambda: (
+        test_takeover.test_cards_that_are_being_dealt_at_a_takeover_lie_when_players_were_told("killed")
+    ),
     _shows_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _refuses_with_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _insures_only_against_a_blackjack: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,

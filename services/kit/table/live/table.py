@@ -555,7 +555,7 @@ class LiveTable(Generic[Bets, Outcome]):
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
             turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
-            cards_to_deal=dealt.cards_shown if resumed is None else 0,
+            shown_at=self._shown_from(dealt.cards_shown) if resumed is None else resumed.shown_at,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),

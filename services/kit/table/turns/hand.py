@@ -81,7 +81,7 @@ class Hand(Generic[Bets, Outcome]):
         paid: Mapping[str, int],
         given_back: frozenset[str],
         turn_number: int,
-        cards_to_deal: int,
+        shown_at: datetime,
         pace: Pace,
         table: TableForTurns,
         wallet: TableWallet,
@@ -92,7 +92,7 @@ class Hand(Generic[Bets, Outcome]):
         on_stake: Callable[[JournalStake], None],
         on_changed: Callable[[], None],
     ) -> None:
-        """`moves` are those that `dealt` has seen; `cards_to_deal` are not shown yet.
+        """`moves` are those that `dealt` has seen; its cards lie at `shown_at`.
 
         Calls `on_changed` when anybody's own view may have changed.
         """
@@ -115,7 +115,7 @@ class Hand(Generic[Bets, Outcome]):
         self._asked: deque[_Asked] = deque()
         # Why no decision is taken here any more.
         self._left: Refused | None = None
-        self._turn_clock = TurnClock(pace, dealt.turn, turn_number, cards_to_deal, clock.now())
+        self._turn_clock = TurnClock(pace, dealt.turn, turn_number, shown_at, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
