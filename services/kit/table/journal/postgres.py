@@ -107,11 +107,11 @@ JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
 WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT :count
 """)
-# Whatever they were for: a request id names one command of its player.
-_HAS_COMMAND = text("""
-SELECT EXISTS (SELECT FROM moves WHERE moves.request_id = :command_id AND moves.request_id <> '')
-    OR EXISTS (SELECT FROM stakes WHERE stakes.stake_id = :command_id)
-""")
+# Whatever it was for. Hot: it is asked before every decision.
+_HAS_COMMAND = """
+SELECT EXISTS (SELECT FROM moves WHERE moves.request_id = $1 AND moves.request_id <> '')
+    OR EXISTS (SELECT FROM stakes WHERE stakes.stake_id = $1)
+"""
 _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :table_id")
 # The stakes of decisions come after those of the draw: they belong to their cards.
 _LAST_BETS = text("""
@@ -291,6 +291,19 @@ class PostgresJournal:
             # Who reads it knows how often that was logged.
             return drawn
 
+    async def has_command(self, command_id: str) -> bool:
+        """Tries again for as long as it takes, as writing does: a decision waits for both."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                async with DirectConnection.borrow(self._reading) as connection:
+                    ((known,),) = await connection.fetch(_HAS_COMMAND, command_id)
+                    return bool(known)
+            except DATABASE_FAILURES as failed:
+                _log.warning("commands cannot be read", extra={"error": str(failed)[:300]})
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_PAST, {"table_id": table_id, "count": count})
@@ -299,18 +312,6 @@ class PostgresJournal:
     async def last_round_number(self, table_id: str) -> int:
         async with self._reading.connect() as connection:
             return int((await connection.execute(_LATEST, {"table_id": table_id})).scalar_one())
-
-    async def has_command(self, command_id: str) -> bool:
-        """Tries again for as long as it takes, as writing does: a decision waits for both."""
-        pause_s = FIRST_PAUSE_S
-        while True:
-            try:
-                async with self._reading.connect() as connection:
-                    return bool((await connection.execute(_HAS_COMMAND, {"command_id": command_id})).scalar_one())
-            except DATABASE_FAILURES as failed:
-                _log.warning("commands cannot be read", extra={"error": str(failed)[:300]})
-            await asyncio.sleep(pause_s)
-            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         async with self._reading.connect() as connection:

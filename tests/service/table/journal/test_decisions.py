@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit.database import postgresql
 from services.kit.paging import PageRequest
@@ -65,18 +65,16 @@ async def test_g3_commands_are_known_by_their_decisions_and_stakes(
 
 @pytest.mark.guarantee("G9")
 async def test_g9_whether_a_command_is_known_is_asked_until_the_database_answers(
-    journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
+    journal: PostgresJournal, service_connection: Connection
 ) -> None:
-    connect, failures = AsyncEngine.connect, [ConnectionRefusedError(), TimeoutError()]
-
-    def fail_first(engine: AsyncEngine) -> AsyncConnection:
-        if failures:
-            raise failures.pop()
-        return connect(engine)
-
-    monkeypatch.setattr(AsyncEngine, "connect", fail_first)
+    """The server has closed every connection of the pool meanwhile."""
+    for _ in range(2):
+        assert not await journal.has_command("another")
+        await service_connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test'"
+            " AND datname = current_database()"
+        )
     assert not await journal.has_command("another")
-    assert not failures
 
 
 async def test_a_round_with_decisions_is_read_back_as_it_was_written(journal: PostgresJournal) -> None:
