@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-import nats
 from nats.aio.client import Client as Nats
 
 from services.kit import background
+from tests.processes.bus import connect_bus
 
 WITHIN_S = 60.0
 
@@ -18,11 +18,7 @@ WITHIN_S = 60.0
 @asynccontextmanager
 async def bus_client(url: str) -> AsyncIterator[Nats]:
     """Connects to the bus, and reconnects when it comes back."""
-
-    async def ignore(_: Exception) -> None:
-        """Outages are what is tested."""
-
-    bus = await nats.connect(url, reconnect_time_wait=0.05, max_reconnect_attempts=-1, error_cb=ignore)
+    bus = await connect_bus(url)
     yield bus
     await bus.close()
 

@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import aiohttp
 import grpc
-import nats
 from aiohttp import web
 from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
@@ -32,6 +31,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused
 from services.kit.table.events.publisher import EventStream, TablePublisher
 from stack.servers.ephemeral import free_port
+from tests.processes.bus import connect_bus
 
 WITHIN_S = 60.0
 CONTRACTS = Contracts()
@@ -305,17 +305,7 @@ class LiveGateway:
 
 @asynccontextmanager
 async def bus_client(url: str) -> AsyncIterator[Nats]:
-    async def ignore(_: Exception) -> None:
-        """Outages are what is tested."""
-
-    bus = await nats.connect(
-        url,
-        error_cb=ignore,
-        connect_timeout=1,
-        reconnect_time_wait=0.05,
-        max_reconnect_attempts=-1,
-        allow_reconnect=True,
-    )
+    bus = await connect_bus(url)
     try:
         yield bus
     finally:

@@ -83,6 +83,13 @@ class BlackjackClient(GameClient):
         )
         return await self.blackjack.PlaceBets(request, metadata=self.player(player_id))
 
+    async def cancel_bets(
+        self, player_id: str, table_id: str, round_id: str, request_id: str
+    ) -> blackjack_pb2.CancelBetsResponse:
+        """Takes all bets of the player back."""
+        request = blackjack_pb2.CancelBetsRequest(request_id=request_id, table_id=table_id, round_id=round_id)
+        return await self.blackjack.CancelBets(request, metadata=self.player(player_id))
+
     async def deal(self, player_id: str, table_id: str, round_id: str) -> blackjack_pb2.DealResponse:
         request = blackjack_pb2.DealRequest(table_id=table_id, round_id=round_id)
         return await self.blackjack.Deal(request, metadata=self.player(player_id))

@@ -9,11 +9,26 @@ import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js.api import StreamConfig
 
-from services.kit.bus.connection import BusEndpoint
+from services.kit.bus.connection import BusClient, BusEndpoint
 from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.bus.streams import PLATFORM_STREAMS
 
 TIMEOUT_S = 60.0
+CONNECT_TIMEOUT_S = 1
+RECONNECT_DELAY_S = 0.05
+
+
+async def connect_bus(url: str) -> Nats:
+    """Connects as the platform does, for tests that follow what is stored; again soon after each outage."""
+    client = BusClient()
+    await client.connect(
+        url,
+        error_cb=_ignore,
+        connect_timeout=CONNECT_TIMEOUT_S,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=RECONNECT_DELAY_S,  # type: ignore[arg-type]  # declared as whole seconds, and only slept
+    )
+    return client
 
 
 def plain_url(operator_url: str) -> str:
@@ -47,3 +62,7 @@ async def recreate_stream(bus: Nats, name: str) -> None:
     with suppress(nats.js.errors.NotFoundError):
         await bus.jetstream(timeout=TIMEOUT_S).delete_stream(name)
     await StreamKeeper(bus, [stream_config(name)]).create_missing()
+
+
+async def _ignore(_: Exception) -> None:
+    """The client would print it; outages are what is tested."""

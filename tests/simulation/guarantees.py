@@ -252,12 +252,10 @@ def _draw_triggers(world: World) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------------------
 
 
-# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far of a game with
-# decisions.
+# What may be another in a late repeat of an answer: when the next round opens.
 _CHANGING_FIELDS = {
     "feltro.roulette.v1.SpinResponse": "next_round_opens_at",
     "feltro.baccarat.v1.DealResponse": "next_round_opens_at",
-    "feltro.blackjack.v1.DealResponse": "staked_cents",
 }
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -86,3 +90,41 @@ def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> No
     assert workers[0].given == COLLECTED[:5]
     assert workers[1].given
     assert set(workers[1].given) <= set(COLLECTED[5:])
+
+
+SCHEDULED = """
+from tests.schedule import GroupScheduling
+
+def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
+"""
+TESTS_COUNT = 12
+DEADLY = f"""
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range({TESTS_COUNT}))
+def test_single(number):
+    if str(number) in os.environ["DEADLY"].split():
+        os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("dead", [{5}, {0, 1, 2, 3, 4}, {10, 11}])
+def test_a_worker_that_dies_fails_one_test_and_the_run_ends(dead: set[int], tmp_path: Path) -> None:
+    """Whether one does in the middle, all do at the start, or at the end when no other test is left."""
+    for name, text in (("conftest.py", SCHEDULED), ("test_deadly.py", DEADLY), ("pytest.ini", "[pytest]\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "2"],
+        env={**inherited, "PYTHONPATH": str(ROOT), "DEADLY": " ".join(map(str, dead))},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    outcomes = re.findall(r"(\d+) (\w+)", run.stdout.splitlines()[-1].partition(" in ")[0])
+    expected = {"failed": len(dead), "passed": TESTS_COUNT - len(dead)}
+    assert {word: int(count) for count, word in outcomes} == {word: n for word, n in expected.items() if n}, run.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class NotEncrypted(nats.errors.Error):
 
 
 class BusClient(Nats):
-    """A client that never falls back to a connection without TLS, and leaves no socket of a failed attempt behind."""
+    """A client that never falls back to a connection without TLS, and survives calls that fail or are given up."""
 
     async def _process_connect_init(self) -> None:
         try:
@@ -58,6 +59,12 @@ class BusClient(Nats):
         if initial_connection and self.options.get("tls") is not None and not info.get("tls_required"):
             raise NotEncrypted("the server does not offer TLS, which FELTRO_NATS_URL asks for")
         await super()._process_info(info, initial_connection)
+
+    async def _process_pong(self) -> None:
+        # The answer to a flush that was given up: the client would fail to tell its caller, and never read again.
+        if self._pongs and self._pongs[0].done():
+            self._pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
 
 
 async def connect(endpoint: BusEndpoint, name: str, *, client: BusClient | None = None) -> Nats:

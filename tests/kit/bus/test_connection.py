@@ -107,3 +107,20 @@ async def test_a_client_that_exists_already_is_connected(nats_url: str) -> None:
     assert await connect(BusEndpoint(nats_url), "a test", client=client) is client
     require_connection(client)
     await client.close()
+
+
+async def test_a_flush_that_is_given_up_leaves_the_connection_in_order(nats_url: str) -> None:
+    """The answer to its ping comes afterwards, and nobody waits for it."""
+    bus = await connect(BusEndpoint(nats_url), "test")
+    try:
+        flushing = asyncio.create_task(bus.flush())
+        while not bus._pongs:  # Until the ping is on its way.
+            await asyncio.sleep(0)
+        flushing.cancel()
+        await asyncio.wait([flushing])
+
+        for _ in range(3):
+            await bus.flush()
+            await bus.jetstream().account_info()
+    finally:
+        await bus.close()

@@ -228,7 +228,9 @@ async def test_a_decision_that_the_money_does_not_pay_for_is_not_offered_and_cha
 @pytest.mark.guarantee("G12")
 async def test_g12_what_is_late_wrong_or_anothers_is_refused_and_changes_nothing(driver: BlackjackDriver) -> None:
     player = await driver.seat_new_player(ALONE)
-    playing = await driver.deal_until(player, lambda playing: playing.view.hands[0].score < 9, {"1": 1000})
+    playing = await driver.deal_until(
+        player, lambda playing: playing.costs("DRAW") and playing.view.hands[0].score < 9, {"1": 1000}
+    )
 
     refused = await refusal(driver.act(player, playing, "STAND", 1))
     assert (refused.reason, refused.facts["decision"], refused.facts["rule"]) == (

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
-import nats
-
 from feltro.table.v1.placement_pb2 import Lease
 from services.kit import background
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.outages import BUS_FAILURES
 from services.kit.bus.subjects import LEASES_BUCKET
+from tests.processes.bus import connect_bus
 
 RETRY_AFTER_S = 0.1
 
@@ -28,10 +27,7 @@ class LeaseDirectory:
 
     @asynccontextmanager
     async def watching(self, url: str) -> AsyncIterator[None]:
-        async def lost(_: Exception) -> None:
-            """The client reconnects by itself."""
-
-        bus = await nats.connect(url, error_cb=lost, max_reconnect_attempts=-1, reconnect_time_wait=0.1)
+        bus = await connect_bus(url)
         bucket = Bucket(bus, LEASES_BUCKET, lambda: self._update(bucket))
         reading = asyncio.create_task(self._watch(bucket))
         try:

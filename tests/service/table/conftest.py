@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import asyncpg
-import nats
 import pytest
 from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -18,6 +17,7 @@ from services.kit.database import postgresql
 from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
+from tests.processes.bus import connect_bus
 from tests.processes.databases import GameDatabase, connect_asyncpg
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -75,7 +75,7 @@ async def owner_connection(game_database: GameDatabase) -> AsyncIterator[Connect
 @pytest.fixture
 async def bus(nats_url: str) -> AsyncIterator[Nats]:
     """A connection to the NATS of this test worker."""
-    connection = await nats.connect(nats_url)
+    connection = await connect_bus(nats_url)
     yield connection
     await connection.close()
 

@@ -151,17 +151,10 @@ def _commands(world: World) -> Iterator[str]:
 
 
 def _moves_of(world: World, command: Command, entries: RoundEntries) -> list[Moved]:
-    """Returns the decisions that a command has made; a later owner may have known it by its stake alone."""
-    own = {stake.seat: stake.account_id for stake in entries.stakes if stake.player_id == command.player_id}
-    return [
-        moved
-        for moved in entries.moves
-        if moved.seat in own
-        and (
-            moved.request_id == command.request_id
-            or (moved.stake is not None and moved.stake.stake_id == _stake_id(command, own[moved.seat]))
-        )
-    ]
+    """Returns the decisions that a command has made."""
+    accounts = {stake.account_id for stake in entries.stakes if stake.player_id == command.player_id}
+    own_ids = {_stake_id(command, account_id) for account_id in accounts}
+    return [moved for moved in entries.moves if moved.command_id in own_ids]
 
 
 def _answered_truly(world: World, command: Command, moves: list[Moved]) -> Iterator[str]:

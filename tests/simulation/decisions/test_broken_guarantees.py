@@ -42,7 +42,7 @@ from tests.simulation.decisions import (
     test_takeover,
     test_turn_clock,
 )
-from tests.simulation.decisions.players import DOUBLE
+from tests.simulation.decisions.players import DOUBLE, DRAW
 from tests.simulation.decisions.scenario import DOUBLE_ON_ELEVEN
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.own_views import ToldOwnViews
@@ -66,6 +66,15 @@ def _forgets_who_has_asked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(BetCommand, "wallet_request_id", lambda *_: f"{next(names)}")
 
 
+def _forgets_request_ids(patch: pytest.MonkeyPatch) -> None:
+    """A request id is remembered for one round alone."""
+
+    async def accept(_self: Hand[Any, Any], _asked: object) -> None:
+        pass
+
+    patch.setattr(Hand, "_verify_unused", accept)
+
+
 def _tells_first(patch: pytest.MonkeyPatch) -> None:
     """A decision is told before it is journalled."""
     apply = Hand._apply
@@ -75,12 +84,12 @@ def _tells_first(patch: pytest.MonkeyPatch) -> None:
         seat: int,
         move: bytes,
         acted_by: ActedBy,
-        command: BetCommand | None = None,
+        asked: hand._Asked | None = None,
         stake: JournalStake | None = None,
     ) -> Moved:
         moved = Moved(self.round_id, self.position + 1, seat, move, acted_by, self._clock.now(), stake=stake)
         self._publish(self._moved_event(moved))
-        return await apply(self, seat, move, acted_by, command, stake)
+        return await apply(self, seat, move, acted_by, asked, stake)
 
     patch.setattr(Hand, "_apply", early)
 
@@ -189,11 +198,15 @@ def _forgets_the_dealing(patch: pytest.MonkeyPatch) -> None:
     """The time to decide begins before the cards lie."""
     due = TurnClock._due
 
-    def at_once(self: TurnClock) -> datetime | None:
-        until = due(self)
-        return until if until is None or self._pace.decision is None else until - self._pace.dealing * 4
+    def at_once(self: TurnClock, begins_at: datetime) -> datetime | None:
+        return due(self, begins_at - self._pace.dealing * 4)
 
     patch.setattr(TurnClock, "_due", at_once)
+
+
+def _deals_no_more_after_a_takeover(patch: pytest.MonkeyPatch) -> None:
+    """The next owner counts cards as dealt that are being dealt."""
+    patch.setattr(resuming, "dealing_time", lambda *_: timedelta())
 
 
 # -- 4: hidden cards --------------------------------------------------------------------------------------------------
@@ -362,6 +375,9 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
     _forgets_who_has_asked: lambda: test_moves.test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
         DOUBLE_ON_ELEVEN, DOUBLE, 1_000
     ),
+    _forgets_request_ids: lambda: test_moves.test_g3_the_request_id_of_a_decision_makes_none_in_another_round(
+        DRAW, taken_over=False
+    ),
     _tells_first: test_moves.test_decisions_reach_nobody_before_they_are_durable,
     _stakes_nothing: test_moves.test_a_double_is_staked_journalled_and_paid,
     _takes_any_turn: test_moves.test_a_double_click_decides_once,
@@ -378,6 +394,9 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
     _decides_too_early: test_turn_clock.test_a_click_in_time_counts_although_the_wallet_is_slow,
     _takes_late_clicks: test_turn_clock.test_a_late_click_is_refused_and_locks_nothing,
     _forgets_the_dealing: test_turn_clock.test_the_clock_begins_when_the_cards_lie,
+    _deals_no_more_after_a_takeover: lambda: (
+        test_takeover.test_cards_that_are_being_dealt_at_a_takeover_lie_when_players_were_told("killed")
+    ),
     _shows_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _refuses_with_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _insures_only_against_a_blackjack: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,

@@ -120,6 +120,35 @@ def test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
 
 
 @pytest.mark.guarantee("G3", "G12")
+@pytest.mark.parametrize("taken_over", [False, True], ids=["same owner", "taken over"])
+@pytest.mark.parametrize("decision", [DRAW, DOUBLE], ids=["draw", "double"])
+def test_g3_the_request_id_of_a_decision_makes_none_in_another_round(decision: Decision, *, taken_over: bool) -> None:
+    """Whether it costs anything or not, and whoever has the table: the first one cost nothing."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        first_round = await ana.bet_and_deal(1_000)
+        first, draw = await ana.prepare_decision(DRAW)
+        answer = acted(await draw())
+        await scenario.wait_for_end(first_round)
+        round_id = await ana.bet_and_deal(1_000)
+        if taken_over:
+            scenario.world.current_owners[TABLE_ID].process.kill()
+            ana.timeout_s = 8.0
+        free_cents = scenario.free_cents("ana")
+        _, again = await ana.prepare_decision(decision, request_id=first.request_id)
+        for _ in range(2):
+            assert refusal_reason(await again()) == "REQUEST_REUSED"
+        assert (scenario.moves(round_id), scenario.free_cents("ana")) == ([], free_cents)
+        # The first answer stays what it was.
+        assert acted(await draw()) == answer
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3", "G12")
 @pytest.mark.rule("805/2015:24", "903-B/2015:6.1.1")
 def test_a_decision_without_the_money_for_it_changes_nothing() -> None:
     async def script(scenario: BlackjackScenario) -> None:

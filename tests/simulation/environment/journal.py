@@ -252,6 +252,12 @@ class InMemoryJournal:
             for drawn, entries in settled
         ]
 
+    def has_command(self, command_id: str) -> bool:
+        return any(
+            command_id in {moved.command_id for moved in entries.moves} | {stake.stake_id for stake in entries.stakes}
+            for entries in self.rounds.values()
+        )
+
     def last_round_number(self, table_id: str) -> int:
         numbers = [entries.opened.number for entries in self.rounds.values() if entries.opened.table_id == table_id]
         return max(numbers, default=0)
@@ -327,6 +333,9 @@ class ReplicaJournal:
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         return await self._call("past_outcomes", lambda: self._journal.past_outcomes(table_id, count), table_id)
+
+    async def has_command(self, command_id: str) -> bool:
+        return await self._call("has_command", lambda: self._journal.has_command(command_id), command_id)
 
     async def last_round_number(self, table_id: str) -> int:
         return await self._call("last_round_number", lambda: self._journal.last_round_number(table_id), table_id)

@@ -150,9 +150,10 @@ class Moved:
     """The serialized message of the game's `move_type`."""
     acted_by: ActedBy
     moved_at: datetime
-    request_id: str = ""
-    """Of the player's command; empty if there was none."""
+    command_id: str = ""
+    """The id under which the wallet would carry the player's command out, and of its stake; empty if there was none."""
     command_digest: bytes = b""
+    """Empty if a later owner knew the command by its stake alone."""
     stake: JournalStake | None = None
 
 
@@ -264,6 +265,9 @@ class Journal(Protocol):
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         """Returns the outcomes of a table's last settled rounds, newest first."""
+
+    async def has_command(self, command_id: str) -> bool:
+        """Whether a command has made a decision, or placed a stake that counted; waits until that is known."""
 
     async def last_round_number(self, table_id: str) -> int:
         """Returns the number of the table's latest round; 0 before the first."""

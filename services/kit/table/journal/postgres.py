@@ -121,6 +121,11 @@ JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
 WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT :count
 """)
+# Whatever it was for. Hot: it is asked before every decision.
+_HAS_COMMAND = """
+SELECT EXISTS (SELECT FROM moves WHERE moves.request_id = $1 AND moves.request_id <> '')
+    OR EXISTS (SELECT FROM stakes WHERE stakes.stake_id = $1)
+"""
 _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :table_id")
 # The stakes of decisions come after those of the draw: they belong to their cards.
 _LAST_BETS = text("""
@@ -306,9 +311,22 @@ class PostgresJournal:
         """Returns a draw that can be read; as it is, sealed, without its key: the round stays as it is until then."""
         try:
             return None if drawn is None else self._entropy_keys.unseal(drawn)
-        except CannotUnseal as sealed:
-            _log.error("a dealt round cannot be read", extra={"error": str(sealed)})
+        except CannotUnseal:
+            # Who reads it knows how often that was logged.
             return drawn
+
+    async def has_command(self, command_id: str) -> bool:
+        """Tries again for as long as it takes, as writing does: a decision waits for both."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                async with DirectConnection.borrow(self._reading) as connection:
+                    ((known,),) = await connection.fetch(_HAS_COMMAND, command_id)
+                    return bool(known)
+            except DATABASE_FAILURES as failed:
+                _log.warning("commands cannot be read", extra={"error": str(failed)[:300]})
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:

@@ -53,8 +53,8 @@ CLOSINGS_LIMIT = 16
 # Tables that are opened side by side because somebody sits there: fewer than may be opened at a time, so that no call
 # of a player waits behind all of them.
 SEATED_OPENINGS_LIMIT = OPENINGS_LIMIT // 2
-# How soon it is tried again to end a round that could not be ended, or whose table has failed.
-RETRY_ENDING_EVERY_S = 5.0
+# How often it is looked whether a blocked table is due to be tried (`retries.py`).
+ENDING_CHECK_INTERVAL_S = 1.0
 # How long an operator who declares a round void waits for its end.
 VOID_TIMEOUT_S = 10.0
 # How long the last events of a table may take to reach the bus.
@@ -302,8 +302,10 @@ class OwnedTables(Generic[Bets, Outcome]):
                 # Players are told that the table is closed, and not that it is elsewhere.
                 self.ready.set()
             declared = recovery.unreadable.declared
-            await background.wait_for_event(declared, RETRY_ENDING_EVERY_S)
-            declared.clear()
+            await background.wait_for_event(declared, ENDING_CHECK_INTERVAL_S)
+            if declared.is_set():
+                declared.clear()
+                recovery.hurry()
 
     async def _keep_tables_open(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
         """Opens the tables at which somebody sits, makes up for missed reports of sessions, and closes empty tables."""

@@ -22,6 +22,7 @@ from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Drawn, JournalStake, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
+from services.kit.table.live.retries import Retries
 from services.kit.table.live.unreadable_rounds import UnreadableRound, UnreadableRounds
 from services.kit.table.turns.resuming import DecisionsLost, ResumedRound, deal_again, reconcile
 from services.kit.table.wallet.client import WalletUnanswered
@@ -69,6 +70,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self._blocked: dict[str, str] = {}
         # Blocked tables that are not tried for the first time.
         self._stuck: set[str] = set()
+        self._retries = Retries(dependencies.clock)
         # Dealt rounds that wait for decisions, until their table is opened.
         self._resumed: dict[str, ResumedRound[Bets, Outcome]] = {}
         # Dealt rounds whose cards cannot be read.
@@ -92,6 +94,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
     def block(self, table_id: str, reason: str) -> None:
         """Closes a table that has failed, until its round is ended; `reason` is why it is void if nothing was drawn."""
         self._blocked[table_id] = reason
+        self._retries.forget(table_id)
         self._note_stuck(table_id)
 
     def close(self) -> None:
@@ -107,6 +110,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
 
     def _free(self, table_id: str) -> None:
         del self._blocked[table_id]
+        self._retries.forget(table_id)
         if table_id in self._stuck:
             self._stuck.remove(table_id)
             _STUCK.dec()
@@ -143,21 +147,28 @@ class RoundRecovery(Generic[Bets, Outcome]):
             self._first_attempts.setdefault(table_id, asyncio.Event())
 
     async def end_unfinished_rounds(self) -> None:
-        """Tries to end the rounds of all blocked tables, and unblocks each table whose rounds have ended.
+        """Tries to end the rounds of blocked tables that are due, and unblocks each table whose rounds have ended.
 
         A table where that fails stays closed until its cause is removed, or has passed.
         """
+        due = [table_id for table_id in self._blocked if self._retries.is_due(table_id)]
+        if not due:
+            return
         try:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
         except Exception:  # noqa: BLE001 - the tables that are open go on
             _log.exception("unfinished rounds could not be read", extra={"placement_id": self._placement_id})
             return
-        rounds: dict[str, list[UnfinishedRound]] = {table_id: [] for table_id in self._blocked}
+        rounds: dict[str, list[UnfinishedRound]] = {table_id: [] for table_id in due}
         for each in unfinished:
             # Another table may have a round under way.
             if each.opened.table_id in rounds:
                 rounds[each.opened.table_id].append(each)
         await background.for_each(rounds.items(), self._recover, RECOVERIES_LIMIT)
+
+    def hurry(self) -> None:
+        """Has all blocked tables tried with the next attempt."""
+        self._retries.hurry()
 
     async def _recover(self, table: tuple[str, list[UnfinishedRound]]) -> None:
         """Ends the rounds of one table, and unblocks it."""
@@ -168,16 +179,19 @@ class RoundRecovery(Generic[Bets, Outcome]):
         except StaleOwner:
             raise
         except WalletUnanswered as unanswered:
-            _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": str(unanswered)})
+            error = str(unanswered)
+            if self._retries.note_failure(table_id, error, grows=False):
+                _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": error})
             self._note_stuck(table_id)
         except UnreadableRound as unreadable:
             # The cause, for an operator; it never names a card (G7).
-            _log.error(
-                "a dealt round cannot be read: its table stays closed", extra={**extra, "error": str(unreadable)}
-            )
+            error = str(unreadable)
+            if self._retries.note_failure(table_id, error, grows=True):
+                _log.error("a dealt round cannot be read: its table stays closed", extra={**extra, "error": error})
             self._note_stuck(table_id)
-        except Exception:  # noqa: BLE001 - whatever it was, it concerns this table only
-            _log.exception("a round cannot be ended", extra=extra)
+        except Exception as failed:  # noqa: BLE001 - whatever it was, it concerns this table only
+            if self._retries.note_failure(table_id, repr(failed), grows=True):
+                _log.exception("a round cannot be ended", extra=extra)
             self._note_stuck(table_id)
         else:
             self._free(table_id)

@@ -25,7 +25,7 @@ from services.kit import background
 from services.kit.randomness.source import SourceFailed
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand, PlayerCommands
-from services.kit.table.banked.round import FinishedRound, Round
+from services.kit.table.banked.round import Deal, FinishedRound, Round
 from services.kit.table.banked.settlement import RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
@@ -322,15 +322,13 @@ class LiveTable(Generic[Bets, Outcome]):
             await self.wait_for_open_round()
         return finished
 
-    async def trigger_deal(self, player_id: str, round_id: str) -> tuple[int, str]:
-        """Starts the deal for the player (`805/2015:13`); returns what they have staked, and why the round is void."""
+    async def trigger_deal(self, player_id: str, round_id: str) -> Deal:
+        """Starts the deal for the player (`805/2015:13`), or returns what came of it before."""
         round_ = self._own_round(round_id)
         if round_ is None:
-            last = self._last_round_of(player_id, round_id)
-            return sum(stake.amount_cents for stake in last.stakes), last.entry.void_reason
+            return self._last_round_of(player_id, round_id).deal
         await self._trigger(round_, player_id)
-        void_reason = await background.shared_result(round_.dealt)
-        return sum(stake.amount_cents for stake in round_.felt.accepted_stakes_of(player_id)), void_reason
+        return await background.shared_result(round_.dealt)
 
     def _own_round(self, round_id: str) -> Round[Bets, Outcome] | None:
         """Returns the round under way at an individual table if it is this one; refused at any other table."""
@@ -563,7 +561,7 @@ class LiveTable(Generic[Bets, Outcome]):
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
             turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
-            cards_to_deal=dealt.cards_shown if resumed is None else 0,
+            shown_at=self._shown_from(dealt.cards_shown) if resumed is None else resumed.shown_at,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),
@@ -583,7 +581,7 @@ class LiveTable(Generic[Bets, Outcome]):
         """Lets players decide about a round that is dealt, and pays it; the next owner goes on if the table moves."""
         self._hand = round_.hand = hand
         self._phase = types_pb2.PHASE_PLAYING
-        round_.tell_dealt()
+        round_.tell_dealt(drawn.stakes)
         if self._resumed is None:
             self._publish(hand.dealt_event(drawn.draw_trigger))
         own_views = self._own_views = OwnViews(self.table_id, hand, self._free_cents, self._own_view_publisher)
@@ -799,6 +797,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.outcome,
             result.entry,
             tuple(stakes),
+            round_.tell_dealt(stakes, result.entry.void_reason),
             result.balances,
             self._next_round_opens_at,
         )

@@ -61,6 +61,8 @@ class _Asked:
     turn: int
     move: bytes
     command: BetCommand
+    command_id: str
+    """The id under which the wallet would carry the command out."""
     answer: asyncio.Future[Moved]
 
 
@@ -79,7 +81,7 @@ class Hand(Generic[Bets, Outcome]):
         paid: Mapping[str, int],
         given_back: frozenset[str],
         turn_number: int,
-        cards_to_deal: int,
+        shown_at: datetime,
         pace: Pace,
         table: TableForTurns,
         wallet: TableWallet,
@@ -90,7 +92,7 @@ class Hand(Generic[Bets, Outcome]):
         on_stake: Callable[[JournalStake], None],
         on_changed: Callable[[], None],
     ) -> None:
-        """`moves` are those that `dealt` has seen; `cards_to_deal` are not shown yet.
+        """`moves` are those that `dealt` has seen; its cards lie at `shown_at`.
 
         Calls `on_changed` when anybody's own view may have changed.
         """
@@ -113,7 +115,7 @@ class Hand(Generic[Bets, Outcome]):
         self._asked: deque[_Asked] = deque()
         # Why no decision is taken here any more.
         self._left: Refused | None = None
-        self._turn_clock = TurnClock(pace, dealt.turn, turn_number, cards_to_deal, clock.now())
+        self._turn_clock = TurnClock(pace, dealt.turn, turn_number, shown_at, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
@@ -164,11 +166,9 @@ class Hand(Generic[Bets, Outcome]):
         stakes = self.stakes_of(player_id)
         if not stakes:
             return None
-        stake_id = command.wallet_request_id(stakes[0].account_id)
+        command_id = command.wallet_request_id(stakes[0].account_id)
         for moved in self._moves:
-            if moved.seat != stakes[0].seat:
-                continue
-            if moved.request_id == command.request_id or (moved.stake is not None and moved.stake.stake_id == stake_id):
+            if moved.command_id == command_id:
                 if moved.command_digest and moved.command_digest != command.digest:
                     raise refusals.request_reused(command.request_id)
                 return moved
@@ -184,7 +184,8 @@ class Hand(Generic[Bets, Outcome]):
         if len(self._asked) >= WAITING_LIMIT:
             raise refusals.overloaded(WAITING_LIMIT)
         answer: asyncio.Future[Moved] = asyncio.get_running_loop().create_future()
-        self._asked.append(_Asked(player_id, stakes[0].seat, turn, move, command, answer))
+        command_id = command.wallet_request_id(stakes[0].account_id)
+        self._asked.append(_Asked(player_id, stakes[0].seat, turn, move, command, command_id, answer))
         self._table.wake()
         return answer
 
@@ -233,6 +234,7 @@ class Hand(Generic[Bets, Outcome]):
         try:
             self._verify_still(asked)
             wanted = self.dealt.judge(asked.seat, asked.move)
+            await self._verify_unused(asked)
             stake = None if wanted is None else await self._stake(asked, wanted)
         except Refused as refused:
             # The same command may be sent again, and be possible then.
@@ -243,7 +245,7 @@ class Hand(Generic[Bets, Outcome]):
             _fail(asked.answer, refusals.unavailable("It is not known whether the decision counts"))
             raise
         try:
-            moved = await self._apply(asked.seat, asked.move, ActedBy.PLAYER, asked.command, stake)
+            moved = await self._apply(asked.seat, asked.move, ActedBy.PLAYER, asked, stake)
         except BaseException:
             _fail(asked.answer, refusals.unavailable("It is not known whether the decision counts"))
             raise
@@ -254,10 +256,15 @@ class Hand(Generic[Bets, Outcome]):
         if asked.turn != self._turn_clock.number:
             raise self._turn_over(asked.turn)
 
+    async def _verify_unused(self, asked: _Asked) -> None:
+        """Refuses the request id of an earlier round: the wallet knows those of stakes alone (G3)."""
+        if await self._journal.has_command(asked.command_id):
+            raise refusals.request_reused(asked.command.request_id)
+
     async def _stake(self, asked: _Asked, wanted: Wanted[Bets]) -> JournalStake:
         """Has the wallet stake what a decision costs; the clock stands still meanwhile."""
         own = self.stakes_of(asked.player_id)[0]
-        stake_id = asked.command.wallet_request_id(own.account_id)
+        stake_id = asked.command_id
         if stake_id in self._given_back:
             # The ledger would only repeat that it was accepted.
             raise refusals.stake_given_back(asked.command.request_id)
@@ -309,7 +316,7 @@ class Hand(Generic[Bets, Outcome]):
         seat: int,
         move: bytes,
         acted_by: ActedBy,
-        command: BetCommand | None = None,
+        asked: _Asked | None = None,
         stake: JournalStake | None = None,
     ) -> Moved:
         """Journals a decision that was judged, and then applies and tells it."""
@@ -320,8 +327,8 @@ class Hand(Generic[Bets, Outcome]):
             move,
             acted_by,
             self._clock.now(),
-            "" if command is None else command.request_id,
-            b"" if command is None else command.digest,
+            "" if asked is None else asked.command_id,
+            b"" if asked is None else asked.command.digest,
             stake,
         )
         await self._journal.write_moved(self._epoch, moved)

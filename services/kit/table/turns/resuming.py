@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Generic
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
@@ -41,6 +41,8 @@ class ResumedRound(Generic[Bets, Outcome]):
     paid: Mapping[str, int]
     turn_number: int
     """As players know the turn under way."""
+    shown_at: datetime
+    """When its cards lie on the table, as players were told: perhaps they are still being dealt."""
     given_back: frozenset[str] = frozenset()
     """Stakes that were taken back, or that no decision came of: a command that made one makes no other."""
 
@@ -51,10 +53,16 @@ def deal_again(
     """Returns the round that entropy, stakes and decisions of the journal give (G10)."""
     dealt = dealt_from(rules.rules, drawn)
     paid = {stake_id: cents for entry in unfinished.paid for stake_id, cents in entry.payouts}
-    resumed = ResumedRound(unfinished.opened, drawn, rules, dealt, drawn.stakes, (), paid, FIRST_TURN)
+    shown_at = drawn.drawn_at + dealing_time(rules, dealt.cards_shown)
+    resumed = ResumedRound(unfinished.opened, drawn, rules, dealt, drawn.stakes, (), paid, FIRST_TURN, shown_at)
     for moved in unfinished.moves:
         resumed = _after(resumed, moved)
     return resumed
+
+
+def dealing_time(rules: VersionedRules[Bets, Outcome], cards: int) -> timedelta:
+    """Returns how long so many cards take to be dealt on a screen."""
+    return timedelta(milliseconds=rules.configuration.dealing_ms) * cards
 
 
 def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Outcome]:
@@ -134,7 +142,16 @@ def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, c
         stake.placed_at.ToDatetime(UTC),
     )
     position = len(resumed.moves) + 1
-    return Moved(resumed.opened.round_id, position, own.seat, move, ActedBy.PLAYER, clock.now(), stake=journal_stake)
+    return Moved(
+        resumed.opened.round_id,
+        position,
+        own.seat,
+        move,
+        ActedBy.PLAYER,
+        clock.now(),
+        command_id=stake.stake_id,
+        stake=journal_stake,
+    )
 
 
 def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
@@ -147,6 +164,8 @@ def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[B
         stakes=[*resumed.stakes, *(() if stake is None else (stake,))],
         moves=[*resumed.moves, moved],
         turn_number=next_turn_number(resumed.turn_number, before.turn, after.turn, moved.position),
+        shown_at=max(moved.moved_at, resumed.shown_at)
+        + dealing_time(resumed.rules, after.cards_shown - before.cards_shown),
     )
 
 

@@ -38,15 +38,16 @@ def next_turn_number(number: int, before: Turn | None, after: Turn | None, posit
 class TurnClock:
     """Names the turn under way and says until when it may be decided."""
 
-    def __init__(self, pace: Pace, turn: Turn | None, number: int, cards_to_deal: int, now: datetime) -> None:
+    def __init__(self, pace: Pace, turn: Turn | None, number: int, shown_at: datetime, now: datetime) -> None:
+        """`shown_at` is when the cards lie: at a takeover perhaps long ago, and the time to decide begins again."""
         self._pace = pace
         self._turn = turn
         self.number = number
         # When the cards that were dealt last lie on the table.
-        self.shown_at = now + pace.dealing * cards_to_deal
+        self.shown_at = shown_at
         # Since when it stands still.
         self._still_since: datetime | None = None
-        self.decide_by = self._due()
+        self.decide_by = self._due(max(now, shown_at))
 
     def go_on(self, turn: Turn | None, position: int, cards_dealt: int, now: datetime) -> None:
         """Notes the turn after so many decisions, the last of which has brought so many cards."""
@@ -55,13 +56,13 @@ class TurnClock:
         is_new = number != self.number
         self._turn, self.number = turn, number
         if is_new:
-            self.decide_by = self._due()
+            self.decide_by = self._due(self.shown_at)
 
-    def _due(self) -> datetime | None:
-        """Returns until when a turn may be decided that begins when the cards lie."""
+    def _due(self, begins_at: datetime) -> datetime | None:
+        """Returns until when a turn may be decided that begins then."""
         if self._turn is None:
             return None
-        return self._pace.deadline if self._pace.decision is None else self.shown_at + self._pace.decision
+        return self._pace.deadline if self._pace.decision is None else begins_at + self._pace.decision
 
     @contextmanager
     def standing_still(self, now: Callable[[], datetime]) -> Iterator[None]:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import nats
 import nats.errors
 import nats.js.errors
 import pytest
@@ -18,7 +17,7 @@ from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events import publisher as event_publisher
 from services.kit.table.events.publisher import EventStream
-from tests.processes.bus import stream_config
+from tests.processes.bus import connect_bus, stream_config
 from tests.service.table.events.published import GAME, expect_no_gap, flush, published_messages, seat_taken
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -27,11 +26,7 @@ TIMEOUT_S = 60.0
 
 async def connect(server: StoppableNats) -> Nats:
     """Connects as a service does: through every outage."""
-
-    async def ignore(error: Exception) -> None:
-        """Keeps the client from printing it."""
-
-    return await nats.connect(server.url, error_cb=ignore, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
+    return await connect_bus(server.url)
 
 
 async def until(condition: Callable[[], bool]) -> None:

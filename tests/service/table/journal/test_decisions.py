@@ -45,6 +45,38 @@ async def deal(journal: PostgresJournal, round_id: str = ROUND, epoch: int = 1) 
     await journal.write_drawn(epoch, dealt(round_id))
 
 
+@pytest.mark.guarantee("G3")
+async def test_g3_commands_are_known_by_their_decisions_and_stakes(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    """The clock's decisions have none."""
+    epoch = await journal.take_ownership("t1")
+    await deal(journal)
+    free, staking = moved(ROUND, 1), moved(ROUND, 2, stake_id="t1.1-raise")
+    by_clock = replace(moved(ROUND, 3), command_id="", command_digest=b"", acted_by=ActedBy.CLOCK)
+    for entry in (free, staking, by_clock):
+        await journal.write_moved(epoch, entry)
+    assert staking.stake is not None
+    for command_id in (free.command_id, staking.command_id, staking.stake.stake_id, dealt(ROUND).stakes[0].stake_id):
+        assert await journal.has_command(command_id)
+    for command_id in ("another", ""):
+        assert not await journal.has_command(command_id)
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_whether_a_command_is_known_is_asked_until_the_database_answers(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    """The server has closed every connection of the pool meanwhile."""
+    for _ in range(2):
+        assert not await journal.has_command("another")
+        await service_connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test'"
+            " AND datname = current_database()"
+        )
+    assert not await journal.has_command("another")
+
+
 async def test_a_round_with_decisions_is_read_back_as_it_was_written(journal: PostgresJournal) -> None:
     epoch = await journal.take_ownership("t1")
     await deal(journal)
@@ -195,7 +227,7 @@ async def test_a_decision_that_contradicts_the_record_is_refused(
         moved(ROUND, 1, stake_id="t1.1-raise", move=b"other"),
         moved(ROUND, 1, stake_id="t1.1-raise", seat=2),
         replace(moved(ROUND, 1, stake_id="t1.1-raise"), acted_by=ActedBy.CLOCK),
-        replace(moved(ROUND, 1, stake_id="t1.1-raise"), request_id="another"),
+        replace(moved(ROUND, 1, stake_id="t1.1-raise"), command_id="another"),
         replace(moved(ROUND, 1, stake_id="t1.1-raise"), command_digest=b"another"),
     ):
         await assert_refused(journal.write_moved(epoch, other), JournalContradiction, "G6: decision 1 .* another one")

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 
-import nats
 import pytest
 import pytest_asyncio
 from nats.aio.client import Client as Nats
@@ -19,6 +18,7 @@ from services.kit.bus import subjects
 from services.kit.bus.buckets import Bucket
 from services.kit.table.placement import ownership, sharing
 from services.kit.table.placement.ownership import Placement
+from tests.processes.bus import connect_bus
 from tests.service.table.loop_clock import LoopClock
 from tests.service.table.stoppable_nats import StoppableNats
 
@@ -121,11 +121,8 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 async def join(stack: AsyncExitStack, url: str, groups: Groups, replica_id: str) -> Member:
-    async def ignore(error: Exception) -> None:
-        """Keeps the client from printing it."""
-
     stack.push_async_callback(groups.clock.stop)
-    bus = await nats.connect(url, error_cb=ignore, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
+    bus = await connect_bus(url)
     stack.push_async_callback(bus.close)
     member = Member(groups, replica_id, bus)
     stack.push_async_callback(member.kill)
@@ -378,7 +375,7 @@ async def test_g9_no_entry_of_a_bucket_ends_a_process_or_stops_its_placements(
     nats_url: str, stack: AsyncExitStack, caplog: pytest.LogCaptureFixture
 ) -> None:
     groups = Groups(len(UNREADABLE))
-    operator = await nats.connect(nats_url)
+    operator = await connect_bus(nats_url)
     stack.push_async_callback(operator.close)
     leases, replicas = (
         Bucket(operator, bucket, lambda: None) for bucket in (subjects.LEASES_BUCKET, subjects.REPLICAS_BUCKET)

@@ -10,7 +10,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import grpc
-import nats
 import pytest
 from nats.aio.client import Client as Nats
 
@@ -24,6 +23,7 @@ from services.kit.table.refusals import TableRefused
 from services.kit.table.server.settings import TableClockKind
 from services.kit.table.server.table_clock import AHEAD_LIMIT, TableClock
 from services.roulette.settings import RouletteSettings
+from tests.processes.bus import connect_bus
 from tests.processes.databases import GameDatabase, WalletDatabase
 from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
 from tests.processes.wallet import WalletProcess, refusal_facts
@@ -48,13 +48,20 @@ def game() -> str:
     return f"game_{uuid4().hex}"
 
 
+async def loaded_clock(bus: Nats, game: str, kind: TableClockKind) -> TableClock:
+    """The clock of one replica, which has read how far ahead it is."""
+    clock = TableClock(FixedClock(), bus, game, kind, SETTING)
+    async with asyncio.timeout(TIMEOUT_S):
+        await clock.load(asyncio.Event())
+    return clock
+
+
 @asynccontextmanager
 async def replica_clock(
     bus: Nats, game: str, kind: TableClockKind = TableClockKind.ADVANCEABLE
 ) -> AsyncIterator[TableClock]:
     """The clock of one replica, loaded and following the others."""
-    clock = TableClock(FixedClock(), bus, game, kind, SETTING)
-    await clock.load(asyncio.Event())
+    clock = await loaded_clock(bus, game, kind)
     following = [asyncio.create_task(work) for work in clock.coroutines()]
     yield clock
     await background.cancel_and_wait(following)
@@ -89,8 +96,7 @@ async def test_calls_at_the_same_time_all_count(bus: Nats, game: str) -> None:
 async def test_a_replica_that_starts_later_begins_with_the_time_of_the_others(bus: Nats, game: str) -> None:
     async with replica_clock(bus, game) as first:
         await first.advance(timedelta(hours=1))
-    later = TableClock(FixedClock(), bus, game, TableClockKind.ADVANCEABLE, SETTING)
-    await later.load(asyncio.Event())
+    later = await loaded_clock(bus, game, TableClockKind.ADVANCEABLE)
     assert later.now() == T0 + timedelta(hours=1)
 
 
@@ -126,7 +132,7 @@ async def test_what_is_no_time_in_the_bucket_moves_nothing_and_stops_nobody(
 
 
 async def test_without_the_bus_the_clock_stays_and_the_call_may_be_sent_again(own_nats: StoppableNats) -> None:
-    bus = await nats.connect(own_nats.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
+    bus = await connect_bus(own_nats.url)
     try:
         async with replica_clock(bus, "roulette") as clock:
             await clock.advance(timedelta(seconds=1))

@@ -26,7 +26,7 @@ class RecordedMove(NamedTuple):
     @classmethod
     def of(cls, entry: Moved) -> RecordedMove:
         stake_id = "" if entry.stake is None else entry.stake.stake_id
-        return cls(entry.seat, entry.move, entry.acted_by, entry.request_id, entry.command_digest, stake_id)
+        return cls(entry.seat, entry.move, entry.acted_by, entry.command_id, entry.command_digest, stake_id)
 
 
 class RecordedDraw(NamedTuple):

@@ -139,7 +139,7 @@ def _move(batch: RowBatch, state: RecordedState, entry: Moved) -> None:
     decisions.last_position = entry.position
     decisions.moves[entry.position] = move
     batch.moves.append((
-        state.round_no, entry.position, state.epoch, entry.seat, entry.move, entry.acted_by, entry.request_id,
+        state.round_no, entry.position, state.epoch, entry.seat, entry.move, entry.acted_by, entry.command_id,
         entry.command_digest, move.stake_id, entry.moved_at,
     ))  # fmt: skip
     if entry.stake is not None:
