@@ -388,6 +388,8 @@ class _Watcher:
         self.moves: dict[str, int] = {}
         self.drawn: dict[str, bytes] = {}
         self.ended: set[str] = set()
+        # The seats that are taken, where players choose theirs.
+        self.taken: set[int] | None = None
         # Every kind of event is named, so that a renamed one cannot go unchecked.
         self._apply: dict[str, Callable[[Any], str | None]] = {
             "snapshot_published": self._snapshot_published,
@@ -403,8 +405,8 @@ class _Watcher:
             "round_voided": self._round_voided,
             "table_switched": _says_nothing_of_a_round,
             "table_emptied": _says_nothing_of_a_round,
-            "seat_taken": _says_nothing_of_a_round,
-            "seat_left": _says_nothing_of_a_round,
+            "seat_taken": self._seat_taken,
+            "seat_left": self._seat_left,
         }
 
     def contradiction(self, event: events_pb2.TableEvent) -> str | None:
@@ -416,6 +418,8 @@ class _Watcher:
         # It replaces all earlier state: a former owner may have closed a round that is not in the journal.
         self.open = event.snapshot.round.round_id
         self.closed.clear()
+        seats = event.snapshot.seats
+        self.taken = {seat.seat for seat in seats if seat.taken} if seats else None
         if event.snapshot.round.HasField("view"):
             self.dealt.add(self.open)
         for past in event.snapshot.past_outcomes:
@@ -477,6 +481,22 @@ class _Watcher:
         if event.round_id in self.ended or event.round_id in self.drawn:
             return f"{event.round_id} is void after its outcome or end"
         self.ended.add(event.round_id)
+        return None
+
+    def _seat_taken(self, event: events_pb2.SeatTaken) -> str | None:
+        if self.taken is None:
+            return None
+        if event.seat in self.taken:
+            return f"seat {event.seat} is taken twice"
+        self.taken.add(event.seat)
+        return None
+
+    def _seat_left(self, event: events_pb2.SeatLeft) -> str | None:
+        if self.taken is None:
+            return None
+        if event.seat not in self.taken:
+            return f"seat {event.seat} is left twice"
+        self.taken.remove(event.seat)
         return None
 
 

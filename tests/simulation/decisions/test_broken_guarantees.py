@@ -37,6 +37,7 @@ from services.kit.table.wallet.table_wallet import TableWallet
 from tests.simulation.decisions import (
     test_early_payments,
     test_hidden_cards,
+    test_kept_seats,
     test_moves,
     test_open_hands,
     test_takeover,
@@ -162,6 +163,16 @@ def _write_any_end(self: InMemoryJournal, epoch: int, entry: Ended) -> None:
 def _gives_seats_out_anew(patch: pytest.MonkeyPatch) -> None:
     """The next owner forgets where players sit."""
     patch.setattr(Seating, "want_seat", lambda *_: None)
+
+
+def _gives_a_seat_to_two(patch: pytest.MonkeyPatch) -> None:
+    """Two players may ask for the same seat while neither sits there."""
+    patch.setattr(Seating, "is_free_for", lambda self, player_id, number: self.holder_of(number) in {None, player_id})
+
+
+def _tells_seats_of_former_owners_again(patch: pytest.MonkeyPatch) -> None:
+    """The next owner says of those who sit there that they have sat down."""
+    patch.setattr(LiveTable, "_publish_seat", lambda self, event: self._publish(event))
 
 
 # -- 3: the clock -----------------------------------------------------------------------------------------------------
@@ -390,6 +401,8 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
         individual=True
     ),
     _gives_seats_out_anew: test_takeover.test_players_keep_their_seats_after_a_takeover,
+    _gives_a_seat_to_two: test_kept_seats.test_of_two_players_who_want_the_same_seat_at_once_one_is_refused,
+    _tells_seats_of_former_owners_again: lambda: test_kept_seats.test_everybody_sees_which_seats_are_taken("killed"),
     _never_stands_still: test_turn_clock.test_the_clock_stands_for_all_while_money_of_one_is_asked_for,
     _decides_too_early: test_turn_clock.test_a_click_in_time_counts_although_the_wallet_is_slow,
     _takes_late_clicks: test_turn_clock.test_a_late_click_is_refused_and_locks_nothing,

@@ -23,6 +23,7 @@ export type TableSnapshot = Schemas["table.v1.TableSnapshot"];
 export type TableEvent = Schemas["table.v1.TableEvent"];
 export type ShoeOnTable = Schemas["table.v1.Shoe"];
 export type RoundOnTable = Schemas["table.v1.RoundOnTable"];
+export type TableSeat = Schemas["table.v1.TableSeat"];
 export type SeatBets = Schemas["table.v1.SeatBets"];
 export type SeatResult = Schemas["table.v1.SeatResult"];
 export type OwnSeat = Schemas["table.v1.OwnSeat"];

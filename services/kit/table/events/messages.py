@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -69,6 +69,7 @@ def snapshot(
     disabled_reason: str,
     next_round_opens_at: datetime | None,
     shoe: types_pb2.Shoe | None,
+    seats: Iterable[types_pb2.TableSeat],
 ) -> types_pb2.TableSnapshot:
     """Builds the whole state of a table that others see."""
     return types_pb2.TableSnapshot(
@@ -85,7 +86,13 @@ def snapshot(
         disabled_reason=disabled_reason,
         next_round_opens_at=None if next_round_opens_at is None else timestamp(next_round_opens_at),
         shoe=shoe,
+        seats=seats,
     )
+
+
+def table_seats(number: int, taken: Collection[int]) -> list[types_pb2.TableSeat]:
+    """Builds so many seats; one that its player keeps although new rules have fewer seats is among them."""
+    return [types_pb2.TableSeat(seat=seat, taken=seat in taken) for seat in sorted({*range(1, number + 1), *taken})]
 
 
 def round_on_table(round_: RoundView) -> types_pb2.RoundOnTable:

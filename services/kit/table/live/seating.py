@@ -54,6 +54,11 @@ class Seating:
         """Returns the player who sits on a seat; None if it is free."""
         return next((seat.player_id for seat in self._seats.values() if seat.number == number), None)
 
+    def is_free_for(self, player_id: str, number: int) -> bool:
+        """Whether a player may ask for a seat: nobody else has it, nor is just sitting down there."""
+        others = {other for other, wanted in self._wanted.items() if wanted == number}
+        return {self.holder_of(number), *others} <= {None, player_id}
+
     def seat_session(self, session: session_pb2.Session) -> None:
         """Seats the player of a session that is running or ending."""
         if session.session_id in self._ended:

@@ -100,7 +100,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self._shoe: TableShoe[Bets, Outcome] = TableShoe(shoe)
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
         self._seat_record = seat_record
-        self._seating = Seating(self._publish, self._record_seats)
+        self._seating = Seating(self._publish_seat, self._record_seats)
+        # The first snapshot tells who was seated before it.
+        self._snapshot_published = False
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_IDLE
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._host.rules_in_force()
@@ -159,6 +161,15 @@ class LiveTable(Generic[Bets, Outcome]):
             self._host.closed_reason() or "",
             self._next_round_opens_at,
             self._shoe_message(),
+            self._seats_to_choose(),
+        )
+
+    def _seats_to_choose(self) -> list[types_pb2.TableSeat]:
+        """Builds every seat, taken or free; none where players do not choose theirs."""
+        if self._seat_record is None:
+            return []
+        return messages.table_seats(
+            self._configured.configuration.seats, {seat.number for seat in self._seating.seats()}
         )
 
     def _shoe_message(self) -> types_pb2.Shoe | None:
@@ -217,12 +228,12 @@ class LiveTable(Generic[Bets, Outcome]):
         return frozenset(self._seating.session_ids())
 
     def want_seat(self, player_id: str, number: int) -> None:
-        """Notes which seat a player asks for who is about to sit down; refused if somebody else sits there."""
+        """Notes which seat a player asks for who is about to sit down; refused if it is another player's."""
         if not number or self.individual:
             return
         if number > self._configured.configuration.seats:
             raise refusals.invalid("seat", f"has to be from 1 to {self._configured.configuration.seats}, or 0 for any.")
-        if self._seating.holder_of(number) not in {None, player_id}:
+        if not self._seating.is_free_for(player_id, number):
             raise refusals.seat_taken(self.table_id, number)
         self._seating.want_seat(player_id, number)
 
@@ -432,6 +443,7 @@ class LiveTable(Generic[Bets, Outcome]):
         """Plays rounds until the table is handed over; raises `StaleOwner` when another process has taken it."""
         self._publisher.on_overflow = self._snapshot_event
         self._publish(self._snapshot_event())
+        self._snapshot_published = True
         if self._seat_record is not None:
             self._seat_record.start()
         try:
@@ -833,6 +845,10 @@ class LiveTable(Generic[Bets, Outcome]):
         event.snapshot_published.snapshot.seq += 1
         event.at.FromDatetime(self._clock.now())
         return event
+
+    def _publish_seat(self, event: events_pb2.TableEvent) -> None:
+        if self._snapshot_published:
+            self._publish(event)
 
     def _publish(self, *events: events_pb2.TableEvent) -> None:
         now = timestamp(self._clock.now())

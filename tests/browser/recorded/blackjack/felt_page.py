@@ -22,8 +22,17 @@ class FeltPage:
     table: Directed
 
     def open(self) -> FeltPage:
-        """Opens the page and sits down."""
+        """Opens the page of a player who has a seat, or needs to choose none."""
         self.page.goto(f"/#/table/{self.table.table_id}")
+        return self.expect_seated()
+
+    def open_to_choose(self) -> FeltPage:
+        """Opens the page of a player who has to choose a seat."""
+        self.page.goto(f"/#/table/{self.table.table_id}")
+        expect(self.part("seat-picker")).to_be_visible()
+        return self
+
+    def expect_seated(self) -> FeltPage:
         expect(self.part("blackjack")).to_have_attribute(STAGE, "betting")
         expect(self.part("balance").first).to_be_attached()
         return self

@@ -220,6 +220,7 @@ class _Page:
     def _enter(self, params: Json) -> object:
         table = self._tables[params["table_id"]]
         self.watches = table.table_id
+        table.enter(params.get("seat", 0))
         answer = table_pb2.EnterTableResponse(
             table=table.snapshot(), own_seat=table.own_seat(), session=_session(table)
         )
@@ -232,7 +233,7 @@ class _Page:
         table = self._tables[params["table_id"]]
         self.watches = table.table_id
         state = cast(Json, json_of(self._state(table)))
-        return {"table_id": table.table_id, "seq": str(table.seq), "resumed": False, **state}
+        return {"table_id": table.table_id, "seq": str(table.seq), "resumed": False, "own_seat": None, **state}
 
     def _session_read(self, _: Json) -> object:
         answer = session_pb2.GetSessionResponse(session=_session(self._tables[self.watches]))
@@ -274,7 +275,7 @@ class _Page:
         if request.turn != table.turn_number or request.round_id != table.round_id:
             raise TableRefused("TURN_OVER", "It is another turn.", turn=request.turn)
         move = messages.read_move(request.move.value, table.options.places)
-        return json_of(table.act(table.options.seat, move, types_pb2.ACTED_BY_PLAYER))
+        return json_of(table.act(table.seat, move, types_pb2.ACTED_BY_PLAYER))
 
 
 def _session(table: ScriptedTable) -> session_pb2.Session:

@@ -25,6 +25,7 @@ from services.blackjack.game import BlackjackRules
 from services.blackjack.messages import Bets
 from services.kit.cards.card import cards_named
 from services.kit.table.game import StakeOnTable
+from services.kit.table.refusals import TableRefused
 
 CREDITS_CENTS = 100_000
 # What no test reads lies behind the cards that it names.
@@ -41,7 +42,10 @@ class Options:
     places: int = 1
     places_per_player: int = 0
     double_any_score: bool = False
+    # The page's player sits there; 0 if they have to choose a seat first.
     seat: int = 1
+    # The seats of other players.
+    others: tuple[int, ...] = ()
     decision_ms: int = 20_000
     dealing_ms: int = 30
     betting_window_ms: int = 15_000
@@ -78,7 +82,14 @@ class ScriptedTable:
     refusal: tuple[str, Mapping[str, str]] | None = None
     # What pages have asked for, by their methods.
     asked: list[tuple[str, object]] = field(default_factory=list)
+    # The seat of the page's player; 0 before they sit down.
+    seat: int = 0
+    taken: set[int] = field(default_factory=set)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.seat = self.options.seat
+        self.taken = {*self.options.others, self.seat} - {0}
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -130,8 +141,10 @@ class ScriptedTable:
             configuration_version=1,
             round=self.round(),
             past_outcomes=self.past,
-            seated=1,
+            seated=len(self.taken),
         )
+        for seat in () if self.options.individual else range(1, self.options.places + 1):
+            snapshot.seats.add(seat=seat, taken=seat in self.taken)
         for seat in dict.fromkeys(stake.seat for stake in self.stakes):
             bets = self.rules.together(stake.bets for stake in self.stakes if stake.seat == seat) or {}
             snapshot.bets.add(seat=seat, staked_cents=sum(bets.values()), bets=packed(messages.bets_message(bets)))
@@ -154,8 +167,10 @@ class ScriptedTable:
             round_.shown_at.CopyFrom(moment(self.shown_at))
         return round_
 
-    def own_seat(self) -> table_pb2.OwnSeat:
-        seat = table_pb2.OwnSeat(seat=self.options.seat, session_id="session", account_id="account")
+    def own_seat(self) -> table_pb2.OwnSeat | None:
+        if not self.seat:
+            return None
+        seat = table_pb2.OwnSeat(seat=self.seat, session_id="session", account_id="account")
         for stake in self.own_stakes():
             bets = packed(messages.bets_message(stake.bets))
             seat.stakes.add(stake_id=stake.stake_id, amount_cents=sum(stake.bets.values()), bets=bets)
@@ -164,10 +179,10 @@ class ScriptedTable:
         return seat
 
     def own_stakes(self) -> list[StakeOnTable[Bets]]:
-        return [stake for stake in self.stakes if stake.seat == self.options.seat]
+        return [stake for stake in self.stakes if stake.seat == self.seat]
 
     def own_view(self) -> blackjack_pb2.OwnView | None:
-        return None if self.dealt is None else self.dealt.own_view(self.options.seat, self.free_cents)
+        return None if self.dealt is None else self.dealt.own_view(self.seat, self.free_cents)
 
     def turn(self) -> types_pb2.Turn | None:
         turn = None if self.dealt is None else self.dealt.turn
@@ -185,6 +200,28 @@ class ScriptedTable:
             version=self.version,
         )
 
+    # -- seats --------------------------------------------------------------------------------------------------------
+
+    def enter(self, wanted: int) -> None:
+        """Seats the page's player, if the seat is free; 0 for any."""
+        if self.seat:
+            return
+        free = [seat for seat in range(1, self.options.places + 1) if seat not in self.taken]
+        if wanted in self.taken:
+            raise TableRefused("SEAT_TAKEN", "Somebody sits there.", table_id=self.table_id, seat=wanted)
+        self.seat = wanted or free[0]
+        self.sit(self.seat)
+
+    def sit(self, seat: int) -> None:
+        """Tells that a player has sat down."""
+        self.taken.add(seat)
+        self.event("seat_taken", events_pb2.SeatTaken(seat=seat))
+
+    def leave(self, seat: int) -> None:
+        """Tells that a player has left."""
+        self.taken.discard(seat)
+        self.event("seat_left", events_pb2.SeatLeft(seat=seat))
+
     # -- bets ---------------------------------------------------------------------------------------------------------
 
     def stake(self, seat: int, bets: Bets) -> str:
@@ -192,7 +229,7 @@ class ScriptedTable:
         stake_id = f"{self.round_id}:{next(self._ids)}"
         self.stakes.append(StakeOnTable(stake_id, seat, bets))
         cents = sum(bets.values())
-        if seat == self.options.seat:
+        if seat == self.seat:
             self.pay(-cents)
         placed = events_pb2.BetsPlaced(
             round_id=self.round_id,
@@ -208,7 +245,7 @@ class ScriptedTable:
         """Places the player's bet, as the service judges it."""
         on_felt = self.rules.together(stake.bets for stake in self.own_stakes())
         self.rules.add(on_felt, bets)
-        stake_id = self.stake(self.options.seat, bets)
+        stake_id = self.stake(self.seat, bets)
         answer = blackjack_pb2.PlaceBetsResponse(
             on_felt=messages.bets_message(self.rules.together(stake.bets for stake in self.own_stakes()) or {})
         )
@@ -358,7 +395,7 @@ class ScriptedTable:
             )
             for stake_id, cents in due.items()
         ]
-        self.pay(sum(cents for stake_id, cents in due.items() if seats[stake_id].seat == self.options.seat))
+        self.pay(sum(cents for stake_id, cents in due.items() if seats[stake_id].seat == self.seat))
         self.event("stakes_paid", events_pb2.StakesPaid(round_id=self.round_id, results=results))
 
     def _go_on(self) -> None:

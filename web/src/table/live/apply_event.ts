@@ -46,13 +46,20 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
     const { enabled, reason } = event.table_switched;
     return { ...now, disabled_reason: enabled ? "" : reason, phase: enabled ? "PHASE_IDLE" : "PHASE_DISABLED" };
   }
-  if (event.seat_taken) return { ...now, seated: table.seated + 1 };
-  if (event.seat_left) return { ...now, seated: Math.max(0, table.seated - 1) };
+  if (event.seat_taken) return { ...now, seated: table.seated + 1, seats: seatsAfter(table, event.seat_taken, true) };
+  if (event.seat_left) {
+    return { ...now, seated: Math.max(0, table.seated - 1), seats: seatsAfter(table, event.seat_left, false) };
+  }
   if (event.table_emptied) {
     const { round: _, next_round_opens_at: __, ...emptied } = now;
     return { ...emptied, phase: "PHASE_IDLE", bets: [] };
   }
   return now;
+}
+
+/** The seats after one was taken or left; a table whose players choose none lists none. */
+function seatsAfter(table: TableSnapshot, { seat }: { seat: number }, taken: boolean): TableSnapshot["seats"] {
+  return table.seats.map((each) => (each.seat === seat ? { ...each, taken } : each));
 }
 
 /** The round as an event shows it: without a turn nobody decides any more. */

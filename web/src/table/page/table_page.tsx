@@ -68,12 +68,13 @@ function JoinedTable({ listed }: { listed: TableSummary }) {
   const [attempt, setAttempt] = useState(0);
   const [loginEnded, setLoginEnded] = useState(false);
   const demonstration = listed.configuration?.mode === "MODE_DEMO";
+  const shared = listed.configuration?.play === "PLAY_MULTI_PLAYER";
   useEffect(() => {
-    const live = new LiveTable(listed.table_id, demonstration);
+    const live = new LiveTable(listed.table_id, demonstration, shared);
     setTable(live);
     setLoginEnded(false);
     return () => live.close();
-  }, [listed.table_id, demonstration, attempt]);
+  }, [listed.table_id, demonstration, shared, attempt]);
   const kind = identity.value.kind;
   const wasLoggedIn = useRef(false);
   useEffect(() => {

@@ -13,6 +13,7 @@ const betting = {
   bets: [{ seat: 1, staked_cents: "500" }],
   past_outcomes: Array.from({ length: 20 }, (_, n) => ({ round_id: `french.-${n}` })),
   seated: 2,
+  seats: [1, 2, 3].map((seat) => ({ seat, taken: seat < 3 })),
 } as unknown as TableSnapshot;
 
 function afterEvents(...events: object[]): TableSnapshot {
@@ -129,6 +130,13 @@ test("counts players who sit down and leave", () => {
   expect(afterEvents({ seat_left: { seat: 1 } }, { seat_left: { seat: 2 } }, { seat_left: { seat: 2 } }).seated).toBe(
     0,
   );
+});
+
+test("tells which seats are taken after each player who sits down or leaves", () => {
+  const taken = (...events: object[]) =>
+    afterEvents(...events).seats.flatMap((each) => (each.taken ? [each.seat] : []));
+  expect(taken({ seat_taken: { seat: 3 } })).toEqual([1, 2, 3]);
+  expect(taken({ seat_left: { seat: 1 } }, { seat_taken: { seat: 3 } }, { seat_left: { seat: 2 } })).toEqual([3]);
 });
 
 test("a disabled table says why, until it is enabled", () => {
