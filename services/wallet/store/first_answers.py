@@ -84,6 +84,8 @@ async def find(
         response.settled.ParseFromString(stored)
     elif kind == TransferKind.ROUND_VOID:
         response.voided.ParseFromString(stored)
+    elif kind == TransferKind.HAND:
+        response.transferred.ParseFromString(stored)
     else:
         # It moved no stake, such as the end of a round without any.
         raise refusals.request_unknown(request_id)

@@ -256,10 +256,11 @@ class InProcessWallet:
         round_id: str,
         seats: Sequence[tuple[Seat, int, int]] = (),
         report: Sequence[wallet_pb2.SessionInRound] = (),
+        request_id: str = "",
     ) -> wallet_pb2.TransferHandResponse:
         """Transfers a hand of seats, each with its stake and winnings; the difference is commission."""
         request = wallet_pb2.TransferHandRequest(
-            request_id=str(uuid4()),
+            request_id=request_id or str(uuid4()),
             round=round_ref(table_id, round_id),
             seats=[
                 wallet_pb2.SeatInHand(

@@ -215,3 +215,15 @@ async def test_the_caves_of_a_table_that_is_unknown_or_another_games_are_refused
     with pytest.raises(Refused) as foreign:
         await wallet.wallet_service.list_table_caves(request, caller("game", "games", "other"))
     assert foreign.value.reason == "WRONG_GAME"
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_the_first_answer_to_a_hand_can_be_read_again(wallet: InProcessWallet, seats: list[Seat]) -> None:
+    ana, rui, _ = seats
+    transferred = await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 190), (rui, 100, 0)], request_id="first")
+    await wallet.transfer_hand("holdem", "hand-2", [(ana, 100, 190), (rui, 100, 0)])
+
+    first = await wallet.wallet_service.get_first_answer(wallet_pb2.GetFirstAnswerRequest(request_id="first"), GAME)
+
+    assert first.transferred == transferred
+    assert (first.round_id, first.table_id) == ("hand-1", "holdem")

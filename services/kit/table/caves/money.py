@@ -1,0 +1,70 @@
+"""The caves of one table, as the ledger has them: they are filled, cashed out, and change when a hand ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from feltro.wallet.v1 import wallet_pb2
+from services.kit.table.banked.commands import BetCommand
+from services.kit.table.seat import Seat
+from services.kit.table.wallet.table_wallet import TableWallet
+
+
+class Caves:
+    """What is in the caves of a table, by session. A player's session does not end before their cave is empty.
+
+    One change at a time: each answer of the wallet then says what is in the cave now.
+    """
+
+    def __init__(self, wallet: TableWallet) -> None:
+        self._wallet = wallet
+        self._cents: dict[str, int] = {}
+        self._changing = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Reads what a former owner has left in the caves."""
+        async with self._changing:
+            self._cents = {cave.session_id: cave.cave_cents for cave in await self._wallet.list_caves()}
+
+    def cents_of(self, session_id: str) -> int:
+        """Returns what is in a player's cave."""
+        return self._cents.get(session_id, 0)
+
+    async def buy_in(
+        self, seat: Seat, command: BetCommand, cents: int, commission_cents: int
+    ) -> wallet_pb2.BuyInResponse:
+        """Fills a cave; the command acts once (G3)."""
+        request_id = f"{self._wallet.table_ref.table_id}:buy-in:{command.wallet_request_id(seat.account_id)}"
+        async with self._changing:
+            answer = await self._wallet.buy_in(seat.account_id, seat.session_id, cents, commission_cents, request_id)
+            # A repeated command gets its first answer, which may be older than what is known.
+            await self._read_again(seat.session_id)
+            return answer
+
+    async def _read_again(self, session_id: str) -> None:
+        caves = {cave.session_id: cave.cave_cents for cave in await self._wallet.list_caves()}
+        self._cents[session_id] = caves.get(session_id, 0)
+
+    async def cash_out(self, seat: Seat) -> wallet_pb2.CashOutResponse:
+        """Gives the whole cave of a session that ends back to its player."""
+        async with self._changing:
+            answer = await self._wallet.cash_out(seat.account_id, seat.session_id)
+            self._cents.pop(seat.session_id, None)
+            return answer
+
+    async def transfer_hand(
+        self,
+        round_id: str,
+        seats: Sequence[wallet_pb2.SeatInHand],
+        commission_cents: int,
+        outcome: bytes,
+        sessions: Sequence[wallet_pb2.SessionInRound],
+    ) -> wallet_pb2.TransferHandResponse:
+        """Moves the chips of a hand among the caves, and the commission to the house."""
+        async with self._changing:
+            answer = await self._wallet.transfer_hand(round_id, seats, commission_cents, outcome, sessions)
+            by_account = {cave.account_id: cave.cave_cents for cave in answer.caves}
+            for seat in seats:
+                self._cents[seat.session_id] = by_account[seat.account_id]
+            return answer
