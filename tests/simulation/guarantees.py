@@ -405,6 +405,7 @@ class _Watcher:
             "table_emptied": _says_nothing_of_a_round,
             "seat_taken": _says_nothing_of_a_round,
             "seat_left": _says_nothing_of_a_round,
+            "caves_changed": _says_nothing_of_a_round,
         }
 
     def contradiction(self, event: events_pb2.TableEvent) -> str | None:

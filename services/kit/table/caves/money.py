@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
+
+BUY_INS_REMEMBERED = 1_000
 
 
 class Caves:
@@ -21,6 +24,8 @@ class Caves:
         self._wallet = wallet
         self._cents: dict[str, int] = {}
         self._changing = asyncio.Lock()
+        # The commands that were carried out last, so that a repeated one is not judged again (G11).
+        self._bought: deque[str] = deque(maxlen=BUY_INS_REMEMBERED)
 
     async def load(self) -> None:
         """Reads what a former owner has left in the caves."""
@@ -33,18 +38,26 @@ class Caves:
 
     async def buy_in(
         self, seat: Seat, command: BetCommand, cents: int, commission_cents: int
-    ) -> wallet_pb2.BuyInResponse:
-        """Fills a cave; the command acts once (G3)."""
-        request_id = f"{self._wallet.table_ref.table_id}:buy-in:{command.wallet_request_id(seat.account_id)}"
+    ) -> tuple[wallet_pb2.BuyInResponse, int]:
+        """Fills a cave, and returns by how much it has grown: a repeated command gets its first answer (G3)."""
+        request_id = self._request_id(seat, command)
         async with self._changing:
             answer = await self._wallet.buy_in(seat.account_id, seat.session_id, cents, commission_cents, request_id)
-            # A repeated command gets its first answer, which may be older than what is known.
-            await self._read_again(seat.session_id)
-            return answer
+            if request_id in self._bought:
+                return answer, 0
+            # A former owner may have carried it out: only the ledger knows.
+            before = self.cents_of(seat.session_id)
+            caves = {cave.session_id: cave.cave_cents for cave in await self._wallet.list_caves()}
+            after = self._cents[seat.session_id] = caves.get(seat.session_id, 0)
+            self._bought.append(request_id)
+            return answer, after - before
 
-    async def _read_again(self, session_id: str) -> None:
-        caves = {cave.session_id: cave.cave_cents for cave in await self._wallet.list_caves()}
-        self._cents[session_id] = caves.get(session_id, 0)
+    def has_begun(self, seat: Seat, command: BetCommand) -> bool:
+        """Whether a command to fill a cave has come before, so that it is not judged again."""
+        return self._request_id(seat, command) in self._bought
+
+    def _request_id(self, seat: Seat, command: BetCommand) -> str:
+        return f"{self._wallet.table_ref.table_id}:buy-in:{command.wallet_request_id(seat.account_id)}"
 
     async def cash_out(self, seat: Seat) -> wallet_pb2.CashOutResponse:
         """Gives the whole cave of a session that ends back to its player."""
@@ -52,6 +65,12 @@ class Caves:
             answer = await self._wallet.cash_out(seat.account_id, seat.session_id)
             self._cents.pop(seat.session_id, None)
             return answer
+
+    async def release(self, account_id: str, session_id: str, cents: int, request_id: str) -> None:
+        """Gives a part of a cave back that was bought in and is not to be in play."""
+        async with self._changing:
+            answer = await self._wallet.cash_out(account_id, session_id, cents, request_id)
+            self._cents[session_id] = answer.cave_cents
 
     async def transfer_hand(
         self,

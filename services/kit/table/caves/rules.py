@@ -1,22 +1,50 @@
-"""What a game with caves adds to its rules: who is dealt in, what a hand moves, and what a cave may hold. Pure."""
+"""What a game with caves adds to its rules: who is dealt in, what a hand moves, what a cave may hold. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from services.kit.table.game import Bets, Outcome, Rules
 
 
-@dataclass(frozen=True, slots=True)
-class CaveSeat:
-    """A seat with a cave, as it is between two hands."""
+class Standing(IntEnum):
+    """How a seated player takes part; the numbers are those of `CaveStanding`."""
+
+    PLAYING = 1
+    WAITING = 2
+    AWAY = 3
+    SHORT = 4
+    LEAVING = 5
+
+
+class SeatAtTable(NamedTuple):
+    """A seat with a player, as it is between two hands."""
 
     seat: int
     cave_cents: int
-    is_established: bool
-    """Whether its player was dealt into the hand before; a newcomer and a player who comes back are not."""
+    standing: Standing
+
+
+class Decisions(NamedTuple):
+    """How a seat has decided in a hand: by its player, and by the clock or because nobody was there."""
+
+    in_person: int
+    left_to_clock: int
+
+
+class SeatAfterHand(NamedTuple):
+    """What the end of a hand means for one seat, dealt in or not."""
+
+    seat: int
+    excused: bool
+    """Whether a hand without a bet does not count towards inactivity."""
+    is_short: bool
+    """Whether the cave is below the table's minimum bet."""
+    released_cents: int
+    """What was bought in during the hand and does not fit into the cave now: it goes back to the account."""
 
 
 class SeatResult(NamedTuple):
@@ -36,12 +64,40 @@ class HandResult:
     commission_cents: int
 
 
-class BuyInBounds(NamedTuple):
-    """How much may be bought into a cave."""
+class Lineup(Protocol[Bets, Outcome]):
+    """Everybody who is seated at a table, from hand to hand. Never changed once made: commands return the next one."""
 
-    least_cents: int
-    most_cents: int
-    rule: str
+    def seats(self) -> Sequence[SeatAtTable]:
+        """Returns the seats that are taken, by their numbers."""
+
+    def take_seat(self, seat: int, cave_cents: int, kept: bytes = b"") -> Lineup[Bets, Outcome]:
+        """Seats a player with a cave that is theirs; `kept` is what was on record of the seat at a former owner."""
+
+    def kept(self, seat: int) -> bytes:
+        """Returns what is to be on record of a seat, so that a next owner goes on with it."""
+
+    def leave(self, seat: int) -> Lineup[Bets, Outcome]:
+        """Lets a player go: at once, or when the hand is over that they were dealt into."""
+
+    def set_away(self, seat: int, *, away: bool) -> Lineup[Bets, Outcome]:
+        """Deals a player out from the next hand on, or in again."""
+
+    def verify_buy_in(self, seat: int, cents: int) -> None:
+        """Refuses an amount that may not be added to a cave, or brought to an empty one."""
+
+    def buy_in(self, seat: int, cents: int) -> Lineup[Bets, Outcome]:
+        """Adds to a cave what was bought in; while its player is in a hand it waits for the end of that."""
+
+    def next_hand(self) -> tuple[Lineup[Bets, Outcome], Mapping[int, Bets] | None]:
+        """Begins a hand with all who are dealt in, and returns what each brings; None if too few can play."""
+
+    def after_hand(
+        self, outcome: Outcome, decisions: Mapping[int, Decisions]
+    ) -> tuple[Lineup[Bets, Outcome], Sequence[SeatAfterHand]]:
+        """Ends a hand as it was decided."""
+
+    def after_void_hand(self) -> Lineup[Bets, Outcome]:
+        """Ends a hand that could not be finished: the caves are as before it."""
 
 
 class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
@@ -51,24 +107,14 @@ class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
     seat in the hand. It pays what is in the cave afterwards.
     """
 
-    @property
-    def hands_before_away(self) -> int:
-        """After how many hands that a player has left to the clock they are away."""
+    def lineup(self, last: Outcome | None, dealt_in: Mapping[int, Bets] | None) -> Lineup[Bets, Outcome]:
+        """Returns the lineup of a table at which nobody is seated yet.
 
-    def lineup(self, seats: Sequence[CaveSeat], last: Outcome | None) -> Mapping[int, Bets] | None:
-        """Returns what each seat that is dealt in brings to the next hand; None if too few can play.
-
-        `last` is the hand before; without it the button is drawn by lot when the cards are dealt.
+        `last` is the hand before, whose button moves on; `dealt_in` is what seats have brought to a hand that goes on.
         """
 
     def hand_result(self, outcome: Outcome) -> HandResult:
         """Returns what a hand moved among the caves of those who were dealt in."""
-
-    def seats_dealt_in(self, outcome: Outcome) -> frozenset[int]:
-        """Returns the seats that a hand was dealt to."""
-
-    def buy_in_bounds(self, cave_cents: int) -> BuyInBounds:
-        """Returns how much may be added to a cave that holds so much; refused if nothing may."""
 
     def buy_in_commission_cents(self, cents: int) -> int:
         """Returns the commission on what is bought in, which the player pays besides."""

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Generic, cast
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.table.banked.settlement import Decided, LedgerMismatch, RoundResult, Settlement
 from services.kit.table.caves.money import Caves
-from services.kit.table.caves.rules import CaveRules, HandResult, SeatResult
+from services.kit.table.caves.rules import CaveRules, HandResult, SeatAfterHand, SeatResult
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import (
-    ActedBy,
     CancelledStake,
     Drawn,
     Ended,
     Ending,
     Journal,
     JournalStake,
-    Moved,
     PlayerResult,
 )
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -28,17 +26,28 @@ from services.kit.table.wallet.table_wallet import TableWallet
 class HandSettlement(Settlement[Bets, Outcome], Generic[Bets, Outcome]):
     """Ends the hands of one table."""
 
-    def __init__(self, wallet: TableWallet, journal: Journal, epoch: int, caves: Caves) -> None:
+    def __init__(
+        self,
+        wallet: TableWallet,
+        journal: Journal,
+        epoch: int,
+        caves: Caves,
+        judge: Callable[[Outcome, Decided | None], Sequence[SeatAfterHand]],
+    ) -> None:
+        """`judge` ends a hand in the lineup of its table, and says what that means for each seat."""
         super().__init__(wallet, journal, epoch)
         self._caves = caves
+        self._judge = judge
 
     async def settle(self, drawn: Drawn, rules: Rules[Bets, Outcome], decided: Decided | None = None) -> RoundResult:
         """Moves what the hand has won and lost, in one transfer with the commission (`806/2015:17`)."""
         if drawn.outcome is None:
             raise AssertionError(f"hand {drawn.round_id} is settled before it is decided")
         cave_rules = cast("CaveRules[Bets, Outcome]", rules)
-        result = cave_rules.hand_result(cave_rules.read_outcome(drawn.outcome))
+        outcome = cave_rules.read_outcome(drawn.outcome)
+        result = cave_rules.hand_result(outcome)
         caves_after = {stake.stake_id: _cave_after(stake, result) for stake in drawn.stakes}
+        seats = {each.seat: each for each in self._judge(outcome, decided)}
         answer = await self._caves.transfer_hand(
             drawn.round_id,
             [
@@ -53,8 +62,9 @@ class HandSettlement(Settlement[Bets, Outcome], Generic[Bets, Outcome]):
             ],
             result.commission_cents,
             drawn.outcome,
-            self._sessions_in_hand(drawn, rules.minimum_cents, result, decided),
+            _sessions_in_hand(drawn, result, seats),
         )
+        await self._release(drawn, seats)
         entry = Ended(
             drawn.round_id,
             Ending.SETTLED,
@@ -67,29 +77,14 @@ class HandSettlement(Settlement[Bets, Outcome], Generic[Bets, Outcome]):
         await self._journal.write_ended(self._epoch, entry)
         return RoundResult(entry, answer.sessions, {})
 
-    def _sessions_in_hand(
-        self, drawn: Drawn, minimum_cents: int, result: HandResult, decided: Decided | None
-    ) -> list[wallet_pb2.SessionInRound]:
-        """Says of every session that counts whether its player has bet, or at least decided (`806/2015:70.b`, A-25)."""
-        seats = {stake.session_id: stake.seat for stake in drawn.stakes}
-        moves = () if decided is None else decided.moves
-        return [
-            wallet_pb2.SessionInRound(
-                session_id=session_id,
-                bet=session_id in seats and result.seats[seats[session_id]].staked_cents > 0,
-                excused=session_id in seats and not _left_to_the_clock(seats[session_id], moves),
-                cave_below_minimum=self._cave_after_hand(session_id, seats, result) < minimum_cents,
-            )
-            for session_id in drawn.session_ids
-        ]
-
-    def _cave_after_hand(self, session_id: str, seats: Mapping[str, int], result: HandResult) -> int:
-        """Returns what is in a cave when the hand has moved its chips, what was bought in meanwhile included."""
-        held = self._caves.cents_of(session_id)
-        if session_id not in seats:
-            return held
-        seat = result.seats[seats[session_id]]
-        return held - seat.staked_cents + seat.won_cents
+    async def _release(self, drawn: Drawn, seats: Mapping[int, SeatAfterHand]) -> None:
+        """Gives back what was bought in during the hand and does not fit into the cave that it has left (A-24)."""
+        for stake in drawn.stakes:
+            after = seats.get(stake.seat)
+            if after is not None and after.released_cents:
+                await self._caves.release(
+                    stake.account_id, stake.session_id, after.released_cents, f"{stake.stake_id}:release"
+                )
 
     async def journal_void(
         self,
@@ -136,7 +131,19 @@ def _player_result(stake: JournalStake, seat: SeatResult) -> PlayerResult:
     return PlayerResult(stake.player_id, stake.session_id, seat.staked_cents, seat.won_cents, stake.amount_cents, after)
 
 
-def _left_to_the_clock(seat: int, moves: Sequence[Moved]) -> bool:
-    """Whether a player had to decide and the clock did it each time, or nobody sat there."""
-    own = [moved.acted_by for moved in moves if moved.seat == seat]
-    return bool(own) and all(acted_by in {ActedBy.CLOCK, ActedBy.AWAY} for acted_by in own)
+def _sessions_in_hand(
+    drawn: Drawn, result: HandResult, seats: Mapping[int, SeatAfterHand]
+) -> list[wallet_pb2.SessionInRound]:
+    """Says of every session that was dealt in whether its player has bet, or at least decided (`806/2015:70.b`)."""
+    in_hand = {stake.session_id: stake.seat for stake in drawn.stakes}
+    return [
+        wallet_pb2.SessionInRound(
+            session_id=session_id,
+            bet=session_id in in_hand and result.seats[in_hand[session_id]].staked_cents > 0,
+            excused=session_id in in_hand and in_hand[session_id] in seats and seats[in_hand[session_id]].excused,
+            cave_below_minimum=(
+                session_id in in_hand and in_hand[session_id] in seats and seats[in_hand[session_id]].is_short
+            ),
+        )
+        for session_id in drawn.session_ids
+    ]

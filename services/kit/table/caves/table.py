@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Generic, cast
 
 from feltro.table.v1 import events_pb2, types_pb2
@@ -19,19 +17,20 @@ from services.kit import background
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.banked.round import Round
-from services.kit.table.banked.settlement import RoundResult, Settlement
+from services.kit.table.banked.settlement import Decided, RoundResult, Settlement
 from services.kit.table.caves.money import Caves
-from services.kit.table.caves.rules import CaveRules, CaveSeat
+from services.kit.table.caves.rules import CaveRules, Decisions, Lineup, SeatAfterHand, Standing
 from services.kit.table.caves.settlement import HandSettlement
+from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import ActedBy, Drawn, DrawTrigger, Journal, JournalStake
+from services.kit.table.journal.entries import ActedBy, DrawTrigger, Ending, Journal, JournalStake
+from services.kit.table.journal.seats import KeptSeat
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.kinds import FoundTable
-from services.kit.table.live.table import BUS_CHECK_EVERY_S, WALLET_RETRY_S, LiveTable
-from services.kit.table.refusals import TableRefused
+from services.kit.table.live.table import BUS_CHECK_EVERY_S, WALLET_RETRY_S, LiveTable, round_id_of
 from services.kit.table.seat import Seat
-from services.kit.table.turns.hand import Hand
+from services.kit.table.turns.resuming import ResumedRound
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet
 
@@ -51,7 +50,7 @@ class CaveTables(Generic[Bets, Outcome]):
     async def settlement(self, wallet: TableWallet, journal: Journal, epoch: int) -> Settlement[Bets, Outcome]:
         caves = Caves(wallet)
         await caves.load()
-        return HandSettlement(wallet, journal, epoch, caves)
+        return HandSettlement(wallet, journal, epoch, caves, _no_lineup)
 
 
 class CaveTable(LiveTable[Bets, Outcome]):
@@ -61,18 +60,13 @@ class CaveTable(LiveTable[Bets, Outcome]):
         self, found: FoundTable[Bets, Outcome], dependencies: TableDependencies[Bets, Outcome], caves: Caves
     ) -> None:
         self._caves = caves
-        # Sessions whose players sit out.
-        self._away: set[str] = set()
-        # How many hands in a row each session has left to the clock.
-        self._left_to_clock: Counter[str] = Counter()
-        # The hand before, and the sessions that were dealt in; nothing when the table starts or resumes.
-        self._last: Outcome | None = None
-        self._dealt_in: frozenset[str] = frozenset()
-        self._lineup: Mapping[int, Bets] = {}
         # Caves that are being filled: to the end, even if nobody waits for it.
         self._filling: set[asyncio.Task[wallet_pb2.BuyInResponse]] = set()
-        # The seats of the hand before at a former owner, until their players are seated again.
-        self._seats_before: frozenset[int] = frozenset()
+        # What each seat brings to the hand that is about to be dealt.
+        self._brought: Mapping[int, Bets] = {}
+        self._lineup: Lineup[Bets, Outcome] = _rules(dependencies.host.rules_in_force()).lineup(
+            _last_outcome(found, _rules(dependencies.host.rules_in_force())), _dealt_in(found.resumed)
+        )
         super().__init__(
             found.table_id,
             found.placement_id,
@@ -82,21 +76,8 @@ class CaveTable(LiveTable[Bets, Outcome]):
             past_outcomes=found.past_outcomes,
             resumed=found.resumed,
             seat_record=found.seat_record,
-            settlement=HandSettlement(dependencies.wallet, dependencies.journal, found.epoch, caves),
+            settlement=HandSettlement(dependencies.wallet, dependencies.journal, found.epoch, caves, self._judge_hand),
         )
-        self._read_last_hand(found)
-
-    @property
-    def rules(self) -> CaveRules[Bets, Outcome]:
-        """The rules of the hand under way, or of the next one."""
-        return cast("CaveRules[Bets, Outcome]", self._configured.rules)
-
-    def _read_last_hand(self, found: FoundTable[Bets, Outcome]) -> None:
-        """Takes up the button where a former owner left it, if the hand before was finished and no other began."""
-        last_round_id = f"{found.table_id}.{found.last_round_number}"
-        if found.resumed is None and found.past_outcomes and found.past_outcomes[0].round_id == last_round_id:
-            self._last = self.rules.read_outcome(found.past_outcomes[0].outcome.value)
-            self._seats_before = self.rules.seats_dealt_in(self._last)
 
     # -- what others see ---------------------------------------------------------------------------------------------
 
@@ -108,71 +89,80 @@ class CaveTable(LiveTable[Bets, Outcome]):
     def _caves_at_seats(self) -> list[types_pb2.CaveAtSeat]:
         return [
             types_pb2.CaveAtSeat(
-                seat=seat.number, cave_cents=self._caves.cents_of(seat.session_id), standing=self._standing_of(seat)
+                seat=each.seat,
+                cave_cents=each.cave_cents,
+                standing=types_pb2.CaveStanding.ValueType(each.standing),
             )
-            for seat in sorted(self._seating.seats(), key=lambda each: each.number)
+            for each in self._lineup.seats()
         ]
 
-    def _standing_of(self, seat: Seat) -> types_pb2.CaveStanding.ValueType:
-        if self._seating.is_ending(seat.player_id):
-            return types_pb2.CAVE_STANDING_LEAVING
-        if self._caves.cents_of(seat.session_id) < self.rules.minimum_cents and not self._is_in_hand(seat):
-            return types_pb2.CAVE_STANDING_SHORT
-        if seat.session_id in self._away:
-            return types_pb2.CAVE_STANDING_AWAY
-        if seat.session_id in self._dealt_in or self._is_in_hand(seat):
-            return types_pb2.CAVE_STANDING_PLAYING
-        return types_pb2.CAVE_STANDING_WAITING
-
-    def _is_in_hand(self, seat: Seat) -> bool:
-        return self._hand is not None and any(stake.session_id == seat.session_id for stake in self._hand.stakes)
-
     def _tell_caves(self) -> None:
-        """Tells everybody what is in the caves and who plays on."""
+        """Tells everybody what is in the caves and how their players take part."""
         self._publish(events_pb2.TableEvent(caves_changed=events_pb2.CavesChanged(caves=self._caves_at_seats())))
+
+    # -- sessions and seats ------------------------------------------------------------------------------------------
+
+    def apply_session(self, session: session_pb2.Session) -> None:
+        super().apply_session(session)
+        self._follow_seats()
+
+    def seat_again(self, kept: Sequence[KeptSeat], sessions: Collection[session_pb2.Session]) -> None:
+        super().seat_again(kept, sessions)
+        self._follow_seats()
+
+    def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
+        super().reconcile_seats(asked_about, running)
+        self._follow_seats()
+
+    def _follow_seats(self) -> None:
+        """Seats in the lineup who sits here, and lets those go who leave."""
+        before = self._lineup
+        known = {each.seat: each.standing for each in before.seats()}
+        for seat in self._seating.seats():
+            if self._seating.is_ending(seat.player_id):
+                if known.get(seat.number) not in {None, Standing.LEAVING}:
+                    self._lineup = self._lineup.leave(seat.number)
+            elif seat.number not in known:
+                self._lineup = self._lineup.take_seat(seat.number, self._caves.cents_of(seat.session_id))
+        taken = {seat.number for seat in self._seating.seats()}
+        for number in known.keys() - taken:
+            self._lineup = self._lineup.leave(number)
+        if self._lineup is not before:
+            self._tell_caves()
 
     # -- what players do ---------------------------------------------------------------------------------------------
 
     async def buy_in(self, player_id: str, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
         """Fills the cave of a player who sits here; the chips are in play from the next hand on (`806/2015:11.b`)."""
         seat = self._seat_of(player_id)
-        held = self._caves.cents_of(seat.session_id)
-        bounds = self.rules.buy_in_bounds(held)
-        if not bounds.least_cents <= cents <= bounds.most_cents:
-            raise TableRefused(
-                "BUY_IN_OUT_OF_BOUNDS",
-                f"Bring from {bounds.least_cents} to {bounds.most_cents} cents.",
-                amount_cents=cents,
-                minimum_cents=bounds.least_cents,
-                maximum_cents=bounds.most_cents,
-                rule=bounds.rule,
-            )
-        commission_cents = self.rules.buy_in_commission_cents(cents)
-        filling = asyncio.create_task(self._buy_in(seat, command, cents, commission_cents))
+        if not self._caves.has_begun(seat, command):
+            self._lineup.verify_buy_in(seat.number, cents)
+        filling = asyncio.create_task(self._buy_in(seat, command, cents))
         self._filling.add(filling)
         filling.add_done_callback(self._filling.discard)
         return await background.shared_result(filling)
 
-    async def _buy_in(
-        self, seat: Seat, command: BetCommand, cents: int, commission_cents: int
-    ) -> wallet_pb2.BuyInResponse:
-        answer = await self._caves.buy_in(seat, command, cents, commission_cents)
-        self._tell_caves()
-        self.wake()
+    async def _buy_in(self, seat: Seat, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
+        commission_cents = _rules(self._configured).buy_in_commission_cents(cents)
+        answer, added_cents = await self._caves.buy_in(seat, command, cents, commission_cents)
+        if added_cents and any(each.seat == seat.number for each in self._lineup.seats()):
+            self._lineup = self._lineup.buy_in(seat.number, added_cents)
+            self._tell_caves()
+            self.wake()
         return answer
 
     def set_away(self, player_id: str, *, away: bool) -> None:
         """Has a player sit out from the next hand on, or come back (`806/2015:68`)."""
-        seat = self._seat_of(player_id)
-        self._left_to_clock[seat.session_id] = 0
-        if (seat.session_id in self._away) != away:
-            self._away ^= {seat.session_id}
+        before, seat = self._lineup, self._seat_of(player_id)
+        self._lineup = before.set_away(seat.number, away=away)
+        if self._lineup is not before:
             self._tell_caves()
             self.wake()
 
     def _seat_of(self, player_id: str) -> Seat:
+        """Returns the seat of a player who plays here; refused for others, and for those who leave."""
         seat = self._seating.seat_of(player_id)
-        if seat is None:
+        if seat is None or self._seating.is_ending(player_id):
             raise refusals.not_seated(self.table_id)
         return seat
 
@@ -183,36 +173,13 @@ class CaveTable(LiveTable[Bets, Outcome]):
             await self._cash_out_leaving()
             closed_reason = self._host.closed_reason()
             self._publish_idle_phase(closed_reason)
-            self._configured = self._host.rules_in_force()
-            lineup = self._next_lineup()
-            if lineup is None:
-                # Fewer than two can play: when the table resumes, the button is drawn by lot (`806/2015:7`, `46`).
-                self._last, self._dealt_in, self._seats_before = None, frozenset(), frozenset()
-            elif closed_reason is None and not self._publisher.full:
-                self._lineup = lineup
-                return True
+            if closed_reason is None and self._seating and not self._publisher.full:
+                self._lineup, brought = self._lineup.next_hand()
+                if brought is not None:
+                    self._brought = brought
+                    return True
             await self._wait(None if not self._publisher.full else BUS_CHECK_EVERY_S)
         return False
-
-    def _next_lineup(self) -> Mapping[int, Bets] | None:
-        """Returns what each seat brings to the next hand, if one can be dealt now."""
-        seats = [
-            CaveSeat(seat.number, self._caves.cents_of(seat.session_id), self._was_dealt_in(seat))
-            for seat in sorted(self._seating.seats(), key=lambda each: each.number)
-            if self._may_be_dealt_in(seat)
-        ]
-        return self.rules.lineup(seats, self._last)
-
-    def _may_be_dealt_in(self, seat: Seat) -> bool:
-        """Whether a player takes part in the next hand, if the lineup has room for them (`806/2015:15`, A-21)."""
-        return (
-            seat.session_id not in self._away
-            and not self._seating.is_ending(seat.player_id)
-            and self._caves.cents_of(seat.session_id) >= self.rules.minimum_cents
-        )
-
-    def _was_dealt_in(self, seat: Seat) -> bool:
-        return seat.session_id in self._dealt_in or seat.number in self._seats_before
 
     async def _cash_out_leaving(self) -> None:
         """Gives the caves back of the players who leave, which ends their sessions (`806/2015:10`)."""
@@ -221,12 +188,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
                 answer = await self._caves.cash_out(seat)
                 if answer.session_ended:
                     self._seating.free_seats([seat.session_id])
-                self._forget(seat.session_id)
-
-    def _forget(self, session_id: str) -> None:
-        self._away.discard(session_id)
-        del self._left_to_clock[session_id]
-        self._tell_caves()
+                    self._follow_seats()
 
     # -- hands -------------------------------------------------------------------------------------------------------
 
@@ -237,6 +199,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
             await round_.ensure_opened()
         except (WalletFailed, WalletUnanswered) as failed:
             _log.warning("no hand can begin", extra={"table_id": self.table_id, "error": str(failed)})
+            self._lineup = self._lineup.after_void_hand()
             await self._wait(WALLET_RETRY_S)
             return
         self._round, self._opening, self._next_round_opens_at = round_, "", None
@@ -244,7 +207,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
         round_.draw_trigger = DrawTrigger.CLOCK
         try:
             stakes = self._stakes(round_)
-            round_.session_ids = [*(stake.session_id for stake in stakes), *self._sessions_sitting_out()]
+            round_.session_ids = [seat.session_id for seat in self._seating.seats()]
             dealt = self._deal(round_, stakes)
         except (StaleOwner, WalletFailed):
             raise
@@ -265,55 +228,55 @@ class CaveTable(LiveTable[Bets, Outcome]):
                 by_number[number].account_id,
                 by_number[number].session_id,
                 number,
-                self.rules.total_cents(brought),
-                self.rules.bets_message(brought).SerializeToString(),
+                round_.rules.total_cents(brought),
+                round_.rules.bets_message(brought).SerializeToString(),
                 now,
             )
-            for number, brought in self._lineup.items()
+            for number, brought in self._brought.items()
         ]
-
-    def _sessions_sitting_out(self) -> list[str]:
-        """Returns the sessions that miss a hand by their own doing: who waits for the big blind misses none."""
-        return [seat.session_id for seat in self._seating.seats() if seat.session_id in self._away]
 
     def _lay_again(self, round_: Round[Bets, Outcome], stake: JournalStake) -> None:
         """Leaves a former owner's hand as it is: caves lie at their seats and not on the felt."""
 
-    async def _settle(
-        self, round_: Round[Bets, Outcome], drawn: Drawn, shown_at: datetime, hand: Hand[Bets, Outcome] | None
-    ) -> None:
-        await super()._settle(round_, drawn, shown_at, hand)
-        self._last = round_.outcome
-        self._note_players(drawn, hand)
-        self._tell_caves()
-
-    def _note_players(self, drawn: Drawn, hand: Hand[Bets, Outcome] | None) -> None:
-        """Notes who played on, and has players sit out who have left hands to the clock (A-22)."""
-        self._dealt_in = frozenset(stake.session_id for stake in drawn.stakes)
-        self._seats_before = frozenset()
-        for stake in drawn.stakes:
-            own = [moved.acted_by for moved in (() if hand is None else hand.moves) if moved.seat == stake.seat]
-            if own and all(acted_by is not ActedBy.PLAYER for acted_by in own):
-                self._left_to_clock[stake.session_id] += 1
-            elif own:
-                self._left_to_clock[stake.session_id] = 0
-            if self._left_to_clock[stake.session_id] >= self.rules.hands_before_away:
-                self._away.add(stake.session_id)
-
-    async def _void(self, round_: Round[Bets, Outcome]) -> None:
-        """Ends a hand that could not be finished: the caves are as before, and the button is drawn anew (A-28)."""
-        await super()._void(round_)
-        self._last, self._dealt_in = None, frozenset()
+    def _judge_hand(self, outcome: Outcome, decided: Decided | None) -> Sequence[SeatAfterHand]:
+        """Ends the hand in the lineup, and says what that means for each seat."""
+        decisions: dict[int, Decisions] = {}
+        for moved in () if decided is None else decided.moves:
+            in_person, to_clock = decisions.get(moved.seat, Decisions(0, 0))
+            by_player = moved.acted_by is ActedBy.PLAYER
+            decisions[moved.seat] = Decisions(in_person + by_player, to_clock + (not by_player))
+        self._lineup, seats = self._lineup.after_hand(outcome, decisions)
+        return seats
 
     def _end(self, round_: Round[Bets, Outcome], result: RoundResult, stakes: Sequence[JournalStake]) -> None:
         super()._end(round_, result, stakes)
-        for seat in self._seating.seats():
-            if seat.session_id in result.sessions.ending_session_ids:
-                self._seating.seat_session(
-                    session_pb2.Session(
-                        session_id=seat.session_id,
-                        player_id=seat.player_id,
-                        account_id=seat.account_id,
-                        state=session_pb2.SESSION_STATE_ENDING,
-                    )
-                )
+        if result.entry.ending is Ending.VOID:
+            self._lineup = self._lineup.after_void_hand()
+        for session_id in result.sessions.ending_session_ids:
+            self._seating.note_ending(session_id)
+        self._follow_seats()
+        self._tell_caves()
+
+
+def _no_lineup(_outcome: object, _decided: Decided | None) -> Sequence[SeatAfterHand]:
+    """Says nothing of the seats: nobody is seated yet where a former owner's hand is ended."""
+    return ()
+
+
+def _rules(versioned: VersionedRules[Bets, Outcome]) -> CaveRules[Bets, Outcome]:
+    return cast("CaveRules[Bets, Outcome]", versioned.rules)
+
+
+def _last_outcome(found: FoundTable[Bets, Outcome], rules: CaveRules[Bets, Outcome]) -> Outcome | None:
+    """Returns the hand before, if it was finished and no other began: the button goes on from there."""
+    if found.resumed is not None or not found.past_outcomes:
+        return None
+    last = found.past_outcomes[0]
+    is_last = last.round_id == round_id_of(found.table_id, found.last_round_number)
+    return rules.read_outcome(last.outcome.value) if is_last else None
+
+
+def _dealt_in(resumed: ResumedRound[Bets, Outcome] | None) -> Mapping[int, Bets] | None:
+    if resumed is None:
+        return None
+    return {stake.seat: resumed.rules.rules.read_bets(stake.bets) for stake in resumed.stakes}

@@ -126,13 +126,16 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.buy_in(request))
 
-    async def cash_out(self, account_id: str, session_id: str) -> wallet_pb2.CashOutResponse:
-        """Moves a whole cave back to its player's account, once for each session."""
+    async def cash_out(
+        self, account_id: str, session_id: str, amount_cents: int = 0, request_id: str = ""
+    ) -> wallet_pb2.CashOutResponse:
+        """Moves a cave, or a part of it, back to its player's account; the whole of it once for each session."""
         request = wallet_pb2.CashOutRequest(
-            request_id=f"{self.table_ref.table_id}:cash-out:{session_id}",
+            request_id=request_id or f"{self.table_ref.table_id}:cash-out:{session_id}",
             table=self.table_ref,
             account_id=account_id,
             session_id=session_id,
+            amount_cents=amount_cents,
         )
         return await retry_until_answered(lambda: self.wallet.cash_out(request))
 

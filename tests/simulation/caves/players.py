@@ -1,0 +1,104 @@
+"""Players of poker: they buy in, and take one of the actions that their own view offers."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from feltro.poker.v1 import poker_pb2
+from feltro.table.v1 import caves_pb2, table_pb2
+from services.kit.table.encoding import packed
+from tests.simulation.environment.players import Player, SendCommand
+from tests.simulation.environment.world import Command
+
+FOLD = poker_pb2.ACTION_FOLD
+CHECK = poker_pb2.ACTION_CHECK
+CALL = poker_pb2.ACTION_CALL
+RAISE = poker_pb2.ACTION_RAISE
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTurn:
+    """What a player may do now."""
+
+    round_id: str
+    turn: int
+    legal: poker_pb2.Legal
+
+
+class PokerPlayer(Player):
+    """A player at a table of poker."""
+
+    def prepare_buy_in(self, cents: int) -> tuple[Command, SendCommand]:
+        command = self._command("buy in", "")
+        command.amount_cents = cents
+        request = caves_pb2.BuyInRequest(request_id=command.request_id, table_id=self.table_id, amount_cents=cents)
+        return command, lambda: self._send(command, lambda owner: owner.caves.buy_in(request, self.caller))
+
+    async def buy_in(self, cents: int) -> object:
+        return await self.prepare_buy_in(cents)[1]()
+
+    async def set_away(self, *, away: bool) -> object:
+        request = caves_pb2.SetAwayRequest(table_id=self.table_id, away=away)
+        command = self._command("away", "")
+        return await self._send(command, lambda owner: owner.caves.set_away(request, self.caller))
+
+    async def own_view(self) -> tuple[table_pb2.GetTableResponse, poker_pb2.OwnView] | None:
+        """Reads what the player alone sees of the hand under way; None if they are in none."""
+        answer = await self.get_table()
+        if answer is None or not answer.own_seat.HasField("own_view"):
+            return None
+        view = poker_pb2.OwnView()
+        answer.own_seat.own_view.Unpack(view)
+        return answer, view
+
+    async def hole_cards(self, timeout_s: float = 60.0) -> list[str]:
+        """Waits until a hand is dealt in which the player takes part, and returns the personal cards."""
+        until = self._world.loop.time() + timeout_s
+        while self._world.loop.time() < until:
+            found = await self.own_view()
+            if found is not None:
+                return list(found[1].cards)
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"{self.player_id} is not dealt in")
+
+    async def own_turn(self) -> OwnTurn | None:
+        """Reads what the player may do now; None if it is not their turn."""
+        found = await self.own_view()
+        if found is None or not found[1].HasField("legal"):
+            return None
+        round_ = found[0].table.round
+        return OwnTurn(round_.round_id, round_.turn.turn, found[1].legal)
+
+    async def wait_for_turn(self, timeout_s: float = 60.0) -> OwnTurn:
+        until = self._world.loop.time() + timeout_s
+        while self._world.loop.time() < until:
+            turn = await self.own_turn()
+            if turn is not None:
+                return turn
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"{self.player_id} is not asked for a decision")
+
+    def prepare_act(
+        self, turn: OwnTurn, action: poker_pb2.Action.ValueType, to_cents: int = 0
+    ) -> tuple[Command, SendCommand]:
+        command = self._command("act", turn.round_id)
+        move = poker_pb2.Move(action=action, to_cents=to_cents)
+        command.turn, command.move = turn.turn, move.SerializeToString(deterministic=True)
+        request = table_pb2.ActRequest(
+            request_id=command.request_id,
+            table_id=self.table_id,
+            round_id=turn.round_id,
+            turn=turn.turn,
+            move=packed(move),
+        )
+        return command, lambda: self._send(command, lambda owner: owner.tables.act(request, self.caller))
+
+    async def act(self, action: poker_pb2.Action.ValueType, to_cents: int = 0) -> object:
+        """Waits for the player's turn, and acts."""
+        return await self.prepare_act(await self.wait_for_turn(), action, to_cents)[1]()
+
+    async def check_or_fold(self) -> object:
+        """Does what the clock would do, by the player's own word."""
+        turn = await self.wait_for_turn()
+        return await self.prepare_act(turn, FOLD if turn.legal.to_call_cents else CHECK)[1]()
