@@ -272,6 +272,8 @@ class WalletService:
             fields.positive_amount("amount_cents", request.amount_cents),
             fields.amount_or_zero("commission_cents", request.commission_cents),
         )
+        if request.command_digest:
+            command.digest = _digest_of_command("command_digest", request.command_digest)
         return await self._submit(command, command.table_id)
 
     async def cash_out(self, request: wallet_pb2.CashOutRequest, caller: Caller) -> bytes:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import random
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import caves_pb2, table_pb2
 from services.kit.table.encoding import packed
 from tests.simulation.environment.players import Player, SendCommand
-from tests.simulation.environment.world import Command
+from tests.simulation.environment.world import Command, World
 
 FOLD = poker_pb2.ACTION_FOLD
 CHECK = poker_pb2.ACTION_CHECK
@@ -102,3 +105,84 @@ class PokerPlayer(Player):
         """Does what the clock would do, by the player's own word."""
         turn = await self.wait_for_turn()
         return await self.prepare_act(turn, FOLD if turn.legal.to_call_cents else CHECK)[1]()
+
+
+class RandomPokerPlayer(PokerPlayer):
+    """A player who does random things."""
+
+    def __init__(self, world: World, player_id: str, placement_id: str, rng: random.Random) -> None:
+        super().__init__(world, player_id, placement_id)
+        self._rng = rng
+        self._sent: list[tuple[Command, SendCommand]] = []
+        self._under_way: list[asyncio.Task[Any]] = []
+
+    async def play(self) -> None:
+        """Plays without end."""
+        while not await self.enter():
+            await asyncio.sleep(self._rng.uniform(0.2, 2.0))
+        while True:
+            await asyncio.sleep(self._rng.expovariate(1 / 0.7))
+            await self._do_something()
+
+    async def _do_something(self) -> None:
+        table = await self.get_table()
+        if table is None:
+            return
+        # Some do not wait for the answer, or lose their connection.
+        self.timeout_s = self._rng.choice((8.0, 8.0, 8.0, 0.5, 0.015))
+        doing = asyncio.create_task(self._choose(table)())
+        if self._rng.random() < 0.7:
+            await doing
+        else:
+            self._under_way = [task for task in self._under_way if not task.done()] + [doing]
+
+    def _choose(self, table: table_pb2.GetTableResponse) -> Callable[[], Coroutine[Any, Any, object]]:
+        chance = self._rng.random()
+        if chance < 0.08:
+            return self._send_again
+        if chance < 0.10:
+            return self._come_and_go
+        if chance < 0.14:
+            return lambda: self.set_away(away=self._rng.random() < 0.4)
+        if chance < 0.3 or not any(each.seat == table.own_seat.seat and each.cave_cents for each in table.table.caves):
+            return self._buy_in
+        if table.own_seat.HasField("own_view"):
+            # Some think for longer than they have.
+            return lambda: self._act(table) if self._rng.random() < 0.8 else asyncio.sleep(self._rng.uniform(1, 9))
+        return lambda: asyncio.sleep(0.1)
+
+    async def _buy_in(self) -> object:
+        sent = self.prepare_buy_in(self._rng.choice((1_000, 5_000, 10_000, 2_345)))
+        self._sent.append(sent)
+        return await sent[1]()
+
+    async def _act(self, table: table_pb2.GetTableResponse) -> object:
+        view = poker_pb2.OwnView()
+        table.own_seat.own_view.Unpack(view)
+        legal, round_ = view.legal, table.table.round
+        turn = OwnTurn(round_.round_id, max(1, round_.turn.turn), legal)
+        actions = [
+            (FOLD, 0),
+            (CHECK, 0),
+            (CALL, 0),
+            (CALL, 0),
+            (RAISE, legal.min_to_cents),
+            (RAISE, legal.max_to_cents),
+        ]
+        action, to_cents = self._rng.choice(actions)
+        if action == CHECK and legal.to_call_cents:
+            action = CALL
+        sent = self.prepare_act(turn, action, to_cents)
+        self._sent.append(sent)
+        return await sent[1]()
+
+    async def _send_again(self) -> None:
+        if self._sent:
+            send = self._rng.choice(self._sent[-4:])[1]
+            await asyncio.gather(*(send() for _ in range(self._rng.randint(1, 3))))
+
+    async def _come_and_go(self) -> None:
+        self.leave()
+        await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
+        while not await self.enter():
+            await asyncio.sleep(1.0)

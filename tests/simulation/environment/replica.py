@@ -71,7 +71,7 @@ class Replica:
             BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
         )
         self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
-        self.caves: CaveService[Any, Any] = CaveService(self.registry)
+        self.caves: CaveService[Any, Any] = CaveService(self.registry, wallet)
         self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
 
     def start(self) -> None:

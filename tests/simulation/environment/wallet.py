@@ -586,6 +586,8 @@ def _first_answer_kind(request_id: str) -> str:
     endings = {":hand": "transferred", ":settle": "settled", ":void": "voided"}
     if ":pay:" in request_id:
         return "paid"
+    if ":buy-in:" in request_id:
+        return "bought_in"
     return next((kind for ending, kind in endings.items() if request_id.endswith(ending)), "")
 
 

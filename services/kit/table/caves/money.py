@@ -40,9 +40,16 @@ class Caves:
         self, seat: Seat, command: BetCommand, cents: int, commission_cents: int
     ) -> tuple[wallet_pb2.BuyInResponse, int]:
         """Fills a cave, and returns by how much it has grown: a repeated command gets its first answer (G3)."""
-        request_id = self._request_id(seat, command)
+        request_id = buy_in_request_id(self._wallet.table_ref.table_id, seat.account_id, command)
         async with self._changing:
-            answer = await self._wallet.buy_in(seat.account_id, seat.session_id, cents, commission_cents, request_id)
+            answer = await self._wallet.buy_in(
+                seat.account_id,
+                seat.session_id,
+                cents,
+                commission_cents,
+                request_id=request_id,
+                command_digest=command.digest,
+            )
             if request_id in self._bought:
                 return answer, 0
             # A former owner may have carried it out: only the ledger knows.
@@ -52,12 +59,9 @@ class Caves:
             self._bought.append(request_id)
             return answer, after - before
 
-    def has_begun(self, seat: Seat, command: BetCommand) -> bool:
-        """Whether a command to fill a cave has come before, so that it is not judged again."""
-        return self._request_id(seat, command) in self._bought
-
-    def _request_id(self, seat: Seat, command: BetCommand) -> str:
-        return f"{self._wallet.table_ref.table_id}:buy-in:{command.wallet_request_id(seat.account_id)}"
+    def has_bought(self, seat: Seat, command: BetCommand) -> bool:
+        """Whether a command has filled a cave before, so that it is not judged again."""
+        return buy_in_request_id(self._wallet.table_ref.table_id, seat.account_id, command) in self._bought
 
     async def cash_out(self, seat: Seat) -> wallet_pb2.CashOutResponse:
         """Gives the whole cave of a session that ends back to its player."""
@@ -87,3 +91,8 @@ class Caves:
             for seat in seats:
                 self._cents[seat.session_id] = by_account[seat.account_id]
             return answer
+
+
+def buy_in_request_id(table_id: str, account_id: str, command: BetCommand) -> str:
+    """Returns the id under which the wallet fills a cave."""
+    return f"{table_id}:buy-in:{command.wallet_request_id(account_id)}"

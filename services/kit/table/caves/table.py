@@ -135,7 +135,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
     async def buy_in(self, player_id: str, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
         """Fills the cave of a player who sits here; the chips are in play from the next hand on (`806/2015:11.b`)."""
         seat = self._seat_of(player_id)
-        if not self._caves.has_begun(seat, command):
+        if not self._caves.has_bought(seat, command):
             self._lineup.verify_buy_in(seat.number, cents)
         filling = asyncio.create_task(self._buy_in(seat, command, cents))
         self._filling.add(filling)

@@ -54,7 +54,7 @@ from services.kit.table.server.cave_service import CaveService
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
-from services.kit.table.wallet.client import WalletUnanswered
+from services.kit.table.wallet.client import Wallet, WalletUnanswered
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.registration import TableRegistrar
 
@@ -200,7 +200,7 @@ class GameProcess(Generic[Bets, Outcome]):
                     seated,
                     settings.entropy_keys(),
                 ),
-                *_cave_services(game, registry),
+                *_cave_services(game, registry, wallet),
                 *self._definition.services(bet_commands),
             ],
             refusals.DOMAIN,
@@ -287,8 +287,10 @@ def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
     return CaveTables() if _has_caves(game) else BankedTables()
 
 
-def _cave_services(game: Game[Bets, Outcome], registry: TableRegistry[Bets, Outcome]) -> Sequence[Service]:
-    return [CaveService(registry)] if _has_caves(game) else []
+def _cave_services(
+    game: Game[Bets, Outcome], registry: TableRegistry[Bets, Outcome], wallet: Wallet
+) -> Sequence[Service]:
+    return [CaveService(registry, wallet)] if _has_caves(game) else []
 
 
 def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:

@@ -113,7 +113,14 @@ class TableWallet:
         return await retry_until_answered(lambda: self.wallet.settle_round(request))
 
     async def buy_in(
-        self, account_id: str, session_id: str, amount_cents: int, commission_cents: int, request_id: str
+        self,
+        account_id: str,
+        session_id: str,
+        amount_cents: int,
+        commission_cents: int,
+        *,
+        request_id: str,
+        command_digest: bytes,
     ) -> wallet_pb2.BuyInResponse:
         """Moves money from a player's account to their cave, and the commission on it to the house."""
         request = wallet_pb2.BuyInRequest(
@@ -123,6 +130,7 @@ class TableWallet:
             session_id=session_id,
             amount_cents=amount_cents,
             commission_cents=commission_cents,
+            command_digest=command_digest,
         )
         return await retry_until_answered(lambda: self.wallet.buy_in(request))
 
