@@ -155,6 +155,7 @@ class RandomRun:
     """One random run, of roulette."""
 
     fewest_players = 1
+    deposits_cents = (300, 2_000, 100_000)
 
     def __init__(self, seed: int, game: SimulatedGame = ROULETTE) -> None:
         self.world = World(seed, game)
@@ -198,7 +199,7 @@ class RandomRun:
         for number in range(rng.randint(self.fewest_players, 5)):
             name = f"player{number}"
             if not demo:
-                world.deposit(name, rng.choice((300, 2_000, 100_000)))
+                world.deposit(name, rng.choice(self.deposits_cents))
             playing.append(asyncio.create_task(self._play(name, placement_id)))
         self._faults(placement_id).schedule()
         await asyncio.sleep(DURATION_S)

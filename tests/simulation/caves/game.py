@@ -11,7 +11,6 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.game import DealtRound
 from services.poker.dealt_hand import DealtPoker
 from services.poker.game import PokerGame
-from services.poker.service import PokerService
 from tests.simulation.environment.games import SimulatedGame
 
 
@@ -24,7 +23,7 @@ def seen_cards(dealt: DealtRound[Any, Any]) -> Counter[str]:
     return Counter({card.name: 1 + len(shown) for card in cards})
 
 
-POKER = SimulatedGame(PokerGame(), PokerService, poker_pb2, seen_cards)
+POKER = SimulatedGame(PokerGame(), lambda _: None, poker_pb2, seen_cards)
 # Blinds of 50 and 100 cents, and caves of a hundred big blinds.
 BIG_BLIND_CENTS, CAVE_CENTS = 100, 10_000
 

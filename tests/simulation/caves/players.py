@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from feltro.poker.v1 import poker_pb2
-from feltro.table.v1 import caves_pb2, table_pb2
+from feltro.table.v1 import table_pb2
+from services.kit.table.banked.commands import BetCommand
 from services.kit.table.encoding import packed
 from tests.simulation.environment.players import Player, SendCommand
 from tests.simulation.environment.world import Command, World
@@ -35,16 +36,17 @@ class PokerPlayer(Player):
     def prepare_buy_in(self, cents: int) -> tuple[Command, SendCommand]:
         command = self._command("buy in", "")
         command.amount_cents = cents
-        request = caves_pb2.BuyInRequest(request_id=command.request_id, table_id=self.table_id, amount_cents=cents)
-        return command, lambda: self._send(command, lambda owner: owner.caves.buy_in(request, self.caller))
+        asked = BetCommand(command.request_id, f"buy in {cents}".encode())
+        return command, lambda: self._send(
+            command, lambda owner: owner.caves.buy_in(self.table_id, self.caller, asked, cents)
+        )
 
     async def buy_in(self, cents: int) -> object:
         return await self.prepare_buy_in(cents)[1]()
 
     async def set_away(self, *, away: bool) -> object:
-        request = caves_pb2.SetAwayRequest(table_id=self.table_id, away=away)
         command = self._command("away", "")
-        return await self._send(command, lambda owner: owner.caves.set_away(request, self.caller))
+        return await self._send(command, lambda owner: owner.caves.set_away(self.table_id, self.caller, away=away))
 
     async def own_view(self) -> tuple[table_pb2.GetTableResponse, poker_pb2.OwnView] | None:
         """Reads what the player alone sees of the hand under way; None if they are in none."""

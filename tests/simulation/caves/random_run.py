@@ -40,6 +40,7 @@ class RandomPokerRun(RandomRun):
     """One random run of poker."""
 
     fewest_players = 3
+    deposits_cents = (2_000, 30_000, 100_000)
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, POKER)

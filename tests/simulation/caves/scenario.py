@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict, Unpack
 
 from feltro.poker.v1 import poker_pb2
-from feltro.table.v1 import caves_pb2
+from feltro.wallet.v1 import wallet_pb2
 from services.kit.table.journal.entries import ActedBy
 from tests.simulation.caves.game import CAVE_CENTS, POKER, configuration
 from tests.simulation.caves.players import PokerPlayer
@@ -42,7 +42,7 @@ class PokerScenario(Scenario):
             self.world.deposit(player.player_id, STARTING_CENTS)
             assert await player.enter(seat)
             answer = await player.buy_in(cave_cents)
-            assert isinstance(answer, caves_pb2.BuyInResponse), answer
+            assert isinstance(answer, wallet_pb2.BuyInResponse), answer
         return players
 
     # -- results -----------------------------------------------------------------------------------------------------

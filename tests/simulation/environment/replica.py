@@ -21,7 +21,7 @@ from services.kit.table.live.kinds import BankedTables
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.server.bet_commands import BetCommands
-from services.kit.table.server.cave_service import CaveService
+from services.kit.table.server.cave_commands import CaveCommands
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import Wallet
 from tests.simulation.environment.event_stream import ReplicaEventStream
@@ -71,7 +71,7 @@ class Replica:
             BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
         )
         self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
-        self.caves: CaveService[Any, Any] = CaveService(self.registry, wallet)
+        self.caves: CaveCommands[Any, Any] = CaveCommands(self.registry, wallet)
         self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
 
     def start(self) -> None:

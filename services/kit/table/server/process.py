@@ -50,11 +50,10 @@ from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.bet_commands import BetCommands
-from services.kit.table.server.cave_service import CaveService
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
-from services.kit.table.wallet.client import Wallet, WalletUnanswered
+from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.registration import TableRegistrar
 
@@ -200,7 +199,6 @@ class GameProcess(Generic[Bets, Outcome]):
                     seated,
                     settings.entropy_keys(),
                 ),
-                *_cave_services(game, registry, wallet),
                 *self._definition.services(bet_commands),
             ],
             refusals.DOMAIN,
@@ -279,18 +277,8 @@ class GameProcess(Generic[Bets, Outcome]):
         registry.wake()
 
 
-def _has_caves(game: Game[Bets, Outcome]) -> bool:
-    return wallet_types.PLAY_POKER in game.plays
-
-
 def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
-    return CaveTables() if _has_caves(game) else BankedTables()
-
-
-def _cave_services(
-    game: Game[Bets, Outcome], registry: TableRegistry[Bets, Outcome], wallet: Wallet
-) -> Sequence[Service]:
-    return [CaveService(registry, wallet)] if _has_caves(game) else []
+    return CaveTables() if wallet_types.PLAY_POKER in game.plays else BankedTables()
 
 
 def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:

@@ -1,10 +1,9 @@
-"""Answers the calls of the CaveService: players fill their caves, sit out and come back."""
+"""Carries out what players ask for about their caves: each command acts once, wherever the table is by then (G3)."""
 
 from __future__ import annotations
 
 from typing import Generic, cast
 
-from feltro.table.v1 import caves_pb2
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
@@ -15,40 +14,37 @@ from services.kit.table.caves.table import CaveTable
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.refusals import TableRefused
-from services.kit.table.server import validation
 from services.kit.table.server.bet_commands import SEND_AGAIN
 from services.kit.table.wallet.client import Wallet
 
 
-class CaveService(Generic[Bets, Outcome]):
-    """One method for each rpc; caves.proto says what each promises."""
-
-    descriptor = caves_pb2.DESCRIPTOR.services_by_name["CaveService"]
+class CaveCommands(Generic[Bets, Outcome]):
+    """The commands at the tables of one process."""
 
     def __init__(self, registry: TableRegistry[Bets, Outcome], wallet: Wallet) -> None:
         self._registry = registry
         self._wallet = wallet
 
-    async def buy_in(self, request: caves_pb2.BuyInRequest, caller: Caller) -> caves_pb2.BuyInResponse:
-        validation.request_id(request.request_id)
-        validation.table_id(request.table_id)
-        command = BetCommand.of(request)
+    async def buy_in(self, table_id: str, caller: Caller, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
+        """Fills the player's cave, or returns the first answer to the command."""
         try:
-            table = await self._table(request.table_id, caller)
-            answer = await table.buy_in(caller.subject, command, request.amount_cents)
+            return await (await self._table(table_id, caller)).buy_in(caller.subject, command, cents)
         except TableRefused as refused:
             if refused.reason in SEND_AGAIN:
                 raise
-            first = await self._first_answer(request.table_id, caller.subject, command)
+            first = await self._first_answer(table_id, caller.subject, command)
             if first is None:
                 raise
-            answer = first
+            return first
         except Refused as refused:
             if refused.reason != "REQUEST_REUSED":
                 raise
             # The wallet names its own id of the command.
-            raise refusals.request_reused(request.request_id) from None
-        return caves_pb2.BuyInResponse(cave_cents=answer.cave_cents, balance=answer.balance)
+            raise refusals.request_reused(command.request_id) from None
+
+    async def set_away(self, table_id: str, caller: Caller, *, away: bool) -> None:
+        """Has the player sit out from the next hand on, or come back."""
+        (await self._table(table_id, caller)).set_away(caller.subject, away=away)
 
     async def _first_answer(
         self, table_id: str, player_id: str, command: BetCommand
@@ -69,11 +65,5 @@ class CaveService(Generic[Bets, Outcome]):
             return None
         return found.bought_in
 
-    async def set_away(self, request: caves_pb2.SetAwayRequest, caller: Caller) -> caves_pb2.SetAwayResponse:
-        if not request.HasField("away"):
-            raise refusals.invalid("away", "has to be given: true or false.")
-        (await self._table(request.table_id, caller)).set_away(caller.subject, away=request.away)
-        return caves_pb2.SetAwayResponse()
-
     async def _table(self, table_id: str, caller: Caller) -> CaveTable[Bets, Outcome]:
-        return cast("CaveTable[Bets, Outcome]", await self._registry.table(validation.table_id(table_id), caller))
+        return cast("CaveTable[Bets, Outcome]", await self._registry.table(table_id, caller))
