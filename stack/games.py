@@ -40,6 +40,6 @@ class StackGame:
 
 GAMES = (
     StackGame("roulette", 8740),
-    StackGame("baccarat", 8750),
+    StackGame("baccarat", 8750, hides_cards=True),
     StackGame("blackjack", 8760, hides_cards=True),
 )

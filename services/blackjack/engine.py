@@ -55,6 +55,8 @@ class SpecificRules:
     insurance: bool = True
     # 16.e
     special_prizes: bool = True
+    # After how many cards of the shoe the cut card comes; None for a shuffle before each round (B23).
+    cut_card: int | None = None
 
 
 # -- what players decide (15, 20.b, 21) -------------------------------------------------------------------------------

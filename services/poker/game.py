@@ -42,6 +42,7 @@ class PokerRules(NoBets[Brought, Outcome]):
 
     move_type = poker_pb2.Move
     hides_cards = True
+    cut_card = None
 
     def __init__(self, rules: SpecificRules) -> None:
         self.table = Table(rules)
@@ -93,7 +94,7 @@ class PokerRules(NoBets[Brought, Outcome]):
 
     # -- hands --------------------------------------------------------------------------------------------------------
 
-    def deal(self, stakes: Sequence[StakeOnTable[Brought]], tape: Tape) -> DealtPoker:
+    def deal(self, stakes: Sequence[StakeOnTable[Brought]], tape: Tape, cards_taken: int = 0) -> DealtPoker:  # noqa: ARG002
         """Shuffles the pack anew for each hand (`806/2015:2.j`), and deals from it."""
         return dealt_hand.deal(self.table, stakes, tape)
 

@@ -28,6 +28,7 @@ from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.environment.wallet import StoredStake
 from tests.simulation.environment.world import Command, World
+from tests.simulation.shoes import checks as shoes
 
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
 _STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
@@ -50,6 +51,7 @@ def violations(world: World) -> list[str]:
         *_events(world),
         *_seats(world),
         *decisions.violations(world),
+        *shoes.violations(world),
     ]
 
 

@@ -164,6 +164,7 @@ class NoDecisions(ABC, Generic[Bets, Outcome]):
 
     move_type: type[Message] | None = None
     hides_cards = False
+    cut_card: int | None = None
 
     def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
         """Every place is for everybody."""
@@ -173,7 +174,12 @@ class NoDecisions(ABC, Generic[Bets, Outcome]):
     def draw(self, tape: Tape) -> Outcome:
         """Draws the outcome that this entropy gives."""
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:  # noqa: ARG002
+    def deal(
+        self,
+        stakes: Sequence[StakeOnTable[Bets]],  # noqa: ARG002 - of the protocol
+        tape: Tape,
+        cards_taken: int = 0,  # noqa: ARG002 - of the protocol
+    ) -> DealtRound[Bets, Outcome]:
         return DecidedAtOnce(self.draw(tape))
 
 
@@ -246,11 +252,22 @@ class Rules(Betting[Bets], Protocol[Bets, Outcome]):
     def hides_cards(self) -> bool:
         """Whether the entropy of a round hides cards after the deal: it is sealed in the journal (G6, G7)."""
 
+    @property
+    def cut_card(self) -> int | None:
+        """After how many cards the cut card of a shoe comes; None if the cards are shuffled for each round.
+
+        A shoe with a cut card goes on from round to round, and the round in which it comes is the last.
+        """
+
     def places(self, bets: Bets) -> Iterable[int]:
         """Returns the places that bets take: nobody else may sit or bet there."""
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:
-        """Deals the round that this entropy gives, for the stakes that count when betting has closed."""
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtRound[Bets, Outcome]:
+        """Deals the round that this entropy gives, for the stakes that count when betting has closed.
+
+        Where a shoe goes on from round to round the entropy is the shoe's, from which earlier rounds have taken so many
+        cards (`DealtRound.cards_shown`).
+        """
 
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
         """Returns all that comes back for bets, the stake of a winning bet included."""

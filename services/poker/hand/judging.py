@@ -7,6 +7,7 @@ from services.poker.hand.betting import Legal, legal
 from services.poker.hand.state import Hand, Kind, Move
 from services.poker.specific_rules import Limit
 
+_FOLD = Kind.FOLD
 # Which letter of 24 sets the maximum.
 _LIMIT_RULES = {
     Limit.NO_LIMIT: "24.c",
@@ -21,6 +22,8 @@ def judge(hand: Hand, seat: int, move: Move) -> None:
     actor = hand.actor
     if actor < 0 or hand.deal.seats[actor] != seat:
         raise refusals.not_your_turn(seat, hand.deal.seats[actor] if actor >= 0 else None)
+    if move.kind is _FOLD:
+        return
     may = legal(hand)
     if may is None:
         raise AssertionError(f"it is the turn of seat {seat}, and nothing is legal")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import sub
 
 from services.poker import commission
@@ -26,7 +26,7 @@ def settle(
     strengths: list[Strength | None] = [None] * len(held)
     for position in live:
         strengths[position] = evaluate(deal.holes[position], deal.board)
-    payments = tuple(_payments(deal, pots, strengths, any_all_in=any(held[position] == 0 for position in live)))
+    payments = tuple(_payments(deal.rules, pots, strengths, any_all_in=0 in [held[position] for position in live]))
     order = _showing_order(live, raiser if street == _RIVER else live[0])
     # Where no decision was left before the last cards, everybody in the hand has shown by then (A-15).
     if deal.rules.showdown is Showdown.MUCK_LOSERS and street == _RIVER:
@@ -82,36 +82,40 @@ def layers(contributions: Sequence[int], live: Sequence[int]) -> tuple[Pot, ...]
 
 
 def _payments(
-    deal: Deal, pots: Sequence[Pot], strengths: Sequence[Strength | None], *, any_all_in: bool
-) -> Iterator[Payment]:
-    rules = deal.rules
+    rules: SpecificRules, pots: Sequence[Pot], strengths: Sequence[Strength | None], *, any_all_in: bool
+) -> list[Payment]:
+    """Returns what each winner of each pot gets, by position: the first to the left of the button comes first."""
+    payments: list[Payment] = []
     charged = 0
-    for number, pot in enumerate(pots):
-        best = max([strengths[position] for position in pot.positions])  # type: ignore[type-var]
-        # By position: the first winner to the left of the button is the first to get an odd cent (A-12).
-        winners = [position for position in pot.positions if strengths[position] == best]
+    for number, (cents, eligible) in enumerate(pots):
+        winners = _winners(eligible, strengths)
         if any_all_in:
-            for position, gross_cents in zip(winners, split(pot.cents, len(winners)), strict=True):
-                # From each payment by itself (19).
+            # From each payment by itself (19).
+            for position, gross_cents in zip(winners, split(cents, len(winners)), strict=True):
                 taken = commission.of_payment(rules, gross_cents, charged)
                 charged += taken
-                yield Payment(number, position, gross_cents, taken)
-        else:
-            yield from _payments_after_one_charge(rules, number, pot.cents, winners)
+                payments.append(Payment(number, position, gross_cents, taken))
+            continue
+        # Once, before the pot is divided (17.a); each payment names its part, so that all of them are the pot.
+        taken = commission.of_payment(rules, cents)
+        nets, parts = split(cents - taken, len(winners)), split(taken, len(winners))
+        for position, net_cents, part in zip(winners, nets, reversed(parts), strict=True):
+            payments.append(Payment(number, position, net_cents + part, part))
+    return payments
 
 
-def _payments_after_one_charge(rules: SpecificRules, pot: int, cents: int, winners: Sequence[int]) -> Iterator[Payment]:
-    """Yields the payments of a pot that is charged once, before it is divided (17.a)."""
-    charged = commission.of_payment(rules, cents)
-    nets = split(cents - charged, len(winners))
-    # Each winner's part of the charge, so that what is paid and what is charged are the pot.
-    charges = split(charged, len(winners))
-    for position, net_cents, part in zip(winners, nets, reversed(charges), strict=True):
-        yield Payment(pot, position, net_cents + part, part)
+def _winners(eligible: Sequence[int], strengths: Sequence[Strength | None]) -> Sequence[int]:
+    """Returns who has the best combination of those who can win a pot (27, 33)."""
+    if len(eligible) == 1:
+        return eligible
+    best = max([strengths[position] for position in eligible])  # type: ignore[type-var]
+    return [position for position in eligible if strengths[position] == best]
 
 
 def split(cents: int, parts: int) -> list[int]:
     """Divides an amount into equal parts, the cents that are left over one each to the first (62, A-12)."""
+    if parts == 1:
+        return [cents]
     part, odd = divmod(cents, parts)
     return [part + 1] * odd + [part] * (parts - odd)
 

@@ -17,6 +17,12 @@ from services.poker.specific_rules import HeadsUpBlinds, SpecificRules, default_
 from services.poker.variant import Variant
 
 HOLDEM, OMAHA = Variant.HOLDEM, Variant.OMAHA
+both_variants = pytest.mark.parametrize("variant", [HOLDEM, OMAHA])
+
+
+def both(*paragraphs: str) -> pytest.MarkDecorator:
+    """Marks a test that proves paragraphs of both regulations."""
+    return pytest.mark.rule(*(f"{book.regulation}:{each}" for book in Variant for each in paragraphs))
 
 
 def rules(variant: Variant = HOLDEM, big_blind_cents: int = 100, **chosen: object) -> SpecificRules:

@@ -26,7 +26,7 @@ from tests.processes.wallet import WalletProcess
 from tests.service.blackjack.platform import INDIVIDUAL, BlackjackDriver, BlackjackPlatform, table_rules
 from tests.service.blackjack.replicas import TwoReplicas
 from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
-from tests.service.blackjack_crash.hands import TABLE, Database
+from tests.service.blackjack_crash.hands import CUT_CARD, TABLE, Database
 from tests.service.one_game_platform import differences
 from tests.service.roulette_crash import verification
 
@@ -109,7 +109,8 @@ async def _start(processes: CrashProcesses) -> None:
     try:
         async with processes.wallet.client() as wallet, first.client() as client:
             driver = BlackjackDriver(wallet, client, bus)
-            await driver.configure_table(TABLE, table_rules(play=INDIVIDUAL, places_per_player=7))
+            # Shoes go on from round to round, over every change of the owner.
+            await driver.configure_table(TABLE, table_rules(play=INDIVIDUAL, places_per_player=7, cut_card=CUT_CARD))
     finally:
         await bus.close()
     second.start()

@@ -6,7 +6,7 @@ A game is added with a class here, and a line in `GAMES`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,6 +73,9 @@ class PlayedGame(Protocol):
         """Specific rules whose times only a test ends."""
 
     async def new_table(self, **rules: object) -> str: ...
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        """Rules under which a shoe goes on until so many of its cards have been dealt."""
+
     async def sit_down(self, table_id: str, cents: int = CENTS) -> Player:
         """A new player with so much money, at the table."""
 
@@ -112,6 +115,9 @@ class PlayedBaccarat:
         self.rules = baccarat.table_rules
         self.enter = driver.seat
 
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        return {"rules": {"cut_card": cards}}
+
     async def sit_down(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents)
 
@@ -145,6 +151,9 @@ class PlayedBlackjack:
         self.new_table, self.open_round, self.clean_up = driver.new_table, driver.wait_for_open_round, driver.clean_up
         self.rules = blackjack.table_rules
         self.enter = driver.seat
+
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        return {"cut_card": cards}
 
     async def sit_down(self, table_id: str, cents: int = CENTS) -> blackjack.SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents)

@@ -38,6 +38,7 @@ class TableOptions(TypedDict, total=False):
     open_hand_hours: int
     places_per_player: int
     insurance: bool
+    cut_card: int
 
 
 class BlackjackScenario(Scenario):

@@ -54,7 +54,7 @@ def is_answer(answer: object, *kinds: str) -> bool:
 def dealt_again(rules: Rules[Any, Any], drawn: Drawn, moves: Iterable[Moved] = ()) -> DealtRound[Any, Any]:
     """Deals a round again from what is journalled of it, and applies decisions."""
     stakes = [StakeOnTable(stake.stake_id, stake.seat, rules.read_bets(stake.bets)) for stake in drawn.stakes]
-    dealt = rules.deal(stakes, Tape(drawn.entropy))
+    dealt = rules.deal(stakes, Tape(drawn.entropy), drawn.cards_taken)
     for moved in moves:
         dealt = dealt.after(moved.seat, moved.move, "" if moved.stake is None else moved.stake.stake_id)
     return dealt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,6 +15,7 @@ from services.kit.table.journal.entries import (
     Ended,
     Ending,
     JournalStake,
+    LatestDeal,
     Moved,
     Opened,
     Paid,
@@ -121,12 +123,55 @@ class InMemoryJournal:
     def write_drawn(self, epoch: int, entry: Drawn) -> None:
         entries = self._round(epoch, entry.round_id)
         if entries.drawn is not None:
-            if (entries.drawn.entropy, entries.drawn.outcome) != (entry.entropy, entry.outcome):
+            written = entries.drawn
+            if (written.entropy, written.outcome, written.shoe) != (entry.entropy, entry.outcome, entry.shoe):
                 raise Contradiction(f"G6: {entry.round_id} has another outcome")
             return
         if entries.ended is not None:
             raise Contradiction(f"G6: {entry.round_id} has ended without an outcome")
+        if entry.cards_taken:
+            self._verify_shoe(entries.opened, entry)
         entries.drawn = entry
+
+    def _verify_shoe(self, opened: Opened, entry: Drawn) -> None:
+        """Refuses a shoe that the round before has not left like that, as the database does."""
+        before = self._deals(opened.table_id, below=opened.number)[-1:]
+        for earlier in before:
+            drawn = earlier.drawn
+            assert drawn is not None
+            if (
+                drawn.drawn_in == entry.drawn_in
+                and drawn.entropy == entry.entropy
+                and drawn.cards_taken < entry.cards_taken
+                and earlier.opened.configuration_version == opened.configuration_version
+            ):
+                return
+        raise Contradiction(f"G6: {entry.round_id} is dealt from a shoe that the round before has not left like that")
+
+    def _deals(self, table_id: str, *, below: float = math.inf) -> list[RoundEntries]:
+        """Returns the rounds of a table for which something was drawn, in their order."""
+        drawn = [
+            entries
+            for entries in self.rounds.values()
+            if entries.opened.table_id == table_id and entries.drawn is not None and entries.opened.number < below
+        ]
+        return sorted(drawn, key=lambda entries: entries.opened.number)
+
+    def latest_deal(self, table_id: str) -> LatestDeal | None:
+        deals = self._deals(table_id)
+        if not deals:
+            return None
+        latest = deals[-1]
+        assert latest.drawn is not None
+        numbers = [each.opened.number for each in self.rounds.values() if each.opened.table_id == table_id]
+        return LatestDeal(
+            latest.opened,
+            latest.drawn,
+            tuple(latest.moves),
+            None if latest.ended is None else latest.ended.ending,
+            latest.outcome,
+            sum(number > latest.opened.number for number in numbers),
+        )
 
     def write_moved(self, epoch: int, entry: Moved) -> None:
         entries = self._round(epoch, entry.round_id)
@@ -227,7 +272,18 @@ class InMemoryJournal:
         entries = self.rounds.get(round_id)
         if entries is None:
             return None
-        return RoundRecord(entries.opened, entries.drawn, entries.ended, tuple(entries.moves), tuple(entries.paid))
+        record = RoundRecord(entries.opened, entries.drawn, entries.ended, tuple(entries.moves), tuple(entries.paid))
+        drawn, opened = entries.drawn, entries.opened
+        if drawn is None or drawn.shoe is None:
+            return record
+        deals = self._deals(opened.table_id)
+        other_since = any(
+            each.opened.number > opened.number and each.drawn is not None and each.drawn.drawn_in != drawn.drawn_in
+            for each in deals
+        )
+        earlier = self._deals(opened.table_id, below=opened.number) if drawn.cards_taken else []
+        before = None if not earlier else self.record(earlier[-1].opened.round_id)
+        return replace(record, before=before, shoe_goes_on=not other_since)
 
 
 class ReplicaJournal:
@@ -274,6 +330,9 @@ class ReplicaJournal:
 
     async def last_round_number(self, table_id: str) -> int:
         return await self._call("last_round_number", lambda: self._journal.last_round_number(table_id), table_id)
+
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        return await self._call("latest_deal", lambda: self._journal.latest_deal(table_id), table_id)
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         return await self._call("last_bets", lambda: self._journal.last_bets(table_id, player_id), table_id)

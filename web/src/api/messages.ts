@@ -21,6 +21,7 @@ export type TableConfiguration = Schemas["table.v1.TableConfiguration"];
 export type TableSummary = Schemas["table.v1.TableSummary"];
 export type TableSnapshot = Schemas["table.v1.TableSnapshot"];
 export type TableEvent = Schemas["table.v1.TableEvent"];
+export type ShoeOnTable = Schemas["table.v1.Shoe"];
 export type RoundOnTable = Schemas["table.v1.RoundOnTable"];
 export type SeatBets = Schemas["table.v1.SeatBets"];
 export type SeatResult = Schemas["table.v1.SeatResult"];

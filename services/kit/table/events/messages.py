@@ -68,6 +68,7 @@ def snapshot(
     seated: int,
     disabled_reason: str,
     next_round_opens_at: datetime | None,
+    shoe: types_pb2.Shoe | None,
 ) -> types_pb2.TableSnapshot:
     """Builds the whole state of a table that others see."""
     return types_pb2.TableSnapshot(
@@ -83,6 +84,7 @@ def snapshot(
         seated=seated,
         disabled_reason=disabled_reason,
         next_round_opens_at=None if next_round_opens_at is None else timestamp(next_round_opens_at),
+        shoe=shoe,
     )
 
 
@@ -133,8 +135,8 @@ def split_snapshot(event: events_pb2.TableEvent, bytes_limit: int) -> list[event
     return parts
 
 
-def round_opened(round_: RoundView) -> events_pb2.TableEvent:
-    opened = events_pb2.RoundOpened(round=round_on_table(round_), phrase=phrases.PLACE_YOUR_BETS)
+def round_opened(round_: RoundView, shoe: types_pb2.Shoe | None) -> events_pb2.TableEvent:
+    opened = events_pb2.RoundOpened(round=round_on_table(round_), phrase=phrases.PLACE_YOUR_BETS, shoe=shoe)
     return events_pb2.TableEvent(round_opened=opened)
 
 
@@ -182,14 +184,19 @@ def betting_closed(round_id: str, *, cards_follow: bool) -> events_pb2.TableEven
 
 
 def outcome_drawn(
-    round_id: str, outcome: Message, trigger: DrawTrigger, shown_at: datetime | None = None
+    round_id: str,
+    outcome: Message,
+    trigger: DrawTrigger,
+    shown_at: datetime | None = None,
+    shoe: types_pb2.Shoe | None = None,
 ) -> events_pb2.TableEvent:
-    """Builds the event of an outcome; `shown_at` is when all of its cards lie on the table."""
+    """Builds the event of an outcome; `shown_at` is when all of its cards lie on the table, `shoe` how it is left."""
     drawn = events_pb2.OutcomeDrawn(
         round_id=round_id,
         outcome=packed(outcome),
         draw_trigger=draw_trigger_value(trigger),
         shown_at=None if shown_at is None else timestamp(shown_at),
+        shoe=shoe,
     )
     return events_pb2.TableEvent(outcome_drawn=drawn)
 

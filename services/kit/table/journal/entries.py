@@ -84,6 +84,15 @@ class Opened:
     closes_at: datetime | None
 
 
+class ShoePosition(NamedTuple):
+    """Where in a shoe that goes on from round to round a round begins."""
+
+    round_id: str
+    """The round for which the shoe was shuffled: its draw has the entropy of all rounds of the shoe."""
+    cards_taken: int
+    """By the rounds of the shoe before this one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Bets are closed and the outcome is drawn: one write, so that no outcome stands without its stakes."""
@@ -92,6 +101,7 @@ class Drawn:
     closed_at: datetime
     drawn_at: datetime
     entropy: bytes
+    """Of the round, or of the shoe that goes on; the journal keeps that of a shoe once."""
     outcome: bytes | None
     """The serialized message that `Rules.outcome_message` made; None if decisions follow: then the ending has it."""
     stakes: Sequence[JournalStake]
@@ -104,6 +114,18 @@ class Drawn:
     """Whether the entropy hides cards after the deal: it is sealed in the journal, as where decisions follow (G7)."""
     sealed_with: str = ""
     """The id of the key with which the entropy of this entry is sealed; empty if it can be read."""
+    shoe: ShoePosition | None = None
+    """None if the entropy was drawn for this round alone."""
+
+    @property
+    def drawn_in(self) -> str:
+        """The round for which the entropy was drawn."""
+        return self.round_id if self.shoe is None else self.shoe.round_id
+
+    @property
+    def cards_taken(self) -> int:
+        """How many cards earlier rounds have taken from the shoe."""
+        return 0 if self.shoe is None else self.shoe.cards_taken
 
     @property
     def is_sealed(self) -> bool:
@@ -200,6 +222,20 @@ class UnfinishedRound:
     paid: Sequence[Paid] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LatestDeal:
+    """The latest round of a table for which cards were dealt, and what followed."""
+
+    opened: Opened
+    drawn: Drawn
+    """Still sealed if its key is missing or wrong."""
+    moves: Sequence[Moved]
+    ending: Ending | None
+    outcome: bytes | None
+    rounds_since: int
+    """How many rounds were opened after it, for which nothing was dealt."""
+
+
 class Journal(Protocol):
     """Writes entries durably and reads back what an owner needs."""
 
@@ -231,6 +267,9 @@ class Journal(Protocol):
 
     async def last_round_number(self, table_id: str) -> int:
         """Returns the number of the table's latest round; 0 before the first."""
+
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        """Returns the table's latest round for which something was drawn; None before the first."""
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         """Returns the bets of the player's last settled round at a table, in the order of placing."""

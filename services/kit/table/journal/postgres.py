@@ -26,7 +26,9 @@ from services.kit.table.journal.entries import (
     Drawn,
     DrawnOutcome,
     Ended,
+    Ending,
     JournalStake,
+    LatestDeal,
     Moved,
     Opened,
     Paid,
@@ -45,7 +47,7 @@ from services.kit.table.journal.rows.entry_rows import (
     recorded_state,
     row_count,
 )
-from services.kit.table.journal.rows.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.statements import JOIN_SHOE, READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
@@ -93,9 +95,22 @@ _UNFINISHED = text(
 FROM open_rounds
 JOIN rounds ON rounds.round_no = open_rounds.round_no
 LEFT JOIN draws ON draws.round_no = open_rounds.round_no
-WHERE open_rounds.placement_id = :placement_id ORDER BY open_rounds.round_no
+"""
+    + JOIN_SHOE
+    + """WHERE open_rounds.placement_id = :placement_id ORDER BY open_rounds.round_no
 """
 )
+_LATEST_DEAL = text(
+    SELECT_OPENED_AND_DRAWN
+    + """, endings.ending, COALESCE(endings.outcome, draws.outcome)
+FROM rounds
+JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+"""
+    + JOIN_SHOE
+    + "WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT 1"
+)
+_ROUNDS_SINCE = text("SELECT count(*) FROM rounds WHERE table_id = :table_id AND number > :number")
 _STAKES = text("""
 SELECT round_no, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents, bets, placed_at
 FROM stakes WHERE round_no = ANY(:round_nos) ORDER BY round_no, position
@@ -294,6 +309,21 @@ class PostgresJournal:
     async def last_round_number(self, table_id: str) -> int:
         async with self._reading.connect() as connection:
             return int((await connection.execute(_LATEST, {"table_id": table_id})).scalar_one())
+
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        async with self._reading.connect() as connection:
+            row = (await connection.execute(_LATEST_DEAL, {"table_id": table_id})).one_or_none()
+            if row is None:
+                return None
+            stakes = [JournalStake(*stake[1:]) for stake in await connection.execute(_STAKES, {"round_nos": [row[0]]})]
+            moves = (await read_moves(connection, {row[0]: row[1]}))[row[0]]
+            opened = read_opened(row)
+            since = await connection.execute(_ROUNDS_SINCE, {"table_id": table_id, "number": opened.number})
+            rounds_since = int(since.scalar_one())
+        drawn = self._unsealed(read_drawn(row, stakes))
+        assert drawn is not None  # noqa: S101 - it is joined with its draw
+        ending, outcome = row[-2:]
+        return LatestDeal(opened, drawn, moves, None if ending is None else Ending(ending), outcome, rounds_since)
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         async with self._reading.connect() as connection:

@@ -11,6 +11,7 @@ from services.kit.table.game import Bets, Outcome
 from services.kit.table.journal.entries import Journal
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seat_record import SeatRecord
+from services.kit.table.live.shoe import OpenShoe
 from services.kit.table.live.table import LiveTable
 from services.kit.table.turns.resuming import ResumedRound
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -27,6 +28,8 @@ class FoundTable(Generic[Bets, Outcome]):
     past_outcomes: list[types_pb2.PastOutcome]
     resumed: ResumedRound[Bets, Outcome] | None
     seat_record: SeatRecord | None
+    shoe: OpenShoe | None
+    """One that goes on."""
 
 
 class TableKind(Protocol[Bets, Outcome]):
@@ -56,6 +59,7 @@ class BankedTables(Generic[Bets, Outcome]):
             past_outcomes=found.past_outcomes,
             resumed=found.resumed,
             seat_record=found.seat_record,
+            shoe=found.shoe,
         )
 
     async def settlement(self, wallet: TableWallet, journal: Journal, epoch: int) -> Settlement[Bets, Outcome]:

@@ -34,6 +34,7 @@ from services.kit.table.live.kinds import FoundTable
 from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.seat_record import SeatRecord
+from services.kit.table.live.shoe import OpenShoe, shoe_on_record
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import (
@@ -441,17 +442,20 @@ class OwnedTables(Generic[Bets, Outcome]):
         runtime, journal = self._dependencies, self._dependencies.journal
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
+        # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
+        last_round_number = max(last_round_number, await journal.last_round_number(table_id))
         seat_record = self._seat_record(table_id)
+        resumed = recovery.resumed(table_id)
         kept_seats = () if seat_record is None else await seat_record.read()
         found: FoundTable[Bets, Outcome] = FoundTable(
             table_id,
             self.placement_id,
             self._epoch,
-            # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
-            last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
+            last_round_number=last_round_number,
             past_outcomes=await self._read_past_outcomes(past),
-            resumed=recovery.resumed(table_id),
+            resumed=resumed,
             seat_record=seat_record,
+            shoe=await self._read_shoe(table_id, last_round_number) if resumed is None else None,
         )
         dependencies = TableDependencies(
             host=self._host,
@@ -479,6 +483,13 @@ class OwnedTables(Generic[Bets, Outcome]):
         task.add_done_callback(partial(self._table_ended, recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)
         return running
+
+    async def _read_shoe(self, table_id: str, last_round_number: int) -> OpenShoe | None:
+        """Returns the shoe that the table's next round goes on with; None where each begins with a shuffle."""
+        configured = self._host.rules_in_force()
+        if configured.rules.cut_card is None:
+            return None
+        return shoe_on_record(await self._dependencies.journal.latest_deal(table_id), configured, last_round_number)
 
     def _seat_record(self, table_id: str) -> SeatRecord | None:
         """Returns the record of a table's seats; None where nobody chooses one."""

@@ -22,8 +22,7 @@ from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
-from services.kit.randomness.source import SourceFailed, draw
-from services.kit.randomness.tape import Tape
+from services.kit.randomness.source import SourceFailed
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand, PlayerCommands
 from services.kit.table.banked.round import FinishedRound, Round
@@ -38,6 +37,7 @@ from services.kit.table.live.closing import NO_BETS_LEFT, BettingClose
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seat_record import SeatRecord
 from services.kit.table.live.seating import Seating
+from services.kit.table.live.shoe import OpenShoe, TableShoe
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.turns.hand import Hand
@@ -79,8 +79,9 @@ class LiveTable(Generic[Bets, Outcome]):
         resumed: ResumedRound[Bets, Outcome] | None = None,
         seat_record: SeatRecord | None = None,
         settlement: Settlement[Bets, Outcome] | None = None,
+        shoe: OpenShoe | None = None,
     ) -> None:
-        """`resumed` is a dealt round of a former owner, which goes on here.
+        """`resumed` is a dealt round of a former owner, which goes on here; `shoe` is one that goes on.
 
         `seat_record` keeps who sits where, at tables whose players choose their seats; `settlement` ends rounds where
         that is not by stakes in the wallet.
@@ -98,6 +99,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._has_cards = dependencies.has_cards
         self._settlement = settlement or Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
+        self._shoe: TableShoe[Bets, Outcome] = TableShoe(shoe)
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
         self._seat_record = seat_record
         self._seating = Seating(self._publish, self._record_seats)
@@ -158,7 +160,11 @@ class LiveTable(Generic[Bets, Outcome]):
             len(self._seating),
             self._host.closed_reason() or "",
             self._next_round_opens_at,
+            self._shoe_message(),
         )
+
+    def _shoe_message(self) -> types_pb2.Shoe | None:
+        return self._shoe.message(self._configured.version.version, self._configured.rules)
 
     def seat_of(self, player_id: str) -> Seat | None:
         return self._seating.seat_of(player_id)
@@ -536,7 +542,7 @@ class LiveTable(Generic[Bets, Outcome]):
         if drawn.outcome is None:
             await self._play_hand(round_, drawn, self._new_hand(round_, drawn, dealt_round))
         else:
-            await self._pay(round_, drawn, dealt_round.outcome, self._shown_from(dealt_round.cards_shown))
+            await self._pay(round_, drawn, dealt_round, self._shown_from(dealt_round.cards_shown))
 
     async def _finish(self, round_: Round[Bets, Outcome]) -> None:
         self._round = None
@@ -602,15 +608,14 @@ class LiveTable(Generic[Bets, Outcome]):
         finally:
             self._own_views = None
             await own_views.close()
-        outcome = hand.dealt.outcome
-        decided = dataclasses.replace(
-            drawn, outcome=round_.rules.outcome_message(outcome).SerializeToString(), stakes=tuple(hand.stakes)
-        )
-        await self._pay(round_, decided, outcome, hand.shown_at, hand)
+        outcome = round_.rules.outcome_message(hand.dealt.outcome).SerializeToString()
+        decided = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(hand.stakes))
+        await self._pay(round_, decided, hand.dealt, hand.shown_at, hand)
 
     def _take_up(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Makes a former owner's dealt round the round under way."""
         self._configured = resumed.rules
+        self._shoe.take_up(resumed)
         opened, drawn = resumed.opened, resumed.drawn
         round_ = self._round = self._new_round(opened, list(drawn.session_ids), resumed.rules)
         round_.opening_journalled = round_.closed = True
@@ -659,7 +664,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._opening = ""
         self._next_round_opens_at = None
         self._betting.set()
-        self._publish(messages.round_opened(round_))
+        self._publish(messages.round_opened(round_, self._shoe_message()))
         return round_
 
     async def _begin_round(self, window: timedelta | None) -> Round[Bets, Outcome]:
@@ -739,28 +744,28 @@ class LiveTable(Generic[Bets, Outcome]):
             StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
         ]
 
-        def deal(tape: Tape) -> DealtRound[Bets, Outcome]:
-            return round_.rules.deal(stakes, tape)
-
         try:
-            dealt, entropy = draw(self._randomness, deal)
+            deal = self._shoe.deal(
+                self._randomness, round_.round_id, round_.configuration_version, round_.rules, stakes
+            )
         except SourceFailed as failed:
             _log.error(RANDOMNESS_FAILED, extra={"error": str(failed)})
             round_.void_reason = RANDOMNESS_FAILED
             self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
             return None
-        now = self._clock.now()
+        now, dealt = self._clock.now(), deal.round
         drawn = Drawn(
             round_.round_id,
             round_.closed_at or now,
             now,
-            entropy,
+            deal.entropy,
             round_.rules.outcome_message(dealt.outcome).SerializeToString() if dealt.turn is None else None,
             journal_stakes,
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
-            hides_cards=round_.rules.hides_cards,
+            hides_cards=round_.rules.hides_cards or deal.shoe is not None,
+            shoe=deal.shoe,
         )
         return drawn, dealt
 
@@ -768,16 +773,17 @@ class LiveTable(Generic[Bets, Outcome]):
         self,
         round_: Round[Bets, Outcome],
         drawn: Drawn,
-        outcome: Outcome,
+        dealt: DealtRound[Bets, Outcome],
         shown_at: datetime,
         hand: Hand[Bets, Outcome] | None = None,
     ) -> None:
         """Publishes the outcome of a round, which is durable and which nobody has seen before, and pays the round."""
-        round_.outcome = outcome
+        outcome = round_.outcome = dealt.outcome
+        shoe = self._shoe.leave(drawn, round_.configuration_version, round_.rules, dealt)
         round_.hand = self._hand = None
         self._phase = types_pb2.PHASE_DRAWN
         message = round_.rules.outcome_message(outcome)
-        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger, shown_at)
+        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger, shown_at, shoe)
         self._publish(event)
         self._past.appendleft(messages.past_outcome(round_.round_id, drawn.drawn_at, event.outcome_drawn.outcome))
         await self._settle(round_, drawn, shown_at, hand)

@@ -7,7 +7,7 @@ back. So a player who sends it again gets the same answer, whichever of the two 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Generic
@@ -60,7 +60,15 @@ def deal_again(
 def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Outcome]:
     """Deals a round again, as it was dealt."""
     stakes = [StakeOnTable(stake.stake_id, stake.seat, rules.read_bets(stake.bets)) for stake in drawn.stakes]
-    return rules.deal(stakes, Tape(drawn.entropy))
+    return rules.deal(stakes, Tape(drawn.entropy), drawn.cards_taken)
+
+
+def decided_from(rules: Rules[Bets, Outcome], drawn: Drawn, moves: Iterable[Moved]) -> DealtRound[Bets, Outcome]:
+    """Deals a round again, and applies the decisions on record."""
+    dealt = dealt_from(rules, drawn)
+    for moved in moves:
+        dealt = _with_move(dealt, moved)
+    return dealt
 
 
 async def reconcile(
@@ -132,7 +140,7 @@ def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, c
 def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
     """Returns the round after one more decision."""
     before, stake = resumed.dealt, moved.stake
-    after = before.after(moved.seat, moved.move, "" if stake is None else stake.stake_id)
+    after = _with_move(before, moved)
     return dataclasses.replace(
         resumed,
         dealt=after,
@@ -140,6 +148,10 @@ def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[B
         moves=[*resumed.moves, moved],
         turn_number=next_turn_number(resumed.turn_number, before.turn, after.turn, moved.position),
     )
+
+
+def _with_move(dealt: DealtRound[Bets, Outcome], moved: Moved) -> DealtRound[Bets, Outcome]:
+    return dealt.after(moved.seat, moved.move, "" if moved.stake is None else moved.stake.stake_id)
 
 
 async def _give_back(round_id: str, stake: types_pb2.Stake, wallet: TableWallet) -> None:

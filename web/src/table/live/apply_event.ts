@@ -9,8 +9,9 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
   const now = { ...table, seq: event.seq };
   if (event.at) now.at = event.at;
   if (event.round_opened?.round) {
-    const { next_round_opens_at: _, ...opened } = now;
-    return { ...opened, phase: "PHASE_BETTING", round: event.round_opened.round, bets: [] };
+    const { next_round_opens_at: _, shoe: __, ...opened } = now;
+    const { round, shoe } = event.round_opened;
+    return { ...opened, phase: "PHASE_BETTING", round, bets: [], ...(shoe && { shoe }) };
   }
   if (event.bets_placed) return { ...now, bets: applyBetsPlaced(table.bets, event.bets_placed) };
   if (event.bets_cancelled) return { ...now, bets: applyBetsCancelled(table.bets, event.bets_cancelled) };
@@ -25,12 +26,13 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
     return { ...now, phase: "PHASE_PLAYING", round: inProgress(table.round, { view, turn, shown_at }) };
   }
   if (event.outcome_drawn?.outcome && table.round) {
-    const { outcome, round_id, shown_at, draw_trigger } = event.outcome_drawn;
+    const { outcome, round_id, shown_at, draw_trigger, shoe } = event.outcome_drawn;
     const drawn: PastOutcome = { round_id, outcome, ...(event.at ? { drawn_at: event.at } : {}) };
     const { turn: _, ...round } = table.round;
     return {
       ...now,
       phase: "PHASE_DRAWN",
+      ...(shoe && { shoe }),
       round: { ...round, outcome, draw_trigger, ...(shown_at ? { shown_at } : {}) },
       past_outcomes: [drawn, ...table.past_outcomes].slice(0, Math.max(PAST_KEPT, table.past_outcomes.length)),
     };

@@ -55,6 +55,7 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
         configuration={configuration}
         mode={mode}
         company={table.individual.value ? undefined : snapshot?.seated}
+        shoe={snapshot?.shoe}
         startedAt={playing ? session?.started_at : undefined}
         resultPending={resultPending.value || table.dealing.value}
         seated={playing}

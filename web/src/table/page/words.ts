@@ -7,6 +7,10 @@ export const tableWords = dictionary(
     demo: "Demonstração",
     limits: "Apostas",
     company: (players: number, count: string) => `${count} ${players === 1 ? "jogador" : "jogadores"}`,
+    shoe: (taken: number, cut: number) => {
+      if (!taken) return "Cartas acabadas de baralhar";
+      return taken < cut ? `${taken} de ${cut} cartas até à carta de corte` : "Baralha-se antes da próxima jogada";
+    },
     played: "Tempo de jogo",
     playedFor: (time: string) => `A jogar há ${time}`,
     rules: "Regras",
@@ -68,6 +72,10 @@ export const tableWords = dictionary(
     demo: "Demonstration",
     limits: "Bets",
     company: (players: number, count: string) => `${count} ${players === 1 ? "player" : "players"}`,
+    shoe: (taken: number, cut: number) => {
+      if (!taken) return "Freshly shuffled cards";
+      return taken < cut ? `${taken} of ${cut} cards up to the cut card` : "Shuffled before the next round";
+    },
     played: "Time played",
     playedFor: (time: string) => `Playing for ${time}`,
     rules: "Rules",

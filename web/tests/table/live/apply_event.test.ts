@@ -38,6 +38,15 @@ test("the newest outcome comes first, and the list is as long as a snapshot's", 
   expect(past[0]).toMatchObject({ round_id: "french.1", outcome });
 });
 
+test("a shoe that goes on is as the last round has left it, until a round has a shuffle of its own", () => {
+  const shoe = (cards_taken: number) => ({ shoe: { cards_taken, cut_card: 260 } });
+  const drawn = { outcome_drawn: { round_id: "french.1", outcome, ...shoe(124) } };
+  expect(afterEvents(drawn)).toMatchObject(shoe(124));
+  const next = { round_opened: { round: { round_id: "french.2" }, ...shoe(124) } };
+  expect(afterEvents(drawn, { round_settled: {} }, next)).toMatchObject(shoe(124));
+  expect(afterEvents(drawn, { round_opened: { round: { round_id: "french.2" } } })).not.toHaveProperty("shoe");
+});
+
 describe("a round in which players decide", () => {
   const turn = (no: number, ...seats: number[]) => ({ turn: no, seats, decide_by: "2026-11-18T12:00:20Z" });
   const dealt = {

@@ -14,7 +14,7 @@ from services.kit.randomness.tape import Tape
 from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import round_messages
-from services.kit.table.journal.entries import DrawTrigger, Ending, JournalStake
+from services.kit.table.journal.entries import Drawn, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.replay.play import PlayedAgain, play_again
 
@@ -40,12 +40,12 @@ class RoundReplay(Generic[Bets, Outcome]):
         bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in self.record.stakes}
         played = self._play(bets)
         differences = played.differences
-        # Until the round has ended, both tell cards that nobody may see (G7).
-        tells = not self.record.hides_cards
-        drawn, outcome = self.record.drawn, played.outcome if tells else None
+        # Until the round has ended, both tell cards that nobody may see; the entropy, until its shoe has (G7).
+        drawn, outcome = self.record.drawn, None if self.record.hides_cards else played.outcome
+        tells_entropy = drawn is not None and not self.record.seals_entropy and not drawn.is_sealed
         answer = table_pb2.ReplayRoundResponse(
             round=round_messages.table_round(self.record.summary, self.rules),
-            entropy=drawn.entropy if drawn is not None and tells and not drawn.is_sealed else b"",
+            entropy=drawn.entropy if drawn is not None and tells_entropy else b"",
             computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
             configuration=self.version,
             moves=[round_messages.recorded_move(move, self.rules) for move in self.record.moves],
@@ -91,6 +91,7 @@ class RoundReplay(Generic[Bets, Outcome]):
                 played.differences.append(f"the entropy cannot be read: key {drawn.sealed_with} is missing or wrong")
         else:
             played = play_again(self.record, drawn, self.rules, bets, Tape(drawn.entropy))
+            played.differences += self._shoe_differences(drawn)
             outcome = played.outcome
             if outcome is None or recorded is None:
                 return played
@@ -100,6 +101,25 @@ class RoundReplay(Generic[Bets, Outcome]):
             return played
         played.outcome = None if recorded is None else self.rules.read_outcome(recorded)
         return played
+
+    def _shoe_differences(self, drawn: Drawn) -> list[str]:
+        """Compares where in its shoe the round begins with where the round that was dealt before has left it."""
+        before = self.record.before
+        if drawn.shoe is None or before is None or before.drawn is None:
+            return []
+        if before.drawn.drawn_in != drawn.drawn_in:
+            return [f"goes on with the shoe of {drawn.drawn_in}, and {before.opened.round_id} had another one"]
+        if before.opened.configuration_version != self.record.opened.configuration_version:
+            return [f"goes on with the shoe of {drawn.drawn_in} under other rules"]
+        bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in before.drawn.stakes}
+        played = play_again(before, before.drawn, self.rules, bets, Tape(drawn.entropy))
+        taken, cut_card = before.drawn.cards_taken + played.cards, self.rules.cut_card
+        if taken != drawn.cards_taken:
+            left = f"{before.opened.round_id} left it after {taken}"
+            return [f"begins after {drawn.cards_taken} cards of its shoe, and {left}"]
+        if cut_card is None or taken >= cut_card:
+            return [f"goes on with a shoe of which {taken} cards were taken, and the cut card comes after {cut_card}"]
+        return []
 
     def _payout_cents(self, stake: JournalStake, bets: Bets, played: PlayedAgain[Bets, Outcome]) -> int:
         """Computes what a stake pays; before the end of a dealt round, what it has paid early."""

@@ -28,6 +28,15 @@ class RecordedMove(NamedTuple):
         return cls(entry.seat, entry.move, entry.acted_by, entry.request_id, entry.command_digest, stake_id)
 
 
+class RecordedDraw(NamedTuple):
+    """What makes a draw the same draw, however often it is written."""
+
+    entropy: bytes
+    outcome: bytes | None
+    shoe_round_id: str
+    cards_taken: int
+
+
 @dataclass(slots=True)
 class RecordedDecisions:
     """What is recorded of the decisions of a round, as far as the entries of a group ask for it."""
@@ -50,8 +59,7 @@ class RecordedState:
     round_no: int
     opened: tuple[str, int, int] | None
     """Its table, its number, and its version of the specific rules."""
-    drawn: tuple[bytes, bytes | None] | None
-    """Entropy and outcome."""
+    drawn: RecordedDraw | None
     ending: Ending | None
     decisions: RecordedDecisions = field(default_factory=RecordedDecisions)
 
@@ -78,7 +86,7 @@ class RowBatch:
         """Returns the statement that writes the rows, and its values."""
         values: list[Sequence[object]] = [
             *transposed(self.rounds, 9),
-            *transposed(self.draws, 11),
+            *transposed(self.draws, 13),
             *transposed(self.endings, 8),
             *self.payouts,
             *self.player_results,

@@ -20,9 +20,10 @@ from services.kit.table.journal.entries import (
     Moved,
     Opened,
     Paid,
+    ShoePosition,
 )
 from services.kit.table.journal.rows import cancelled_stakes
-from services.kit.table.journal.rows.batch import RecordedMove, RecordedState, RowBatch
+from services.kit.table.journal.rows.batch import RecordedDraw, RecordedMove, RecordedState, RowBatch
 
 
 class JournalContradiction(Exception):
@@ -58,7 +59,7 @@ def decisions_named(entry: Entry, state: RecordedState) -> Iterator[tuple[int, s
             yield from ((0, stake_id) for stake_id, _ in entry.payouts)
             # How many decisions there are, even if nothing is paid.
             yield 0, ""
-        case Ended() if state.drawn is not None and state.drawn[1] is None:
+        case Ended() if state.drawn is not None and state.drawn.outcome is None:
             stake_ids = {stake_id: None for stake_id, _ in entry.payouts}
             yield from ((0, stake_id) for stake_id in stake_ids)
             yield from ((0, each.stake_id) for each in entry.returned_stakes if each.stake_id not in stake_ids)
@@ -123,7 +124,9 @@ def _open(batch: RowBatch, state: RecordedState, entry: Opened) -> None:
 
 
 def _draw(batch: RowBatch, state: RecordedState, entry: Drawn) -> None:
-    drawn = entry.entropy, entry.outcome
+    drawn = RecordedDraw(
+        entry.entropy, entry.outcome, "" if entry.shoe is None else entry.shoe.round_id, entry.cards_taken
+    )
     if state.drawn is not None:
         if state.drawn != drawn:
             raise JournalContradiction(f"G6: {entry.round_id} has another outcome")
@@ -132,8 +135,9 @@ def _draw(batch: RowBatch, state: RecordedState, entry: Drawn) -> None:
         raise JournalContradiction(f"G6: {entry.round_id} has ended without an outcome")
     state.drawn = drawn
     batch.draws.append((
-        state.round_no, state.epoch, entry.closed_at, entry.drawn_at, *drawn, " ".join(entry.session_ids),
-        entry.draw_trigger, cancelled_stakes.encode(entry.cancelled_stakes), entry.sealed_with, len(entry.stakes),
+        state.round_no, state.epoch, entry.closed_at, entry.drawn_at, drawn.entropy, drawn.outcome,
+        " ".join(entry.session_ids), entry.draw_trigger, cancelled_stakes.encode(entry.cancelled_stakes),
+        entry.sealed_with, len(entry.stakes), drawn.shoe_round_id, drawn.cards_taken,
     ))  # fmt: skip
     batch.add_stakes(state.round_no, 0, entry.stakes)
     state.decisions.next_stake_position = len(entry.stakes)
@@ -149,7 +153,7 @@ def _move(batch: RowBatch, state: RecordedState, entry: Moved) -> None:
         return
     if state.drawn is None:
         raise JournalContradiction(f"G6: {name}: nothing is dealt")
-    if state.drawn[1] is not None:
+    if state.drawn.outcome is not None:
         raise JournalContradiction(f"G6: {name}: the round has its outcome")
     if state.ending is not None:
         raise JournalContradiction(f"G4: {name}: the round has ended as {state.ending.name}")
@@ -213,7 +217,7 @@ def _end(batch: RowBatch, state: RecordedState, entry: Ended) -> None:
 
 def _verify_outcome(state: RecordedState, entry: Ended) -> None:
     """Refuses to settle a round without an outcome, in its draw or here, and to void a round with one."""
-    drawn_outcome = None if state.drawn is None else state.drawn[1]
+    drawn_outcome = None if state.drawn is None else state.drawn.outcome
     if entry.ending is Ending.VOID:
         if drawn_outcome is not None or entry.outcome is not None:
             raise JournalContradiction(f"G6: {entry.round_id} has an outcome and cannot be void")
@@ -232,13 +236,13 @@ def _add_stakes(batch: RowBatch, state: RecordedState, stakes: Sequence[JournalS
 
 def recorded_state(row: Sequence[Any]) -> RecordedState:
     """Reads one row of `READ_STATES`."""
-    _, placement_id, epoch, round_no, table_id, number, version, entropy, outcome, ending, new_no = row
+    _, placement_id, epoch, round_no, table_id, number, version, *drawn, ending, new_no = row
     return RecordedState(
         placement_id,
         epoch,
         new_no if round_no is None else round_no,
         None if round_no is None else (table_id, number, version),
-        None if entropy is None else (entropy, outcome),
+        None if drawn[0] is None else RecordedDraw(*drawn),
         None if ending is None else Ending(ending),
     )
 
@@ -251,6 +255,7 @@ def read_opened(row: Sequence[Any]) -> Opened:
 def read_drawn(row: Sequence[Any], stakes: Sequence[JournalStake]) -> Drawn | None:
     """Reads the same row; None if the round was not drawn. `stakes` are all of the round, in their order."""
     closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger, cancelled, entropy_key, stake_count = row[8:17]
+    shoe_round_id, cards_taken = row[17:19]
     if closed_at is None:
         return None
     return Drawn(
@@ -265,4 +270,5 @@ def read_drawn(row: Sequence[Any], stakes: Sequence[JournalStake]) -> Drawn | No
         cancelled_stakes.decode(cancelled),
         hides_cards=bool(entropy_key),
         sealed_with=entropy_key,
+        shoe=ShoePosition(shoe_round_id, cards_taken) if shoe_round_id else None,
     )
