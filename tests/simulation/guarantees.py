@@ -20,6 +20,7 @@ from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
+from tests.simulation.caves import checks as caves
 from tests.simulation.decisions import checks as decisions
 from tests.simulation.environment.event_stream import PublishedEvent
 from tests.simulation.environment.games import dealt_again, is_answer
@@ -103,7 +104,8 @@ def _journal(world: World) -> Iterator[str]:
         if stored is None or stored.round.state is not _STATES[entries.ended.ending]:
             yield f"G4: journal and wallet disagree on how {round_id} ended"
             continue
-        yield from _stakes_agree(world, round_id, entries)
+        agree = caves.hand_agrees if world.game.has_caves else _stakes_agree
+        yield from agree(world, round_id, entries)
         if entries.ended.ending is Ending.SETTLED or round_id not in world.unreadable_rounds:
             yield from _replayed(world, round_id, entries)
 
@@ -407,6 +409,7 @@ class _Watcher:
             "table_emptied": _says_nothing_of_a_round,
             "seat_taken": self._seat_taken,
             "seat_left": self._seat_left,
+            "caves_changed": _says_nothing_of_a_round,
         }
 
     def contradiction(self, event: events_pb2.TableEvent) -> str | None:
@@ -451,6 +454,10 @@ class _Watcher:
         if event.round_id in self.dealt:
             return f"{event.round_id} is dealt twice"
         self.dealt.add(event.round_id)
+        if event.round_id != self.open:
+            # Nobody bets before the cards of a game with caves are dealt.
+            self.open = event.round_id
+            return None
         return None if event.round_id in self.closed else f"{event.round_id} is dealt while it takes bets"
 
     def _move_made(self, event: events_pb2.MoveMade) -> str | None:

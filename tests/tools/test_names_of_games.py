@@ -69,9 +69,9 @@ def test_a_game_that_is_named_elsewhere_is_found() -> None:
 def test_every_folder_of_a_game_is_a_registered_game() -> None:
     """A folder that no registration names would never be started, tested nor shown.
 
-    What makes a game of a folder is `game.py`, which connects it to the runtime: nobody can play an engine alone.
+    What makes a game of a folder is `definition.py`, from which its process is started.
     """
-    connected = {file.parent.name for file in ROOT.glob("services/*/game.py")}
+    connected = {file.parent.name for file in ROOT.glob("services/*/definition.py")}
     shown = {folder.name for folder in (ROOT / "web" / "src" / "games").iterdir() if folder.is_dir()}
 
     assert connected == shown == set(NAMES)

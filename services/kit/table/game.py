@@ -80,6 +80,8 @@ class Default:
 
     seat: int
     move: bytes
+    move_if_away: bytes | None = None
+    """The decision for a player who has left, if it is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,37 @@ class NoDecisions(ABC, Generic[Bets, Outcome]):
         cards_taken: int = 0,  # noqa: ARG002 - of the protocol
     ) -> DealtRound[Bets, Outcome]:
         return DecidedAtOnce(self.draw(tape))
+
+
+class NoBets(Generic[Bets, Outcome]):
+    """The part of `Rules` for games whose players bring caves: nobody bets before the cards are dealt.
+
+    What a player brings to a round is their cave, which is the stake that lies there.
+    """
+
+    bets_lean_on_each_other = False
+
+    def add(self, on_felt: Bets | None, added: Bets) -> Bets:  # noqa: ARG002 - of the protocol
+        raise AssertionError(f"{added!r} is bet in a game without bets")
+
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:  # noqa: ARG002 - of the protocol
+        raise AssertionError(f"{taken!r} is taken back in a game without bets")
+
+    def together(self, bets: Iterable[Bets]) -> Bets | None:  # noqa: ARG002 - of the protocol
+        return None
+
+    def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
+        raise AssertionError(f"{wanted!r} of {bets!r} is taken back in a game without bets")
+
+    def totals(self, bets: object) -> Totals:  # noqa: ARG002 - of the protocol
+        return _NO_TOTALS
+
+    def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
+        """Every change fits."""
+
+    def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
+        """A seat is a place, and nobody bets elsewhere."""
+        return ()
 
 
 class PlayerLimits:

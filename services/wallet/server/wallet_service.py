@@ -272,6 +272,8 @@ class WalletService:
             fields.positive_amount("amount_cents", request.amount_cents),
             fields.amount_or_zero("commission_cents", request.commission_cents),
         )
+        if request.command_digest:
+            command.digest = _digest_of_command("command_digest", request.command_digest)
         return await self._submit(command, command.table_id)
 
     async def cash_out(self, request: wallet_pb2.CashOutRequest, caller: Caller) -> bytes:
@@ -308,6 +310,27 @@ class WalletService:
         return await self._submit(command, command.table_id)
 
     # -- reading ----------------------------------------------------------------------------------------------------
+
+    async def list_table_caves(
+        self, request: wallet_pb2.ListTableCavesRequest, caller: Caller
+    ) -> wallet_pb2.ListTableCavesResponse:
+        table_id = fields.bus_safe_id("table_id", request.table_id)
+        wanted = fields.page_request(request)
+        async with self._engine.connect() as connection:
+            game = await accounts.find_table_game(connection, table_id)
+            if game is not None:
+                verify_game(caller, game, table_id)
+            found = await session_rows.caves_at_table(
+                connection, table_id, after_no=wanted.position, size=wanted.row_limit
+            )
+        page = wanted.page([(cave.session_no, cave) for cave in found])
+        return wallet_pb2.ListTableCavesResponse(
+            caves=[
+                wallet_pb2.TableCave(session_id=cave.session_id, account_id=cave.account_id, cave_cents=cave.cents)
+                for cave in page.items
+            ],
+            next_page_token=page.next_page_token,
+        )
 
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest, caller: Caller

@@ -46,6 +46,14 @@ WHERE stakes.round_no = :round_no AND stakes.account_no = :account_no AND stakes
   AND (stakes.paid_transfer_no IS NULL OR stakes.paid_transfer_no > :transfer_no)
 ORDER BY stakes.stake_no
 """)
+# The field of the answer, by the kind of transfer, of commands that are told by their answers alone.
+_WHOLE_ANSWERS = {
+    TransferKind.STAKES_PAID: "paid",
+    TransferKind.ROUND_SETTLED: "settled",
+    TransferKind.ROUND_VOID: "voided",
+    TransferKind.HAND: "transferred",
+    TransferKind.BUY_IN: "bought_in",
+}
 
 
 async def find(
@@ -78,12 +86,8 @@ async def find(
         for _, stake_id, cents in parts:
             response.cancelled_parts.add(stake_id=stake_id, amount_cents=cents)
         await _add_in_play(connection, response, {**transfer, "round_no": round_no, "account_no": parts[0][0]})
-    elif kind == TransferKind.STAKES_PAID:
-        response.paid.ParseFromString(stored)
-    elif kind == TransferKind.ROUND_SETTLED:
-        response.settled.ParseFromString(stored)
-    elif kind == TransferKind.ROUND_VOID:
-        response.voided.ParseFromString(stored)
+    elif kind in _WHOLE_ANSWERS:
+        getattr(response, _WHOLE_ANSWERS[kind]).ParseFromString(stored)
     else:
         # It moved no stake, such as the end of a round without any.
         raise refusals.request_unknown(request_id)

@@ -30,6 +30,7 @@ from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKey
 from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.kinds import BankedTables
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
 from services.kit.table.wallet.grpc_client import GrpcWallet
@@ -182,6 +183,7 @@ async def bench_tables(
             token = client.bearer("game", game.name)
             dependencies = RuntimeDependencies(
                 game=game.game,
+                kind=BankedTables(),
                 catalogue=BenchCatalogue(game),
                 wallet=GrpcWallet(channel, lambda: token),
                 journal=journal,

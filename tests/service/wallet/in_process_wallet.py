@@ -239,16 +239,28 @@ class InProcessWallet:
         )
         return wallet_pb2.CashOutResponse.FromString(await self.wallet_service.cash_out(request, GAME))
 
+    async def list_caves(self, table_id: str, page_size: int = 0) -> list[tuple[str, int]]:
+        """Returns the sessions of the caves at a table that are not empty, each with what is in it."""
+        request = wallet_pb2.ListTableCavesRequest(table_id=table_id, page_size=page_size)
+        found: list[tuple[str, int]] = []
+        while True:
+            answer = await self.wallet_service.list_table_caves(request, GAME)
+            found += [(cave.session_id, cave.cave_cents) for cave in answer.caves]
+            if not answer.next_page_token:
+                return found
+            request.page_token = answer.next_page_token
+
     async def transfer_hand(
         self,
         table_id: str,
         round_id: str,
         seats: Sequence[tuple[Seat, int, int]] = (),
         report: Sequence[wallet_pb2.SessionInRound] = (),
+        request_id: str = "",
     ) -> wallet_pb2.TransferHandResponse:
         """Transfers a hand of seats, each with its stake and winnings; the difference is commission."""
         request = wallet_pb2.TransferHandRequest(
-            request_id=str(uuid4()),
+            request_id=request_id or str(uuid4()),
             round=round_ref(table_id, round_id),
             seats=[
                 wallet_pb2.SeatInHand(

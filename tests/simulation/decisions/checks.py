@@ -16,6 +16,7 @@ from services.kit.refusal import Refused
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.journal.entries import ActedBy, Moved
 from services.wallet.model.state import StakeState
+from tests.simulation.caves import checks as caves
 from tests.simulation.decisions.durability import is_card, unpacked
 from tests.simulation.environment.games import dealt_again
 
@@ -187,12 +188,13 @@ def _own_views(world: World) -> Iterator[str]:
     """A player alone is told about their own places, and of no card."""
     for player_id, told in world.own_views.by_player.items():
         for changed in told:
-            yield from _own_view(world, player_id, changed)
+            if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:
+                continue
+            check = caves.own_view if world.game.has_caves else _own_view
+            yield from check(world, player_id, changed)
 
 
 def _own_view(world: World, player_id: str, changed: events_pb2.OwnViewChanged) -> Iterator[str]:
-    if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:
-        return
     rules = world.catalogue.rules_in_force(changed.table_id.partition("-")[0]).rules
     stakes = world.journal.stakes_of(changed.round_id)
     own = {

@@ -16,7 +16,6 @@ from services.kit.cards.card import Card
 from services.kit.table.encoding import acted_by_value
 from services.kit.table.game import DealtRound
 from services.wallet.model.state import StakeState
-from tests.simulation.decisions.game import seen_cards
 from tests.simulation.environment.games import dealt_again, is_answer
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ class DurableDecisions:
         wallet: InMemoryWallet,
         journal: InMemoryJournal,
         catalogue: InMemoryCatalogue,
+        seen_cards: Callable[[DealtRound[Any, Any]], Counter[str]],
         report: Callable[[str, str], None],
     ) -> None:
         self.first_decide_by: dict[tuple[str, int], datetime] = {}
@@ -40,6 +40,7 @@ class DurableDecisions:
         self._wallet = wallet
         self._journal = journal
         self._catalogue = catalogue
+        self._seen_cards = seen_cards
         self._report = report
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ class DurableDecisions:
 
     def _check_cards(self, round_id: str, shown: AnyMessage, state: DealtRound[Any, Any]) -> None:
         named = Counter(named_cards(unpacked(shown)))
-        if unseen := named - seen_cards(state):
+        if unseen := named - self._seen_cards(state):
             self._report("G7", f"{round_id} names {dict(unseen)}, which nobody may see")
 
     def _rules(self, entries: RoundEntries) -> Any:  # noqa: ANN401 - of whatever game

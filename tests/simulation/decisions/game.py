@@ -44,7 +44,7 @@ class _RiggedRules(BlackjackRules):
 
 def blackjack(first_cards: str = "") -> SimulatedGame:
     """Returns blackjack, every shoe of which begins with these cards."""
-    return SimulatedGame(RiggedBlackjack(first_cards), BlackjackService, blackjack_pb2)
+    return SimulatedGame(RiggedBlackjack(first_cards), BlackjackService, blackjack_pb2, seen_cards)
 
 
 def configuration(

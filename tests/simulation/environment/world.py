@@ -76,7 +76,7 @@ class World:
         self.events = StoredEvents(game.name, self.add_to_trace)
         self.own_views = ToldOwnViews()
         self.catalogue = InMemoryCatalogue(game.game, self._catalogue_changed)
-        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue)
+        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue, game)
         self.randomness_fails = False
         self.next_pockets: list[int] = []
         """The pockets of the next draws, where a test wants certain ones."""

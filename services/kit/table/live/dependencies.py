@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol
 
 from feltro.table.v1 import events_pb2
 from services.kit.clock import Clock
@@ -17,6 +17,9 @@ from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.seat_record import SeatStore
 from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.table_wallet import TableWallet
+
+if TYPE_CHECKING:
+    from services.kit.table.live.kinds import TableKind
 
 
 class EventPublisher(Protocol):
@@ -78,6 +81,8 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     """What all tables of one process share."""
 
     game: Game[Bets, Outcome]
+    kind: TableKind[Bets, Outcome]
+    """What the money of a round is at the game's tables."""
     catalogue: Catalogue[Bets, Outcome]
     wallet: Wallet
     journal: Journal

@@ -30,6 +30,7 @@ from services.kit.table.journal.entries import DrawnOutcome
 from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
+from services.kit.table.live.kinds import FoundTable
 from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.seat_record import SeatRecord
@@ -448,26 +449,27 @@ class OwnedTables(Generic[Bets, Outcome]):
         seat_record = self._seat_record(table_id)
         resumed = recovery.resumed(table_id)
         kept_seats = () if seat_record is None else await seat_record.read()
-        table: LiveTable[Bets, Outcome] = LiveTable(
+        found: FoundTable[Bets, Outcome] = FoundTable(
             table_id,
             self.placement_id,
             self._epoch,
-            TableDependencies(
-                host=self._host,
-                wallet=wallet,
-                journal=journal,
-                randomness=runtime.randomness,
-                clock=runtime.clock,
-                publisher=publisher,
-                own_views=runtime.own_views,
-                has_cards=runtime.game.has_cards,
-            ),
             last_round_number=last_round_number,
             past_outcomes=await self._read_past_outcomes(past),
             resumed=resumed,
             seat_record=seat_record,
             shoe=await self._read_shoe(table_id, last_round_number) if resumed is None else None,
         )
+        dependencies = TableDependencies(
+            host=self._host,
+            wallet=wallet,
+            journal=journal,
+            randomness=runtime.randomness,
+            clock=runtime.clock,
+            publisher=publisher,
+            own_views=runtime.own_views,
+            has_cards=runtime.game.has_cards,
+        )
+        table = await runtime.kind.open_table(found, dependencies)
         self._sessions_while_opening[table_id] = []
         try:
             sessions = await wallet.list_sessions()

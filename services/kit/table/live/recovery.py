@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -14,7 +14,7 @@ from prometheus_client import Gauge
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit import background
-from services.kit.table.banked.settlement import OWNER_LOST, Settlement
+from services.kit.table.banked.settlement import OWNER_LOST, Decided, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
@@ -217,7 +217,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self, unfinished: UnfinishedRound, wallet: TableWallet, reason: str
     ) -> list[events_pb2.TableEvent]:
         """Ends one round and returns the events that say so; none for a dealt round that goes on."""
-        settlement: Settlement[Bets, Outcome] = Settlement(wallet, self._dependencies.journal, self._epoch)
+        settlement = await self._dependencies.kind.settlement(wallet, self._dependencies.journal, self._epoch)
         round_id, drawn = unfinished.opened.round_id, unfinished.drawn
         if drawn is not None and drawn.outcome is None:
             events = await self._go_on(unfinished, drawn, wallet, settlement)
@@ -256,7 +256,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         """Goes on with a dealt round, or ends it if it is decided; returns the events that say so."""
         round_id = drawn.round_id
         rules = await self._rules_of(unfinished)
-        ledger_round = await wallet.get_round(round_id)
+        ledger_round = await wallet.find_round(round_id)
         if ledger_round.state == types_pb2.ROUND_STATE_VOID:
             return await self._void_dealt(unfinished, ledger_round.void_reason, wallet, settlement)
         try:
@@ -280,8 +280,8 @@ class RoundRecovery(Generic[Bets, Outcome]):
             self._resumed[unfinished.opened.table_id] = resumed
             return []
         outcome = rules.rules.outcome_message(resumed.dealt.outcome).SerializeToString()
-        decided = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(resumed.stakes))
-        return await self._pay(decided, rules.rules, settlement, resumed.paid)
+        complete = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(resumed.stakes))
+        return await self._pay(complete, rules.rules, settlement, Decided(resumed.moves, resumed.paid))
 
     async def _reconcile(
         self, resumed: ResumedRound[Bets, Outcome], wallet: TableWallet
@@ -337,10 +337,10 @@ class RoundRecovery(Generic[Bets, Outcome]):
         drawn: Drawn,
         rules: Rules[Bets, Outcome],
         settlement: Settlement[Bets, Outcome],
-        paid: Mapping[str, int] | None = None,
+        decided: Decided | None = None,
     ) -> list[events_pb2.TableEvent]:
         """Pays a decided round of a former owner, and returns the events that say so."""
-        result = await settlement.settle(drawn, rules, paid)
+        result = await settlement.settle(drawn, rules, decided)
         _log.info("a round of a former owner is paid", extra={"round_id": drawn.round_id})
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
         # The former owner may have died before anybody saw the outcome.

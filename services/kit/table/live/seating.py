@@ -75,6 +75,11 @@ class Seating:
             self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
         self._on_change()
 
+    def note_ending(self, session_id: str) -> None:
+        """Notes that a session takes no more bets and is about to end."""
+        if any(seat.session_id == session_id for seat in self._seats.values()):
+            self._ending.add(session_id)
+
     def want_seat(self, player_id: str, number: int) -> None:
         """Notes which seat a player has asked for, until they sit down; 0 for any."""
         if number:

@@ -26,7 +26,7 @@ from services.kit.randomness.source import SourceFailed
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand, PlayerCommands
 from services.kit.table.banked.round import Deal, FinishedRound, Round
-from services.kit.table.banked.settlement import RoundResult, Settlement
+from services.kit.table.banked.settlement import Decided, RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
@@ -78,11 +78,13 @@ class LiveTable(Generic[Bets, Outcome]):
         past_outcomes: list[types_pb2.PastOutcome],
         resumed: ResumedRound[Bets, Outcome] | None = None,
         seat_record: SeatRecord | None = None,
+        settlement: Settlement[Bets, Outcome] | None = None,
         shoe: OpenShoe | None = None,
     ) -> None:
         """`resumed` is a dealt round of a former owner, which goes on here; `shoe` is one that goes on.
 
-        `seat_record` keeps who sits where, at tables whose players choose their seats.
+        `seat_record` keeps who sits where, at tables whose players choose their seats; `settlement` ends rounds where
+        that is not by stakes in the wallet.
         """
         self.table_id = table_id
         self.placement_id = placement_id
@@ -95,7 +97,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._publisher = dependencies.publisher
         self._own_view_publisher = dependencies.own_views
         self._has_cards = dependencies.has_cards
-        self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
+        self._settlement = settlement or Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
         self._shoe: TableShoe[Bets, Outcome] = TableShoe(shoe)
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
@@ -518,17 +520,29 @@ class LiveTable(Generic[Bets, Outcome]):
             if self.individual and not round_.felt.has_accepted_stakes:
                 # The wallet has refused or given back what lay there: nobody has a bet to draw for.
                 round_.void_reason = round_.void_reason or NO_BETS_LEFT
-            dealt = self._deal(round_) if not round_.void_reason else None
+            dealt = self._deal(round_, round_.journal_stakes()) if not round_.void_reason else None
         except (StaleOwner, WalletFailed):
             # Only the ledger knows what counts: the next owner, or the recovery, reads it there and ends the round.
             raise
         except Exception:  # noqa: BLE001 - whatever it was, the stakes must go back
-            # A fault of the platform harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
-            _log.exception("a round failed", extra={"round_id": round_.round_id})
-            round_.closed = True
-            round_.void_reason = round_.void_reason or PLATFORM_FAULT
-            self._host.switch_off(PLATFORM_FAULT, whole_game=False)
+            self._fail(round_)
             dealt = None
+        await self._end_round(round_, dealt)
+
+    def _fail(self, round_: Round[Bets, Outcome]) -> None:
+        """Makes a round void that has failed before it was drawn or dealt; for an `except` block.
+
+        A fault of the platform harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
+        """
+        _log.exception("a round failed", extra={"round_id": round_.round_id})
+        round_.closed = True
+        round_.void_reason = round_.void_reason or PLATFORM_FAULT
+        self._host.switch_off(PLATFORM_FAULT, whole_game=False)
+
+    async def _end_round(
+        self, round_: Round[Bets, Outcome], dealt: tuple[Drawn, DealtRound[Bets, Outcome]] | None
+    ) -> None:
+        """Journals what was drawn or dealt, plays it and pays it; without it the round is void."""
         if dealt is None:
             await self._void(round_)
             await self._finish(round_)
@@ -619,12 +633,16 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.draw_trigger = drawn.draw_trigger
         round_.cancelled_stakes.extend(drawn.cancelled_stakes)
         for stake in resumed.stakes:
-            round_.count_stake(stake)
+            self._lay_again(round_, stake)
             # The wallet knows who sits here, but not where: the hand of a player lies at their seat.
             self._seating.want_seat(stake.player_id, stake.seat)
         self._number = max(self._number, opened.number)
         self._hand = round_.hand = self._new_hand(round_, drawn, resumed.dealt, resumed)
         self._phase = types_pb2.PHASE_PLAYING
+
+    def _lay_again(self, round_: Round[Bets, Outcome], stake: JournalStake) -> None:
+        """Puts a stake of a former owner's round on the felt."""
+        round_.count_stake(stake)
 
     async def _go_on(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Goes on with a former owner's round: the very cards, and fresh time to decide."""
@@ -646,6 +664,21 @@ class LiveTable(Generic[Bets, Outcome]):
         return await self._wallet.free_cents(player_id, self._configured.configuration.mode)
 
     async def _open_round(self) -> Round[Bets, Outcome]:
+        round_ = await self._begin_round(None if self.individual else self._window())
+        if not self.individual:
+            await round_.ensure_opened()
+            # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
+            round_.closes_at = self._clock.now() + self._window()
+        self._round = round_
+        self._phase = types_pb2.PHASE_BETTING
+        self._opening = ""
+        self._next_round_opens_at = None
+        self._betting.set()
+        self._publish(messages.round_opened(round_, self._shoe_message()))
+        return round_
+
+    async def _begin_round(self, window: timedelta | None) -> Round[Bets, Outcome]:
+        """Prepares the next round, and tells the wallet of it as far as it has to know; nothing is journalled yet."""
         configured, now = self._configured, self._clock.now()
         number = self._number + 1
         round_id = round_id_of(self.table_id, number)
@@ -656,7 +689,7 @@ class LiveTable(Generic[Bets, Outcome]):
             number,
             configured.version.version,
             now,
-            None if self.individual else now + self._window(),
+            None if window is None else now + window,
         )
 
         async def journal_opened() -> None:
@@ -673,16 +706,6 @@ class LiveTable(Generic[Bets, Outcome]):
             self._opening = round_id
             await self._wallet.announce_round(round_id)
             self._announce_next = False
-        if not self.individual:
-            await round_.ensure_opened()
-            # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
-            round_.closes_at = self._clock.now() + self._window()
-        self._round = round_
-        self._phase = types_pb2.PHASE_BETTING
-        self._opening = ""
-        self._next_round_opens_at = None
-        self._betting.set()
-        self._publish(messages.round_opened(round_, self._shoe_message()))
         return round_
 
     def _new_round(
@@ -723,9 +746,10 @@ class LiveTable(Generic[Bets, Outcome]):
             await self._wait(closing.next_check_s())
         return closing.must_end
 
-    def _deal(self, round_: Round[Bets, Outcome]) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
+    def _deal(
+        self, round_: Round[Bets, Outcome], journal_stakes: list[JournalStake]
+    ) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
         """Draws or deals; returns None if that fails, which makes the round void (`804/2015:20`)."""
-        journal_stakes = round_.journal_stakes()
         stakes = [
             StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
         ]
@@ -782,7 +806,8 @@ class LiveTable(Generic[Bets, Outcome]):
         shown_at: datetime,
         hand: Hand[Bets, Outcome] | None,
     ) -> None:
-        result = await self._settlement.settle(drawn, round_.rules, None if hand is None else hand.paid)
+        decided = None if hand is None else Decided(hand.moves, hand.paid)
+        result = await self._settlement.settle(drawn, round_.rules, decided)
         opens_at = self._next_round_opens_at = self._shown_until(shown_at)
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
         self._publish(messages.round_settled(round_.round_id, seats, result.entry, opens_at))

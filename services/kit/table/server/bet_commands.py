@@ -36,7 +36,7 @@ from services.kit.table.wallet.table_wallet import settling_request_id, voiding_
 _Answer = TypeVar("_Answer")
 
 # Refusals that say nothing about the command: it is sent again, perhaps elsewhere, and may be carried out then.
-_SEND_AGAIN = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED", "REQUEST_REUSED"})
+SEND_AGAIN = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED", "REQUEST_REUSED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class BetCommands(Generic[Bets, Outcome]):
                     return cast("_Answer", await background.shared_result(earlier))
             return await begin(table, command)
         except TableRefused as refused:
-            if remembered or refused.reason in _SEND_AGAIN:
+            if remembered or refused.reason in SEND_AGAIN:
                 raise
             first = await self._first_answer(request.table_id, caller.subject, command)
             if first is None:

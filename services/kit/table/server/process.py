@@ -13,6 +13,7 @@ from typing import Generic
 from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.bus.connection import connect
 from services.kit.bus.outages import Outage
@@ -28,6 +29,7 @@ from services.kit.rpc.transport import Transport
 from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
+from services.kit.table.caves.table import CaveTables
 from services.kit.table.configuration import initial_tables
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
@@ -43,6 +45,7 @@ from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.kinds import BankedTables, TableKind
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
@@ -157,6 +160,7 @@ class GameProcess(Generic[Bets, Outcome]):
         event_stream, own_views = EventStream(bus, game.name), BusOwnViews(bus, game.name)
         dependencies = RuntimeDependencies(
             game=game,
+            kind=_kind_of(game),
             catalogue=catalogue,
             wallet=wallet,
             journal=journal,
@@ -271,6 +275,10 @@ class GameProcess(Generic[Bets, Outcome]):
             except SourceFailed as failed:
                 _log.error("the source of randomness still fails", extra={"error": str(failed)})
         registry.wake()
+
+
+def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
+    return CaveTables() if wallet_types.PLAY_POKER in game.plays else BankedTables()
 
 
 def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:

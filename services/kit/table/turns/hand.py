@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, Protocol
@@ -118,6 +118,11 @@ class Hand(Generic[Bets, Outcome]):
         self._turn_clock = TurnClock(pace, dealt.turn, turn_number, shown_at, clock.now())
 
     # -- what others see ---------------------------------------------------------------------------------------------
+
+    @property
+    def moves(self) -> Sequence[Moved]:
+        """The decisions that have been made, in their order."""
+        return self._moves
 
     @property
     def position(self) -> int:
@@ -301,7 +306,8 @@ class Hand(Generic[Bets, Outcome]):
             if time_is_up:
                 return default.seat, default.move, ActedBy.CLOCK
             if self._table.is_away(self._player_of(default.seat)):
-                return default.seat, default.move, ActedBy.AWAY
+                move = default.move if default.move_if_away is None else default.move_if_away
+                return default.seat, move, ActedBy.AWAY
         return None
 
     def _player_of(self, seat: int) -> str:

@@ -89,7 +89,7 @@ async def reconcile(
     `DecisionsLost` where that is not enough.
     """
     known = {stake.stake_id for stake in resumed.stakes}
-    ledger = await wallet.get_round(resumed.opened.round_id)
+    ledger = await wallet.find_round(resumed.opened.round_id)
     given_back = {stake.stake_id for stake in ledger.stakes if stake.state == types_pb2.STAKE_STATE_CANCELLED}
     for stake in ledger.stakes:
         if stake.state != types_pb2.STAKE_STATE_OPEN or stake.stake_id in known:

@@ -106,6 +106,22 @@ class GrpcWallet:
     async def void_round(self, request: wallet_pb2.VoidRoundRequest) -> wallet_pb2.VoidRoundResponse:
         return await self._call(self._ledger.VoidRound, request)
 
+    async def buy_in(self, request: wallet_pb2.BuyInRequest) -> wallet_pb2.BuyInResponse:
+        return await self._call_for_caller(self._ledger.BuyIn, request)
+
+    async def cash_out(self, request: wallet_pb2.CashOutRequest) -> wallet_pb2.CashOutResponse:
+        return await self._call(self._ledger.CashOut, request)
+
+    async def transfer_hand(self, request: wallet_pb2.TransferHandRequest) -> wallet_pb2.TransferHandResponse:
+        return await self._call(self._ledger.TransferHand, request)
+
+    async def list_table_caves(self, table_id: str) -> Sequence[wallet_pb2.TableCave]:
+        async def get_page(request: wallet_pb2.ListTableCavesRequest) -> wallet_pb2.ListTableCavesResponse:
+            return await self._call(self._ledger.ListTableCaves, request)
+
+        request = wallet_pb2.ListTableCavesRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
+        return [cave async for page in pages(get_page, request) for cave in page.caves]
+
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest
     ) -> wallet_pb2.ListTransactionsResponse:
