@@ -16,6 +16,7 @@ from services.poker.dealt_hand import DealtPoker
 from services.poker.engine import Table
 from services.poker.lineup.lineup import Lineup
 from services.poker.messages import Brought, Outcome
+from services.poker.rules import text as rules_text
 from services.poker.seated_lineup import SeatedLineup
 from services.poker.specific_rules import MOST_SEATS, SpecificRules
 
@@ -34,7 +35,7 @@ class PokerGame:
         return PokerRules(specific_rules_message.read(configuration))
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
-        raise NotImplementedError((configuration, language))
+        return rules_text.render(configuration, specific_rules_message.read(configuration), language)
 
 
 class PokerRules(NoBets[Brought, Outcome]):
