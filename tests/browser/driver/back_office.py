@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stack.data_folder import DataFolder
+from stack.games import GAMES
 from stack.issuer import DevelopmentIssuer
 from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.rest import Json, call
@@ -46,8 +47,12 @@ class BackOffice:
         self._post("/v1/development/sessionClock:advance", {"by_ms": 1000 * seconds})
 
     def advance_tables(self, seconds: int) -> None:
-        """Moves the clock of all tables forward: windows and results that would have ended by then end now."""
-        self._post("/v1/development/tableClock:advance", {"game": "roulette", "by_ms": 1000 * seconds})
+        """Moves the clock of all tables forward: windows and results that would have ended by then end now.
+
+        Those of every game: a page knows one time of the platform.
+        """
+        for game in GAMES:
+            self._post("/v1/development/tableClock:advance", {"game": game.name, "by_ms": 1000 * seconds})
 
     def revoke_tokens(self, name: str) -> None:
         self._post("/v1/operator/revocations", {"subject": name, "reason": "test"})
