@@ -3,8 +3,8 @@
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
 group is written by one statement, which is its own transaction: it takes a share lock on the placements of all entries,
 so that nobody takes one over before the commit, and writes nothing if one has another owner already (G8). What is
-recorded of each round is known from the entry before, or read first; `entry_rows.py` turns the entries into rows by it,
-in the order of arrival. An entry that is there already adds nothing, so a group whose commit was not acknowledged is
+recorded of each round is cached from its last entry, or read first; `entry_rows.py` makes rows of the entries by it, in
+the order of arrival. An entry that is there already adds nothing, so a group whose commit was not acknowledged is
 written again.
 """
 
@@ -46,8 +46,8 @@ from services.kit.table.journal.rows.entry_rows import (
     recorded_states,
     row_count,
 )
-from services.kit.table.journal.rows.known_rounds import KnownRounds
 from services.kit.table.journal.rows.statements import JOIN_SHOE, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.write_cache import WriteCache
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
@@ -156,7 +156,7 @@ class PostgresJournal:
         self._reading = reading
         self._entropy_keys = entropy_keys
         self._connection: DirectConnection | None = None
-        self._known_rounds = KnownRounds()
+        self._cache = WriteCache()
         self._failed = asyncio.Event()
         self._batcher: Batcher[_Submission, None] = Batcher(
             self._write_group,
@@ -245,9 +245,9 @@ class PostgresJournal:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def _write(self, connection: DirectConnection, group: Sequence[_Submission]) -> list[EntryRefusal]:
-        known = self._take_known(group)
+        cached = self._take_cached(group)
         while True:
-            states = known | await _read_states(connection, group, known)
+            states = cached | await _read_states(connection, group, cached)
             batch = RowBatch()
             answers = [add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry) for each in group]
             owners = {
@@ -255,21 +255,21 @@ class PostgresJournal:
                 for each, refusal in zip(group, answers, strict=True)
                 if refusal is None
             }
-            # Only what was read refuses an entry: what is known may be a former owner's.
-            is_final = not known or not any(answers)
+            # Only what was read refuses an entry: what is cached may be out of date.
+            is_final = not cached or not any(answers)
             if is_final and (not owners or await _write_rows(connection, batch, owners)):
-                self._known_rounds.keep(states)
+                self._cache.keep(states)
                 return answers
-            # A placement has been taken over meanwhile.
-            known = {}
+            # Everything is read now: the cache was out of date, or a placement has been taken over meanwhile.
+            cached = {}
 
-    def _take_known(self, group: Sequence[_Submission]) -> dict[str, RecordedState]:
-        """Takes out what is known of the rounds of a group: it is kept again when the group is written."""
-        known: dict[str, RecordedState] = {}
+    def _take_cached(self, group: Sequence[_Submission]) -> dict[str, RecordedState]:
+        """Takes the rounds of a group out of the cache, as far as they are in it."""
+        cached: dict[str, RecordedState] = {}
         for epoch, entry in group:
-            if entry.round_id not in known and (state := self._known_rounds.take(entry.round_id, epoch)) is not None:
-                known[entry.round_id] = state
-        return known
+            if entry.round_id not in cached and (state := self._cache.take(entry.round_id, epoch)) is not None:
+                cached[entry.round_id] = state
+        return cached
 
     async def _connect(self) -> DirectConnection:
         if self._connection is None:
@@ -282,7 +282,7 @@ class PostgresJournal:
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        self._known_rounds.forget_all()
+        self._cache.clear()
         if connection is not None:
             await connection.discard()
 
@@ -359,12 +359,12 @@ class PostgresJournal:
 
 
 async def _read_states(
-    connection: DirectConnection, group: Sequence[_Submission], known: Mapping[str, RecordedState]
+    connection: DirectConnection, group: Sequence[_Submission], cached: Mapping[str, RecordedState]
 ) -> dict[str, RecordedState]:
     """Reads what is recorded of the other rounds of a group."""
     placements: dict[str, str | None] = {}
     for _, entry in group:
-        if entry.round_id in known:
+        if entry.round_id in cached:
             continue
         if isinstance(entry, Opened):
             placements[entry.round_id] = entry.placement_id

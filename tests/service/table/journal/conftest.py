@@ -1,14 +1,14 @@
-"""The journal whose writer knows what is recorded of rounds, and the one that has to read it."""
+"""Tests of the journal run twice: with rounds that the writer has cached, and with rounds that it has to read."""
 
 from __future__ import annotations
 
 import pytest
 
-from services.kit.table.journal.rows import known_rounds
+from services.kit.table.journal.rows import write_cache
 
 
-@pytest.fixture(params=["known", "read"])
-def known_or_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever holds of rounds that the writer knows holds of those that it has no room for."""
+@pytest.fixture(params=["cached", "read"])
+def cached_or_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever holds of rounds in the writer's cache holds of those that it has no room for."""
     if request.param == "read":
-        monkeypatch.setattr(known_rounds, "ROUNDS_LIMIT", 0)
+        monkeypatch.setattr(write_cache, "CACHED_ROUNDS_LIMIT", 0)

@@ -24,7 +24,7 @@ from tests.service.table.journal.test_postgres import MOMENTS, assert_refused, k
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
-pytestmark = pytest.mark.usefixtures("known_or_read")
+pytestmark = pytest.mark.usefixtures("cached_or_read")
 
 TABLES = ("rounds", "draws", "moves", "paid", "stakes", "endings", "payouts", "player_results")
 ROUND = "t1.1"

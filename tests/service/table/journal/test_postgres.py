@@ -28,7 +28,7 @@ from tests.service.table.entries import AT, drawn, opened, settled, stakes, void
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 
-pytestmark = pytest.mark.usefixtures("known_or_read")
+pytestmark = pytest.mark.usefixtures("cached_or_read")
 
 TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "player_results")
 

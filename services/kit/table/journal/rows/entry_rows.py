@@ -1,8 +1,8 @@
 """Turns journal entries into the rows they add in PostgreSQL, and rows back into entries. Pure.
 
-The writer knows the state of the rounds, or reads it (`READ_STATES`), passes every entry to `add_entry`, and writes the
-rows of all of them. An entry that is there already adds nothing; an entry that contradicts what is recorded, or comes
-from a stale owner, is refused.
+The writer has the state of the rounds cached, or reads it (`READ_STATES`), passes every entry to `add_entry`, and
+writes the rows of all of them. An entry that is there already adds nothing; an entry that contradicts what is recorded,
+or comes from a stale owner, is refused.
 """
 
 from __future__ import annotations

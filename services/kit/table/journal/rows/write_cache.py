@@ -1,4 +1,9 @@
-"""What the journal's writer knows to be recorded of rounds under way, so that it need not read that for every entry."""
+"""Caches what is recorded of the rounds that this process last wrote, so that it need not be read for every entry.
+
+Nobody but the owner writes entries of a round, all of them through one writer: what is cached is true for as long as
+the placement has the same epoch, and the statement that writes verifies that (G8). A group takes its rounds out of the
+cache until it is written, so a failed group leaves none behind.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +12,26 @@ from collections.abc import Mapping
 from services.kit.table.journal.rows.batch import RecordedState
 
 # Rounds of one process; what is recorded of others is read (G11).
-ROUNDS_LIMIT = 10_000
+CACHED_ROUNDS_LIMIT = 10_000
 
 
-class KnownRounds:
-    """The rounds that were written last, as their last entries have left them.
-
-    Nobody but the owner writes entries of a round, all of them through one writer: what it knows is true for as long as
-    the placement has the same epoch, and only the statement that writes can tell that (G8).
-    """
+class WriteCache:
+    """Rounds under way, as their last entries have left them."""
 
     def __init__(self) -> None:
         self._states: dict[str, RecordedState] = {}
 
     def take(self, round_id: str, epoch: int) -> RecordedState | None:
-        """Takes out what is known of a round by its owner of this epoch: it is to be kept again once it was written."""
+        """Takes a round out; None if the owner of this epoch has not written it, or too long ago."""
         state = self._states.pop(round_id, None)
         return state if state is not None and state.epoch == epoch else None
 
     def keep(self, states: Mapping[str, RecordedState]) -> None:
-        """Keeps what is recorded of rounds that go on; those that were written longest ago make room."""
+        """Keeps rounds that go on; those that were written longest ago make room."""
         self._states.update((round_id, state) for round_id, state in states.items() if state.ending is None)
-        while len(self._states) > ROUNDS_LIMIT:
+        while len(self._states) > CACHED_ROUNDS_LIMIT:
             del self._states[next(iter(self._states))]
 
-    def forget_all(self) -> None:
+    def clear(self) -> None:
         """Forgets everything: it is not known what the database has."""
         self._states.clear()
