@@ -140,6 +140,9 @@ def test_why_a_player_cannot_raise() -> None:
     alone = play(begin(table(), (10_000, 300)), "c r300")
     assert (to_call(alone), bounds(alone)) == (200, None)
     assert refusal_of(lambda: act(alone, "r600")).facts["rule"] == "806/2015:40"
+    # The big blind still has chips, and fewer than the bet.
+    nobody = play(begin(table(), (10_000, 400, 500)), "r500")
+    assert (nobody.actor, to_call(nobody), bounds(nobody)) == (0, 450, None)
 
 
 @both("24.b", "37")
