@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -83,6 +83,12 @@ bench-edge: protos ## measure fan-out and bets over the gateway against the leas
 
 bench-games: protos ## measure each game's engine, live tables and memory, and one decision over the gateway
 	@$(IN) -m tests.bench.games $(ARGS)
+
+bench-poker: protos ## measure the evaluator and the engine of poker against those of PyPI
+	@$(IN) -m tests.bench.poker $(ARGS)
+
+poker-hands: protos ## count every hand of seven cards with the evaluator of poker, one by one (minutes)
+	@$(IN) -m tests.engine.poker.evaluation.frequencies
 
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)

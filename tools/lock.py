@@ -1,4 +1,4 @@
-"""Chooses the versions of all packages: locks/dev.txt for a working copy, and one subset of it per image.
+"""Chooses the versions of all packages: locks/dev.txt for a working copy, one subset of it per image, locks/bench.txt.
 
 Locks hold names, versions and hashes, no addresses: each installation chooses where its packages come from.
 """
@@ -23,9 +23,11 @@ def main(arguments: list[str]) -> int:
     """Compiles the locks; `--upgrade` and `--upgrade-package NAME` are uv's, without them versions stay."""
     LOCKS.mkdir(exist_ok=True)
     dev = LOCKS / "dev.txt"
-    _compile(dev, ["--all-extras", *arguments])
+    _compile(dev, ["pyproject.toml", "--all-extras", *arguments])
+    _compile(LOCKS / "bench.txt", ["--group", "pyproject.toml:bench", "--constraints", str(dev), *arguments])
     for image in IMAGES:
-        _compile(LOCKS / f"{image}.txt", ["--extra", image, "--extra", "build", "--constraints", str(dev)])
+        extras = ["--extra", image, "--extra", "build"]
+        _compile(LOCKS / f"{image}.txt", ["pyproject.toml", *extras, "--constraints", str(dev)])
     return 0
 
 
@@ -34,7 +36,7 @@ def _compile(target: Path, arguments: list[str]) -> None:
     uv = Path(sysconfig.get_path("scripts")) / "uv"
     fixed = ["--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
     fixed += ["--no-emit-index-url", "--no-emit-find-links", "--python-version", OLDEST_PYTHON]
-    command = [str(uv), "pip", "compile", *fixed, *arguments, "--output-file", str(target), "pyproject.toml"]
+    command = [str(uv), "pip", "compile", *fixed, *arguments, "--output-file", str(target)]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from services.kit.cards.card import Card
 from services.poker.evaluation.combination import CARDS_OF_A_HAND
 from services.poker.evaluation.strength import Strength
-from services.poker.evaluation.tables import FIVE_OF_A_SUIT, KEYS, rank_of_total
+from services.poker.evaluation.tables import ANY_SUIT_ENOUGH, BY_RANKS, FIVE_OF_A_SUIT, KEYS, RANKS_SHIFT, rank_of_flush
 
 _key = KEYS.__getitem__
 
@@ -20,13 +20,20 @@ def holdem(hole: Sequence[Card], board: Sequence[Card]) -> Strength:
 
 def holdem_rank(hole: Sequence[Card], board: Sequence[Card]) -> int:
     """Returns only the number of a strength: greater for the stronger hand, equal for a tie."""
-    return rank_of_total(sum(map(_key, board), FIVE_OF_A_SUIT + _key(hole[0]) + _key(hole[1])), hole, board)
+    total = sum(map(_key, board), FIVE_OF_A_SUIT + _key(hole[0]) + _key(hole[1]))
+    enough = total & ANY_SUIT_ENOUGH
+    return rank_of_flush(enough, (*hole, *board)) if enough else BY_RANKS[total >> RANKS_SHIFT]
 
 
 def holdem_ranks(holes: Iterable[Sequence[Card]], board: Sequence[Card]) -> list[int]:
     """Returns the numbers of several players' strengths on the same common cards, which are counted once."""
     of_board = sum(map(_key, board), FIVE_OF_A_SUIT)
-    return [rank_of_total(of_board + _key(hole[0]) + _key(hole[1]), hole, board) for hole in holes]
+    ranks = []
+    for hole in holes:
+        total = of_board + _key(hole[0]) + _key(hole[1])
+        enough = total & ANY_SUIT_ENOUGH
+        ranks.append(rank_of_flush(enough, (*hole, *board)) if enough else BY_RANKS[total >> RANKS_SHIFT])
+    return ranks
 
 
 def _choices(hole: Sequence[Card], board: Sequence[Card]) -> Iterable[tuple[Card, ...]]:

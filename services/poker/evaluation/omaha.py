@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
+from operator import itemgetter
+from typing import TypeAlias
 
 from services.kit.cards.card import Card, Rank, Suit
-from services.kit.cards.shoe import PACK
-from services.poker.evaluation.combination import RANK_OF_A_TWO
 from services.poker.evaluation.strength import Strength
 from services.poker.evaluation.tables import (
     ANY_SUIT_ENOUGH,
@@ -20,16 +20,15 @@ from services.poker.evaluation.tables import (
     SUIT_WITH_ENOUGH,
     enough_of_a_suit,
     rank_count,
-    rank_number,
     rank_unit,
 )
 
 _OWN_CARDS, _COMMON_CARDS = 2, 3
-_THREE_OF_A_SUIT = enough_of_a_suit(_COMMON_CARDS)
+_TWO_OF_A_SUIT, _THREE_OF_A_SUIT = enough_of_a_suit(_OWN_CARDS), enough_of_a_suit(_COMMON_CARDS)
 _RANKS = len(Rank)
-# Where a card's rank stands in a table of thirteen ranks.
-_place = {card: rank_number(card) - RANK_OF_A_TWO for card in PACK}.__getitem__
 _key = KEYS.__getitem__
+# Takes several numbers from a table.
+_Taking: TypeAlias = Callable[[Sequence[int]], tuple[int, ...]]
 # So many different ranks can three, four and five common cards have.
 _BOARDS = 455 + 1820 + 6175
 
@@ -44,57 +43,64 @@ def omaha_rank(hole: Sequence[Card], board: Sequence[Card]) -> int:
     return omaha_ranks([hole], board)[0]
 
 
-def omaha_ranks(holes: Sequence[Sequence[Card]], board: Sequence[Card]) -> list[int]:
+def omaha_ranks(holes: Iterable[Sequence[Card]], board: Sequence[Card]) -> list[int]:
     """Returns the numbers of several players' strengths on the same common cards, which are looked at once."""
     of_board = sum(map(_key, board), _THREE_OF_A_SUIT)
     best_with = _best_with_two_ranks(of_board >> RANKS_SHIFT)
-    ranks = [_best_by_ranks(hole, best_with) for hole in holes]
-    if enough := of_board & ANY_SUIT_ENOUGH:
-        suit = SUIT_WITH_ENOUGH[enough]
-        common = _bits_of_a_suit(board, suit)
-        return [max(rank, _best_of_a_suit(hole, suit, common)) for rank, hole in zip(ranks, holes, strict=True)]
+    ranks = []
+    for hole in holes:
+        of_hole = sum(map(_key, hole), _TWO_OF_A_SUIT)
+        rank = max(_PAIRS[of_hole >> RANKS_SHIFT](best_with))
+        if enough := of_hole & of_board & ANY_SUIT_ENOUGH:
+            rank = max(rank, _best_of_a_suit(SUIT_WITH_ENOUGH[enough], hole, board))
+        ranks.append(rank)
     return ranks
 
 
-def _best_by_ranks(hole: Sequence[Card], best_with: Sequence[int]) -> int:
-    first, second, third, fourth = map(_place, hole)
-    a, b, c = first * _RANKS, second * _RANKS, third * _RANKS
-    return max(
-        best_with[a + second],
-        best_with[a + third],
-        best_with[a + fourth],
-        best_with[b + third],
-        best_with[b + fourth],
-        best_with[c + fourth],
-    )
+class _PairTable(dict[int, _Taking]):
+    """What takes a player's six pairs of cards from a table of two ranks, by the ranks of the four: 1 820 of them."""
+
+    def __missing__(self, hole_ranks: int) -> _Taking:
+        pairs = combinations(_places(hole_ranks), _OWN_CARDS)
+        self[hole_ranks] = taken = itemgetter(*(_in_table(one, other) for one, other in pairs))
+        return taken
+
+
+_PAIRS = _PairTable()
 
 
 @lru_cache(maxsize=_BOARDS)
 def _best_with_two_ranks(board_ranks: int) -> Sequence[int]:
-    """Returns the best hand with no regard to suits for every two ranks of a player, by the places of both."""
-    places = [place for place in range(_RANKS) for _ in range(rank_count(board_ranks, place))]
-    threes = {sum(map(rank_unit, three)) for three in combinations(places, _COMMON_CARDS)}
+    """Returns the best hand with no regard to suits for every two ranks of a player."""
+    threes = {sum(map(rank_unit, three)) for three in combinations(_places(board_ranks), _COMMON_CARDS)}
     best = [0] * _RANKS * _RANKS
     for one, other in combinations_with_replacement(range(_RANKS), _OWN_CARDS):
         two = rank_unit(one) + rank_unit(other)
         # Five cards of one rank are in no pack.
         if max(rank_count(board_ranks + two, one), rank_count(board_ranks + two, other)) <= len(Suit):
-            number = max([BY_RANKS[two + three] for three in threes])
-            best[one * _RANKS + other] = best[other * _RANKS + one] = number
+            best[_in_table(one, other)] = max([BY_RANKS[two + three] for three in threes])
     return best
 
 
-def _best_of_a_suit(hole: Sequence[Card], suit: Suit, common: Sequence[int]) -> int:
-    """Returns the best flush with two own cards of a suit, 0 without them."""
-    own = _bits_of_a_suit(hole, suit)
-    if len(own) < _OWN_CARDS:
-        return 0
-    threes = list(map(sum, combinations(common, _COMMON_CARDS)))
-    return max([OF_A_SUIT[two + three] for two in map(sum, combinations(own, _OWN_CARDS)) for three in threes])
+def _places(ranks: int) -> list[int]:
+    """Returns the places of the ranks that a sum counts, ascending."""
+    return [place for place in range(_RANKS) for _ in range(rank_count(ranks, place))]
 
 
-def _bits_of_a_suit(cards: Sequence[Card], suit: Suit) -> Sequence[int]:
-    return [RANK_BITS[card] for card in cards if card[1] is suit]
+def _in_table(low: int, high: int) -> int:
+    """Returns where two ranks stand in a table of two ranks."""
+    return low * _RANKS + high
+
+
+def _best_of_a_suit(suit: Suit, hole: Sequence[Card], board: Sequence[Card]) -> int:
+    """Returns the best flush with two own and three common cards of a suit."""
+    twos, threes = _bits_of_a_suit(suit, hole, _OWN_CARDS), _bits_of_a_suit(suit, board, _COMMON_CARDS)
+    return max([OF_A_SUIT[two + three] for two in twos for three in threes])
+
+
+def _bits_of_a_suit(suit: Suit, cards: Sequence[Card], count: int) -> list[int]:
+    """Returns the sets of ranks, as bits, of every so many cards of a suit."""
+    return list(map(sum, combinations([RANK_BITS[card] for card in cards if card[1] is suit], count)))
 
 
 def _choices(hole: Sequence[Card], board: Sequence[Card]) -> Iterable[tuple[Card, ...]]:

@@ -60,6 +60,10 @@ RANK_BITS = {card: 1 << rank_number(card) for card in PACK}
 FIVE_OF_A_SUIT = enough_of_a_suit(CARDS_OF_A_HAND)
 
 
+# Equal hand ranks are one object: less memory, and what showdowns read lies closer together.
+_NUMBERS: dict[int, int] = {}
+
+
 class _RankTable(dict[int, int]):
     """The best five of five to seven cards with no regard to suits, by the sum of the keys without its suits.
 
@@ -68,7 +72,8 @@ class _RankTable(dict[int, int]):
 
     def __missing__(self, ranks: int) -> int:
         counts = {rank: count for rank in _DESCENDING if (count := rank_count(ranks, rank - RANK_OF_A_TWO))}
-        self[ranks] = number = _best_by_ranks(counts)
+        number = _best_by_ranks(counts)
+        self[ranks] = number = _NUMBERS.setdefault(number, number)
         return number
 
 
@@ -86,16 +91,18 @@ OF_A_SUIT = _FlushTable()
 
 def rank_of_cards(cards: Sequence[Card]) -> int:
     """Returns the hand rank of the best five of five to seven cards."""
-    return rank_of_total(sum([KEYS[card] for card in cards], FIVE_OF_A_SUIT), cards, ())
+    total = sum([KEYS[card] for card in cards], FIVE_OF_A_SUIT)
+    enough = total & ANY_SUIT_ENOUGH
+    return rank_of_flush(enough, cards) if enough else BY_RANKS[total >> RANKS_SHIFT]
 
 
-def rank_of_total(total: int, hole: Sequence[Card], board: Sequence[Card]) -> int:
-    """Returns the hand rank of the best five of five to seven cards; `total` is the sum of their keys."""
-    if enough := total & ANY_SUIT_ENOUGH:
-        # Seven cards with five of one suit have neither four of a kind nor a full house, and a flush beats the rest.
-        suit = SUIT_WITH_ENOUGH[enough]
-        return OF_A_SUIT[sum([RANK_BITS[card] for cards in (hole, board) for card in cards if card[1] is suit])]
-    return BY_RANKS[total >> RANKS_SHIFT]
+def rank_of_flush(enough: int, cards: Iterable[Card]) -> int:
+    """Returns the hand rank of the best five cards of the suit with that bit of `ANY_SUIT_ENOUGH`.
+
+    Seven cards with five of one suit have neither four of a kind nor a full house, and a flush beats the rest.
+    """
+    suit = SUIT_WITH_ENOUGH[enough]
+    return OF_A_SUIT[sum([RANK_BITS[card] for card in cards if card[1] is suit])]
 
 
 def _best_by_ranks(counts: dict[int, int]) -> int:
