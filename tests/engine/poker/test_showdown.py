@@ -167,8 +167,8 @@ def test_the_winners_parts_and_the_charge_are_the_pot() -> None:
 
 @both("33")
 def test_equal_winners_have_equal_parts_of_the_pot_and_of_the_charge() -> None:
-    """Of 420 cents 21 are the commission: who gets the odd cent of the rest bears one less of the charge."""
-    hand = play(begin(table(), [5000] * 3, "2c3c AsKd AdKs", "Qh Jh 7c 5c 2d"), "r185 f c | x x | x x | x x")
+    """Of 460 cents 23 are the commission: who gets the odd cent of the rest bears one less of the charge."""
+    hand = play(begin(table(), [5000] * 3, "2c3c AsKd AdKs", "Qh Jh 7c 5c 2d"), "r205 f c | x x | x x | x x")
 
     assert hand.result is not None
-    assert [(each.gross_cents, each.commission_cents) for each in hand.result.payments] == [(210, 10), (210, 11)]
+    assert [(each.gross_cents, each.commission_cents) for each in hand.result.payments] == [(230, 11), (230, 12)]
