@@ -255,7 +255,8 @@ def test_the_last_player_gets_the_pot_and_shows_nothing(variant: Variant) -> Non
     hand = play(begin(table(variant), (10_000,) * 3), "c c x | r100 f f")
 
     assert hand.result is not None
-    assert (hand.result.shown, hand.result.strengths) == ((), (None, None, None))
+    assert hand.result.shown == ()
+    assert [seat.strength for seat in Table.view(hand).seats] == [None, None, None]
     assert len(hand.board) == 3
 
 

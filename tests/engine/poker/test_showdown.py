@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.kit.cards.card import cards_named
+from services.poker.engine import Table
 from services.poker.hand.settlement import layers, split
 from services.poker.hand.state import Hand, Pot
 from services.poker.hand.views import collected_pots
@@ -59,8 +60,7 @@ def test_where_losers_need_not_show_the_winner_still_does(river: str, order: tup
     hand = play(begin(MUCK, (10_000,) * 4, PAIRS, BOARD), "c c c x | x x x x | x x x x | " + river)
 
     assert shown(hand) == order
-    assert hand.result is not None
-    assert {at for at, strength in enumerate(hand.result.strengths) if strength is not None} == set(order)
+    assert {at for at, seat in enumerate(Table.view(hand).seats) if seat.strength is not None} == set(order)
 
 
 def test_a_winner_of_a_side_pot_shows_though_beaten_in_the_main_pot() -> None:
@@ -80,8 +80,7 @@ def test_where_no_decision_is_left_before_the_last_card_all_have_shown() -> None
 def test_the_best_five_cards_are_named_and_told() -> None:
     hand = play(begin(table(), (10_000,) * 2, "AsAd KsKd", "Ah Kc 9c 2c 3d"), "c x | x x | x x | x x")
 
-    assert hand.result is not None
-    best = hand.result.strengths[0]
+    best = Table.view(hand).seats[0].strength
     assert best is not None
     assert best.combination.letter == "g"
     assert set(best.cards) == set(cards_named("As Ad Ah Kc 9c"))
