@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import sub
 
 from services.poker import commission
-from services.poker.evaluation.strength import Strength
 from services.poker.hand.state import Deal, Kind, Move, Payment, Pot, Result, Street, positions
 from services.poker.specific_rules import NoFlopNoDrop, Showdown, SpecificRules
 
@@ -22,17 +21,15 @@ def settle(
         return _uncontested(deal, street, held, pot_cents, in_hand, raiser, moves)
     live = tuple(positions(in_hand))
     pots = layers(tuple(map(sub, deal.stacks, held)), live)
-    evaluate = deal.rules.variant.evaluate
-    strengths: list[Strength | None] = [None] * len(held)
-    for position in live:
-        strengths[position] = evaluate(deal.holes[position], deal.board)
-    payments = tuple(_payments(deal.rules, pots, strengths, any_all_in=0 in [held[position] for position in live]))
+    ranks = dict(
+        zip(live, deal.rules.variant.rank([deal.holes[position] for position in live], deal.board), strict=True)
+    )
+    payments = tuple(_payments(deal.rules, pots, ranks, any_all_in=0 in [held[position] for position in live]))
     order = _showing_order(live, raiser if street == _RIVER else live[0])
     # Where no decision was left before the last cards, everybody in the hand has shown by then (A-15).
     if deal.rules.showdown is Showdown.MUCK_LOSERS and street == _RIVER:
-        order = _unbeaten(order, pots, strengths)
-        strengths = [strength if position in order else None for position, strength in enumerate(strengths)]
-    return Result(pots, payments, _paid(held, payments), order, tuple(strengths))
+        order = _unbeaten(order, pots, ranks)
+    return Result(pots, payments, _paid(held, payments), order)
 
 
 def _uncontested(
@@ -43,7 +40,7 @@ def _uncontested(
     is_free = _is_free_of_commission(deal, street, raiser, moves)
     charged = 0 if is_free else commission.of_payment(deal.rules, pot_cents)
     payments = (Payment(0, winner, pot_cents, charged),)
-    return Result((Pot(pot_cents, (winner,)),), payments, _paid(held, payments), (), (None,) * len(held))
+    return Result((Pot(pot_cents, (winner,)),), payments, _paid(held, payments), ())
 
 
 def _is_free_of_commission(deal: Deal, street: int, raiser: int, moves: Sequence[Move]) -> bool:
@@ -82,13 +79,13 @@ def layers(contributions: Sequence[int], live: Sequence[int]) -> tuple[Pot, ...]
 
 
 def _payments(
-    rules: SpecificRules, pots: Sequence[Pot], strengths: Sequence[Strength | None], *, any_all_in: bool
+    rules: SpecificRules, pots: Sequence[Pot], ranks: Mapping[int, int], *, any_all_in: bool
 ) -> list[Payment]:
     """Returns what each winner of each pot gets, by position: the first to the left of the button comes first."""
     payments: list[Payment] = []
     charged = 0
     for number, (cents, eligible) in enumerate(pots):
-        winners = _winners(eligible, strengths)
+        winners = _winners(eligible, ranks)
         if any_all_in:
             # From each payment by itself (19).
             for position, gross_cents in zip(winners, split(cents, len(winners)), strict=True):
@@ -104,12 +101,12 @@ def _payments(
     return payments
 
 
-def _winners(eligible: Sequence[int], strengths: Sequence[Strength | None]) -> Sequence[int]:
+def _winners(eligible: Sequence[int], ranks: Mapping[int, int]) -> Sequence[int]:
     """Returns who has the best combination of those who can win a pot (27, 33)."""
     if len(eligible) == 1:
         return eligible
-    best = max([strengths[position] for position in eligible])  # type: ignore[type-var]
-    return [position for position in eligible if strengths[position] == best]
+    best = max([ranks[position] for position in eligible])
+    return [position for position in eligible if ranks[position] == best]
 
 
 def split(cents: int, parts: int) -> list[int]:
@@ -126,15 +123,14 @@ def _showing_order(live: tuple[int, ...], first: int) -> tuple[int, ...]:
     return (*live[at:], *live[:at])
 
 
-def _unbeaten(order: Sequence[int], pots: Sequence[Pot], strengths: Sequence[Strength | None]) -> tuple[int, ...]:
+def _unbeaten(order: Sequence[int], pots: Sequence[Pot], ranks: Mapping[int, int]) -> tuple[int, ...]:
     """Returns those who have to show where losers need not: whoever nobody before them beats in some pot (28, 59)."""
     shown: list[int] = []
     for position in order:
         for pot in pots:
             if position not in pot.positions:
                 continue
-            rivals = [strengths[other] for other in shown if other in pot.positions]
-            if all(rival <= strengths[position] for rival in rivals):  # type: ignore[operator]
+            if all(ranks[other] <= ranks[position] for other in shown if other in pot.positions):
                 shown.append(position)
                 break
     return tuple(shown)

@@ -12,7 +12,6 @@ from operator import sub
 from typing import NamedTuple
 
 from services.kit.cards.card import Card
-from services.poker.evaluation.strength import Strength
 from services.poker.specific_rules import SpecificRules
 
 NOBODY = -1
@@ -107,8 +106,6 @@ class Result(NamedTuple):
     stacks: tuple[int, ...]
     # Who turns cards up, in their order (59); empty when nobody was left to compare with (36).
     shown: tuple[int, ...]
-    # Of those who show, by position.
-    strengths: tuple[Strength | None, ...]
 
     @property
     def commission_cents(self) -> int:

@@ -59,6 +59,7 @@ def view(hand: Hand) -> View:
     deal, result = hand.deal, hand.result
     shown = frozenset(result.shown) if result else frozenset()
     stacks = hand.stacks
+    evaluate = deal.rules.variant.evaluate
     seats = tuple(
         SeatView(
             seat=seat,
@@ -67,7 +68,7 @@ def view(hand: Hand) -> View:
             has_folded=not hand.in_hand >> position & 1,
             is_all_in=bool(hand.in_hand >> position & 1) and hand.held[position] == hand.bets[position],
             cards=deal.holes[position] if position in shown else (),
-            strength=result.strengths[position] if result and position in shown else None,
+            strength=evaluate(deal.holes[position], deal.board) if position in shown else None,
         )
         for position, seat in enumerate(deal.seats)
     )

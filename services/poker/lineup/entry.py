@@ -52,8 +52,8 @@ def next_positions(rules: SpecificRules, seated: Iterable[Seated], button: int |
 
 
 def is_ready(rules: SpecificRules, each: Seated) -> bool:
-    """Whether a player can be dealt in: there, not about to leave, and with the minimum bet in the cave (15, A-21)."""
-    return each.presence is Presence.PLAYING and not each.is_leaving and each.cave_cents >= rules.big_blind_cents
+    """Whether a player can be dealt in: there, and with the minimum bet in the cave (15, A-21)."""
+    return each.presence is Presence.PLAYING and each.cave_cents >= rules.big_blind_cents
 
 
 def _positions(ready: dict[int, Seated], seats: Iterable[int], button: int, posters: Sequence[int] = ()) -> Positions:

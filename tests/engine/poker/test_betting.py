@@ -140,6 +140,9 @@ def test_why_a_player_cannot_raise() -> None:
     alone = play(begin(table(), (10_000, 300)), "c r300")
     assert (to_call(alone), bounds(alone)) == (200, None)
     assert refusal_of(lambda: act(alone, "r600")).facts["rule"] == "806/2015:40"
+    # The big blind still has chips, and fewer than the bet.
+    nobody = play(begin(table(), (10_000, 400, 500)), "r500")
+    assert (nobody.actor, to_call(nobody), bounds(nobody)) == (0, 450, None)
 
 
 @both("24.b", "37")
@@ -252,7 +255,8 @@ def test_the_last_player_gets_the_pot_and_shows_nothing(variant: Variant) -> Non
     hand = play(begin(table(variant), (10_000,) * 3), "c c x | r100 f f")
 
     assert hand.result is not None
-    assert (hand.result.shown, hand.result.strengths) == ((), (None, None, None))
+    assert hand.result.shown == ()
+    assert [seat.strength for seat in Table.view(hand).seats] == [None, None, None]
     assert len(hand.board) == 3
 
 

@@ -106,8 +106,8 @@ def verify_hand(hand: Hand) -> None:
         paid = [payment for payment in result.payments if payment.pot == number]
         assert sum(payment.gross_cents for payment in paid) == pot.cents
         assert {payment.position for payment in paid} <= set(pot.positions)
-        nets = [payment.net_cents for payment in paid]
-        assert max(nets) - min(nets) <= 1
+        for parts in ([payment.net_cents for payment in paid], [payment.gross_cents for payment in paid]):
+            assert max(parts) - min(parts) <= 1
     # Nobody can win what they were not in for: the largest part of each rival's contribution is one's own.
     for position, own in enumerate(hand.contributions):
         won = sum(payment.gross_cents for payment in result.payments if payment.position == position)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.kit.cards.card import cards_named
+from services.poker.engine import Table
 from services.poker.hand.settlement import layers, split
 from services.poker.hand.state import Hand, Pot
 from services.poker.hand.views import collected_pots
@@ -59,8 +60,7 @@ def test_where_losers_need_not_show_the_winner_still_does(river: str, order: tup
     hand = play(begin(MUCK, (10_000,) * 4, PAIRS, BOARD), "c c c x | x x x x | x x x x | " + river)
 
     assert shown(hand) == order
-    assert hand.result is not None
-    assert {at for at, strength in enumerate(hand.result.strengths) if strength is not None} == set(order)
+    assert {at for at, seat in enumerate(Table.view(hand).seats) if seat.strength is not None} == set(order)
 
 
 def test_a_winner_of_a_side_pot_shows_though_beaten_in_the_main_pot() -> None:
@@ -80,8 +80,7 @@ def test_where_no_decision_is_left_before_the_last_card_all_have_shown() -> None
 def test_the_best_five_cards_are_named_and_told() -> None:
     hand = play(begin(table(), (10_000,) * 2, "AsAd KsKd", "Ah Kc 9c 2c 3d"), "c x | x x | x x | x x")
 
-    assert hand.result is not None
-    best = hand.result.strengths[0]
+    best = Table.view(hand).seats[0].strength
     assert best is not None
     assert best.combination.letter == "g"
     assert set(best.cards) == set(cards_named("As Ad Ah Kc 9c"))
@@ -163,3 +162,12 @@ def test_the_winners_parts_and_the_charge_are_the_pot() -> None:
     assert sum(payment.gross_cents for payment in hand.result.payments) == 965
     assert [payment.net_cents for payment in hand.result.payments] == [306, 306, 305]
     assert paid(hand)[1] == 48
+
+
+@both("33")
+def test_equal_winners_have_equal_parts_of_the_pot_and_of_the_charge() -> None:
+    """Of 460 cents 23 are the commission: who gets the odd cent of the rest bears one less of the charge."""
+    hand = play(begin(table(), [5000] * 3, "2c3c AsKd AdKs", "Qh Jh 7c 5c 2d"), "r205 f c | x x | x x | x x")
+
+    assert hand.result is not None
+    assert [(each.gross_cents, each.commission_cents) for each in hand.result.payments] == [(230, 11), (230, 12)]

@@ -351,8 +351,7 @@ def test_c_22_omaha_takes_two_and_three() -> None:
 
     hand = play(hand, "c x | x x | x x | x x")
 
-    assert hand.result is not None
-    ours, theirs = hand.result.strengths
+    ours, theirs = (seat.strength for seat in Table.view(hand).seats)
     assert ours is not None
     assert theirs is not None
     assert ours.combination is not Combination.FLUSH
