@@ -19,7 +19,8 @@ class Strength:
     """The strength of one hand: the greater one wins, equal ones divide the pot (27, 33)."""
 
     rank: int
-    hole: Sequence[Card] = field(compare=False)
+    # In no text of it: what a player holds is not for logs and errors (2.d).
+    hole: Sequence[Card] = field(compare=False, repr=False)
     board: Sequence[Card] = field(compare=False)
     choices: Choices = field(compare=False, repr=False)
 

@@ -176,3 +176,10 @@ def test_several_players_are_evaluated_as_each_alone() -> None:
     fours = [cards_named(hole) for hole in ("Ah Ks 4c 3d", "Qd Qc 8h 7h", "As Kc Kd 3s")]
     assert holdem_ranks(twos, board) == [holdem_rank(hole, board) for hole in twos]
     assert omaha_ranks(fours, board) == [omaha_rank(hole, board) for hole in fours]
+
+
+@pytest.mark.rule("806/2015:2.d")
+def test_a_strength_names_no_card_of_the_player_in_its_text() -> None:
+    hole, board = cards_named("Ah Ks"), cards_named("Jh 9h 2h")
+    assert not any(repr(card) in repr(holdem(hole, board)) for card in hole)
+    assert all(repr(card) in repr(holdem(hole, board)) for card in board)
