@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser images lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -33,11 +33,12 @@ test-web: protos ## the front-end: types, style and its own tests
 test-browser: protos ## the platform as players see it, in Chromium
 	@$(IN) -m tools.browser_tests $(ARGS)
 
-lint: protos ## style, format, types, and which room may import which
+lint: protos ## style, format, types, which room may import which, and the Dockerfile
 	@$(IN) -m ruff check
 	@$(IN) -m ruff format --check
 	@$(IN) -m mypy
 	@.venv/bin/lint-imports --no-cache
+	@.venv/bin/hadolint Dockerfile
 
 hooks: environment ## install the checks of a commit into git (pre-commit)
 	@.venv/bin/pre-commit install
@@ -86,6 +87,9 @@ bench-games: protos ## measure each game's engine, live tables and memory, and o
 
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)
+
+images: environment ## build the images of the services (`ARGS="--base … wallet"`, docs/containers.md)
+	@$(IN) -m tools.images $(ARGS)
 
 ci: ## what the continuous integration runs
 	@.ci/run

@@ -1,4 +1,4 @@
-"""Chooses the versions of all packages: locks/dev.txt for a working copy, and one subset of it per image.
+"""Chooses the versions of all packages: locks/dev.txt for a working copy, and subsets of it for the images.
 
 Locks hold names, versions and hashes, no addresses: each installation chooses where its packages come from.
 """
@@ -14,7 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# An image installs one extra; `build` comes with it because the package itself is built where it is installed.
+# An image installs one extra. What builds the images is in a lock of its own, and stays out of them: the tools that
+# make the wheel, the front-end (its API is described by the gateway) and the bill of materials.
+BUILD_EXTRAS = ("build", "gateway", "images", "web")
 IMAGES = ("wallet", "gateway", *PROJECT["entry-points"]["feltro.games"])
 OLDEST_PYTHON = "3.11"
 
@@ -24,8 +26,10 @@ def main(arguments: list[str]) -> int:
     LOCKS.mkdir(exist_ok=True)
     dev = LOCKS / "dev.txt"
     _compile(dev, ["--all-extras", *arguments])
-    for image in IMAGES:
-        _compile(LOCKS / f"{image}.txt", ["--extra", image, "--extra", "build", "--constraints", str(dev)])
+    subsets = {"images": BUILD_EXTRAS, **{image: (image,) for image in IMAGES}}
+    for name, extras in subsets.items():
+        chosen = [argument for extra in extras for argument in ("--extra", extra)]
+        _compile(LOCKS / f"{name}.txt", [*chosen, "--constraints", str(dev)])
     return 0
 
 
