@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser images lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser test-containers images compose-secrets lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { command -v $$name; break; }; done)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 run: protos ## start the whole platform here; Ctrl-C stops it
 	@$(IN) -m tools.web --optional
@@ -88,8 +88,14 @@ bench-games: protos ## measure each game's engine, live tables and memory, and o
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)
 
-images: environment ## build the images of the services (`ARGS="--base … wallet"`, docs/containers.md)
+images: environment ## build the images of the services (docs/containers.md)
 	@$(IN) -m tools.images $(ARGS)
+
+compose-secrets: environment ## make what the containers of compose.yaml have to know (.feltro/compose), once
+	@$(IN) -m stack.commands.container_secrets
+
+test-containers: protos ## the images on a container engine: play, faults of every container, compose.yaml
+	@$(IN) -m tools.container_tests $(ARGS)
 
 ci: ## what the continuous integration runs
 	@.ci/run

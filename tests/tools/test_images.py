@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from gateway.settings import GatewaySettings
+from services.kit.database.migration import services_with_database
+from services.kit.settings import ServiceSettings
+from services.kit.table.server.settings import GameSettings
+from services.wallet.settings import WalletSettings
 from stack.games import GAMES
+from stack.operator_site.settings import OperatorSiteSettings
 from stack.settings import StackSettings
 from tools import container_engine, images
 from tools.lock import IMAGES, LOCKS
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPOSE = (ROOT / "compose.yaml").read_text()
 PORTS: Mapping[str, int] = {
     **{service: StackSettings.model_fields[f"{service}_port"].default for service in ("wallet", "gateway")},
     **{game.name: game.port for game in GAMES},
@@ -47,6 +56,33 @@ def test_a_service_is_installed_from_its_own_lock_and_listens_where_it_listens_e
     assert f'CMD ["feltro", "health", "{service}"' in lines
     module = service if service == "gateway" else f"services.{service}"
     assert f'\nCMD ["python", "-m", "{module}"]\n' in lines
+
+
+@pytest.mark.parametrize("image", images.TARGETS)
+def test_compose_runs_every_image_in_this_version(image: str) -> None:
+    assert f"image: feltro-{image}:${{FELTRO_VERSION:-{images.VERSION}}}\n" in COMPOSE
+
+
+@pytest.mark.parametrize("service", services_with_database())
+def test_compose_migrates_every_database_before_its_service_serves(service: str) -> None:
+    migration = (
+        f'command: ["feltro", "migrate", "{service}"]\n    env_file: .feltro/compose/databases/{service}-owner.env'
+    )
+    assert migration in COMPOSE
+    assert f"    env_file: .feltro/compose/databases/{service}-user.env\n" in COMPOSE
+
+
+def test_every_variable_of_compose_is_a_setting() -> None:
+    classes: list[type[ServiceSettings]] = [WalletSettings, GatewaySettings, OperatorSiteSettings, StackSettings]
+    for game in GAMES:
+        module = importlib.import_module(f"services.{game.name}.settings")
+        classes += [
+            found for found in vars(module).values() if inspect.isclass(found) and issubclass(found, GameSettings)
+        ]
+    known = {each.variable_name(field) for each in classes for field in each.model_fields}
+    named = set(re.findall(r"FELTRO_[A-Z0-9_]+", COMPOSE)) - {"FELTRO_VERSION"}
+    # Where browsers and the operator's site find each other, on this machine.
+    assert named - {"FELTRO_OPERATOR_SITE_PORT", "FELTRO_GATEWAY_PORT"} <= known
 
 
 def test_an_image_is_built_on_what_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
