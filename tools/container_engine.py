@@ -24,3 +24,17 @@ def require() -> None:
     if asked.returncode:
         reason = (asked.stderr.strip().splitlines() or ["it does not answer"])[-1]
         raise NoContainerEngine(f"This needs a container engine, and none answers: {reason}\n{HOW_TO_GET_ONE}")
+
+
+def compose_command() -> list[str]:
+    """Returns the command of Docker Compose: the plugin's, or that of the program; raises `NoContainerEngine`."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if (
+            shutil.which(command[0])
+            and subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0
+        ):
+            return command
+    raise NoContainerEngine(
+        "This needs Docker Compose, and there is none. Install it (Debian and Ubuntu: `apt-get install docker-compose`;"
+        " others: https://docs.docker.com/compose/install/)."
+    )
