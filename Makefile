@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { command -v $$name; break; }; done)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 run: protos ## start the whole platform here; Ctrl-C stops it
 	@$(IN) -m tools.web --optional
@@ -33,11 +33,12 @@ test-web: protos ## the front-end: types, style and its own tests
 test-browser: protos ## the platform as players see it, in Chromium
 	@$(IN) -m tools.browser_tests $(ARGS)
 
-lint: protos ## style, format, types, and which room may import which
+lint: protos ## style, format, types, which room may import which, and the Dockerfile
 	@$(IN) -m ruff check
 	@$(IN) -m ruff format --check
 	@$(IN) -m mypy
 	@.venv/bin/lint-imports --no-cache
+	@.venv/bin/hadolint Dockerfile
 
 hooks: environment ## install the checks of a commit into git (pre-commit)
 	@.venv/bin/pre-commit install
@@ -92,6 +93,15 @@ poker-hands: protos ## count every hand of seven cards with the evaluator of pok
 
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)
+
+images: environment ## build the images of the services (docs/containers.md)
+	@$(IN) -m tools.images $(ARGS)
+
+compose-secrets: environment ## make what the containers of compose.yaml have to know (.feltro/compose), once
+	@$(IN) -m stack.commands.container_secrets
+
+test-containers: protos ## the images on a container engine: play, faults of every container, compose.yaml
+	@$(IN) -m tools.container_tests $(ARGS)
 
 ci: ## what the continuous integration runs
 	@.ci/run

@@ -1,4 +1,4 @@
-"""Chooses the versions of all packages: locks/dev.txt for a working copy, one subset of it per image, locks/bench.txt.
+"""Chooses the versions of all packages: locks/dev.txt for a working copy, subsets of it for images and benchmarks.
 
 Locks hold names, versions and hashes, no addresses: each installation chooses where its packages come from.
 """
@@ -14,7 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# An image installs one extra; `build` comes with it because the package itself is built where it is installed.
+# An image installs one extra. What builds the images is in a lock of its own, and stays out of them: the tools that
+# make the wheel, the front-end (its API is described by the gateway) and the bill of materials.
+BUILD_EXTRAS = ("build", "gateway", "images", "web")
 IMAGES = ("wallet", "gateway", *PROJECT["entry-points"]["feltro.games"])
 OLDEST_PYTHON = "3.11"
 
@@ -25,9 +27,10 @@ def main(arguments: list[str]) -> int:
     dev = LOCKS / "dev.txt"
     _compile(dev, ["pyproject.toml", "--all-extras", *arguments])
     _compile(LOCKS / "bench.txt", ["--group", "pyproject.toml:bench", "--constraints", str(dev), *arguments])
-    for image in IMAGES:
-        extras = ["--extra", image, "--extra", "build"]
-        _compile(LOCKS / f"{image}.txt", ["pyproject.toml", *extras, "--constraints", str(dev)])
+    subsets = {"images": BUILD_EXTRAS, **{image: (image,) for image in IMAGES}}
+    for name, extras in subsets.items():
+        chosen = [argument for extra in extras for argument in ("--extra", extra)]
+        _compile(LOCKS / f"{name}.txt", ["pyproject.toml", *chosen, "--constraints", str(dev)])
     return 0
 
 

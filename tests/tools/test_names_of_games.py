@@ -13,13 +13,16 @@ from stack.games import GAMES
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = tuple(game.name for game in GAMES)
 # What every game runs on. Documents, tests and contracts may speak of games as they like.
-PLATFORM = ("gateway", "services", "stack", "tools", "web/src", "hatch_build.py", "pyproject.toml", "Makefile", ".ci")
+PLATFORM = (
+    *("gateway", "services", "stack", "tools", "web/src", "hatch_build.py", "pyproject.toml", "Makefile", ".ci"),
+    *("Dockerfile", "compose.yaml"),
+)
 # Made by the build from the contracts, whether it has run or not.
 GENERATED = frozenset({"web/src/api/schema.d.ts"})
 # What is a game's own.
 OWN = ("services/{game}/", "stack/tables/{game}.json", "web/src/games/{game}/")
 # Where a game is registered; docs/adding-a-game.md says what is written there.
-REGISTRATION = frozenset({"pyproject.toml", "stack/games.py", "web/src/games.ts"})
+REGISTRATION = frozenset({"pyproject.toml", "stack/games.py", "web/src/games.ts", "Dockerfile", "compose.yaml"})
 # Reads the journals of one game's tables, and compares with its outcomes.
 ABOUT_ONE_GAME = frozenset({"tools/rng_report/samples.py", "tools/rng_report/table_draws.py"})
 

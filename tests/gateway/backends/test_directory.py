@@ -9,8 +9,10 @@ from uuid import uuid4
 import pytest
 from nats.aio.client import Client as Nats
 
+from feltro.table.v1 import table_pb2
 from feltro.table.v1.placement_pb2 import Lease, Replica
-from gateway.backends.directory import Directory
+from gateway.backends.directory import Directory, NoReplicaKnown
+from gateway.contracts.methods import Contracts
 from services.kit.bus.buckets import Bucket
 from services.kit.bus.subjects import LEASES_BUCKET, REPLICAS_BUCKET
 from tests.gateway.bus import bus_client, running_tasks, wait_until
@@ -93,3 +95,16 @@ async def test_g12_a_gateway_that_finds_two_games_at_one_table_believes_neither(
         async with running_directory(bus) as directory:
             assert directory.owner(table_id) is None
             assert directory.game_of(table_id) is None
+
+
+async def test_a_table_whose_game_is_away_is_asked_of_no_other_game(nats_url: str, table_id: str) -> None:
+    """Others know nothing of it, and would say that there is no such table."""
+    game = f"game_{table_id}"
+    method = Contracts().by_rpc_name["TableService.EnterTable"]
+    request = table_pb2.EnterTableRequest(table_id=table_id)
+    async with bus_client(nats_url) as bus, running_directory(bus) as directory:
+        await written(bus, directory, f"{game}.{table_id}", lease(table_id, game, "127.0.0.1:1"))
+        assert [found.service for found in directory.addresses(method, request)] == [game]
+        await written(bus, directory, f"{game}.{table_id}", b"")
+        with pytest.raises(NoReplicaKnown):
+            directory.addresses(method, request)

@@ -213,7 +213,7 @@ class GameProcess(Generic[Bets, Outcome]):
             bus,
             game.name,
             secrets.token_hex(8),
-            settings.advertise or f"{settings.listen.rpartition(':')[0]}:{server.port}",
+            settings.advertised(server.port),
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
             seated_here=registry.seated_counts,

@@ -1,0 +1,53 @@
+"""compose.yaml brings the whole platform up, on secrets that one command makes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import aiohttp
+import pytest
+
+from stack.commands.container_secrets import ContainerSecrets
+from stack.servers.ephemeral import free_port
+from tests.containers.players import GAMES, Entrance, new_player
+from tools import container_engine
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def entrance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Entrance]:
+    """The platform of a copy of the file, with secrets and ports of its own."""
+    home = tmp_path_factory.mktemp("compose")
+    shutil.copy(ROOT / "compose.yaml", home)
+    secrets = ContainerSecrets(home / ".feltro" / "compose")
+    secrets.prepare()
+    port = free_port()
+    ports = {"FELTRO_GATEWAY_PORT": str(port), "FELTRO_OPERATOR_SITE_PORT": str(free_port())}
+    project = f"feltro-test-{uuid4().hex[:8]}"
+
+    def compose(*arguments: str) -> None:
+        command = [*container_engine.compose_command(), "--project-name", project, *arguments]
+        subprocess.run(command, cwd=home, env={**os.environ, **ports}, check=True)
+
+    try:
+        compose("up", "--detach")
+        yield Entrance(lambda _: f"http://127.0.0.1:{port}", secrets.issuer)
+    finally:
+        compose("down", "--volumes", "--timeout", "5")
+
+
+async def test_every_game_is_played(entrance: Entrance) -> None:
+    async with aiohttp.ClientSession() as session:
+        players = await asyncio.gather(*(new_player(entrance, session, game) for game in GAMES))
+        for player in players:
+            await player.begin_round()
+            await player.finish_round()
+            listed, _ = await player.books()
+            assert [each["round"]["round_id"] for each in reversed(listed)] == player.rounds
