@@ -13,9 +13,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOOL_LOCKS = LOCKS / "tools"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 # An image installs one extra; `build` comes with it because the package itself is built where it is installed.
 IMAGES = ("wallet", "gateway", *PROJECT["entry-points"]["feltro.games"])
+# Each runs in an environment of its own.
+TOOLS = tuple(PYPROJECT["dependency-groups"])
 OLDEST_PYTHON = "3.11"
 
 
@@ -26,15 +30,20 @@ def main(arguments: list[str]) -> int:
     _compile(dev, ["--all-extras", *arguments])
     for image in IMAGES:
         _compile(LOCKS / f"{image}.txt", ["--extra", image, "--extra", "build", "--constraints", str(dev)])
+    TOOL_LOCKS.mkdir(exist_ok=True)
+    for tool in TOOLS:
+        _compile(TOOL_LOCKS / f"{tool}.txt", ["--group", tool, *arguments])
     return 0
 
 
 def _compile(target: Path, arguments: list[str]) -> None:
-    print(f"locks/{target.name}", flush=True)
+    print(target.relative_to(ROOT), flush=True)
     uv = Path(sysconfig.get_path("scripts")) / "uv"
     fixed = ["--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
     fixed += ["--no-emit-index-url", "--no-emit-find-links", "--python-version", OLDEST_PYTHON]
-    command = [str(uv), "pip", "compile", *fixed, *arguments, "--output-file", str(target), "pyproject.toml"]
+    # A group is that of the project here, alone; everything else is compiled with the project's own dependencies.
+    source = [] if "--group" in arguments else ["pyproject.toml"]
+    command = [str(uv), "pip", "compile", *fixed, *arguments, "--output-file", str(target), *source]
     subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
 

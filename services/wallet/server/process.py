@@ -111,7 +111,7 @@ class WalletServer:
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
-            StreamKeeper(bus).run(),
+            StreamKeeper(bus, replicas=settings.stream_replicas).run(),
             outbox.run(),
             PublishingWatch("facts", outbox.oldest_s, OLDEST, server).run(),
             InactivityWatch(engine, clock, session_clock).run(),
