@@ -36,6 +36,9 @@ test-browser: protos ## the platform as players see it, in Chromium
 test-manifests: protos ## the Kubernetes manifests: schemas, weaknesses, settings, paths of the network; no cluster needed
 	@$(IN) -m pytest -n 2 tests/manifests $(ARGS)
 
+test-cluster: protos ## the platform on Kubernetes: the cluster that KUBECONFIG names, or one of one node made here (root on Debian)
+	@$(IN) -m tests.cluster.run $(ARGS)
+
 kubernetes-secrets: protos ## print the Secrets that k8s/ names: `ARGS="--overlay dev --tables stack/tables"`
 	@$(IN) -m tools.kubernetes.secrets $(ARGS)
 

@@ -19,6 +19,17 @@ CERTIFICATE_LIFETIME = timedelta(days=365)
 # A clock that is a little behind must not refuse a certificate of this moment.
 _CLOCK_TOLERANCE = timedelta(hours=1)
 
+_SIGNS_CERTIFICATES = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 _PEM = serialization.Encoding.PEM
 
 
@@ -51,6 +62,9 @@ class Authority:
             key = ec.generate_private_key(ec.SECP256R1())
             certificate = (
                 _builder(self._subject, x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key.public_key())
+                .add_extension(
+                    x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False
+                )
                 .not_valid_after(datetime.now(UTC) + CERTIFICATE_LIFETIME)
                 .add_extension(x509.SubjectAlternativeName([x509.DNSName(dns) for dns in dns_names]), critical=False)
                 .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -71,6 +85,7 @@ class Authority:
             _builder(self._subject, self._subject, key.public_key())
             .not_valid_after(datetime.now(UTC) + AUTHORITY_LIFETIME)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_SIGNS_CERTIFICATES, critical=True)
             .sign(key, hashes.SHA256())
         )
         write_private(self._home / "ca.key", _pem_of(key))
@@ -85,6 +100,8 @@ def _builder(issuer: x509.Name, subject: x509.Name, key: ec.EllipticCurvePublicK
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(datetime.now(UTC) - _CLOCK_TOLERANCE)
+        # Python 3.13 accepts no certificate without the identifiers of its key and of its authority's.
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
 
 
