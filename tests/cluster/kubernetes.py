@@ -36,12 +36,8 @@ class Cluster:
 
     def get(self, kind: str, name: str = "", selector: str = "") -> dict[str, Any]:
         """Returns an object, or all of a kind."""
-        chosen = [name] if name else []
-        found: dict[str, Any] = json.loads(
-            self.kubectl("get", kind, *chosen, "--selector", selector, "-o", "json")
-            if selector
-            else self.kubectl("get", kind, *chosen, "-o", "json")
-        )
+        chosen = [name] if name else [f"--selector={selector}"]
+        found: dict[str, Any] = json.loads(self.kubectl("get", kind, *chosen, "-o", "json"))
         return found
 
     def pods(self, selector: str) -> list[dict[str, Any]]:
@@ -52,6 +48,12 @@ class Cluster:
     def kubectl(self, *arguments: str) -> str:
         """Returns what kubectl prints about the platform's namespace."""
         return self._run(["--namespace", NAMESPACE, *arguments])
+
+    def ask_pod(self, pod: str, port: int, path: str) -> dict[str, Any]:
+        """Returns what a pod answers over HTTP, through the API server."""
+        address = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod}:{port}/proxy/{path}"
+        answer: dict[str, Any] = json.loads(self._run(["get", "--raw", address]))
+        return answer
 
     def wait_for_rollouts(self) -> None:
         """Returns when every workload has its pods, of its last template, and all are ready."""

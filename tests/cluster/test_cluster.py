@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from services.kit.bus.streams import PLATFORM_STREAMS
 from stack.games import GAMES
 from tests.cluster.installation import COMPONENT, Installation
 from tests.cluster.players import Player, seated
@@ -61,6 +62,15 @@ async def test_all_pods_become_ready_and_a_round_of_each_game_is_played(platform
             await player.play_round()
             await player.assert_nothing_is_lost()
     platform.audit()
+
+
+def test_every_stream_and_bucket_is_kept_by_three_servers(platform: Installation) -> None:
+    answer = platform.cluster.ask_pod("nats-0", 8222, "jsz?streams=true&config=true&accounts=true")
+    streams = [stream for account in answer["account_details"] for stream in account.get("stream_detail", [])]
+
+    assert {stream["name"] for stream in streams} == {config.name for config in PLATFORM_STREAMS}
+    assert {stream["config"]["num_replicas"] for stream in streams} == {3}
+    assert all(peer["current"] for stream in streams for peer in stream["cluster"]["replicas"])
 
 
 def test_the_migrations_have_run_once_and_are_repeated_without_harm(platform: Installation) -> None:
