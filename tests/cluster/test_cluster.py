@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from stack.games import GAMES
 from tests.cluster.installation import COMPONENT, Installation
 from tests.cluster.players import Player, seated
 
+STREAMS = sorted(str(config.name) for config in PLATFORM_STREAMS)
 # Rounds that each player has to finish before and after something happens to the platform.
 ROUNDS_AROUND = 2
 
@@ -65,12 +67,19 @@ async def test_all_pods_become_ready_and_a_round_of_each_game_is_played(platform
 
 
 def test_every_stream_and_bucket_is_kept_by_three_servers(platform: Installation) -> None:
-    answer = platform.cluster.ask_pod("nats-0", 8222, "jsz?streams=true&config=true&accounts=true")
-    streams = [stream for account in answer["account_details"] for stream in account.get("stream_detail", [])]
+    def led_streams(server: str) -> list[dict[str, Any]]:
+        """The streams that a server leads: it alone knows how far the others are."""
+        answer = platform.cluster.ask_pod(server, 8222, "jsz?streams=true&config=true&accounts=true")
+        streams = [stream for account in answer["account_details"] for stream in account.get("stream_detail", [])]
+        return [stream for stream in streams if stream["cluster"]["leader"] == server]
 
-    assert {stream["name"] for stream in streams} == {config.name for config in PLATFORM_STREAMS}
-    assert {stream["config"]["num_replicas"] for stream in streams} == {3}
-    assert all(peer["current"] for stream in streams for peer in stream["cluster"]["replicas"])
+    def are_kept() -> bool:
+        streams = [stream for server in ("nats-0", "nats-1", "nats-2") for stream in led_streams(server)]
+        followers = [peer for stream in streams for peer in stream["cluster"]["replicas"]]
+        names = sorted(stream["name"] for stream in streams)
+        return names == STREAMS and len(followers) == 2 * len(names) and all(peer["current"] for peer in followers)
+
+    platform.cluster.wait("every stream has two followers that are current", are_kept)
 
 
 def test_the_migrations_have_run_once_and_are_repeated_without_harm(platform: Installation) -> None:
