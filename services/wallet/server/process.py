@@ -122,6 +122,7 @@ class WalletServer:
         supervisor.start(tasks)
         await server.start()
         await server.set_serving(serving=True)
+        supervisor.is_serving = True
         self.ready.set()
         _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
         try:
