@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets kubernetes-secrets test-cluster test-manifests
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { command -v $$name; break; }; done)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 run: protos ## start the whole platform here; Ctrl-C stops it
 	@$(IN) -m tools.web --optional
@@ -32,6 +32,15 @@ test-web: protos ## the front-end: types, style and its own tests
 
 test-browser: protos ## the platform as players see it, in Chromium
 	@$(IN) -m tools.browser_tests $(ARGS)
+
+test-manifests: protos ## the Kubernetes manifests: schemas, weaknesses, settings, paths of the network; no cluster needed
+	@$(IN) -m pytest -n 2 tests/manifests $(ARGS)
+
+test-cluster: protos ## the platform on Kubernetes: the cluster that KUBECONFIG names, or one of one node made here (root on Debian)
+	@$(IN) -m tests.cluster.run $(ARGS)
+
+kubernetes-secrets: protos ## print the Secrets that k8s/ names: `ARGS="--overlay dev --tables stack/tables"`
+	@$(IN) -m tools.kubernetes.secrets $(ARGS)
 
 lint: protos ## style, format, types, which room may import which, and the Dockerfile
 	@$(IN) -m ruff check

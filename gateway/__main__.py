@@ -50,6 +50,7 @@ async def _serve(settings: GatewaySettings, gateway: Gateway, readiness: Readine
     try:
         await runner.setup()
         await LimitedSite(runner, gateway.connection_limiter, settings.listen_host, settings.listen_port).start()
+        supervisor.is_serving = True
         _log.info("the gateway listens", extra={"address": settings.listen})
         await supervisor.stopping.wait()
         _log.info("the gateway stops")

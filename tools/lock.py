@@ -13,11 +13,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "locks"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOOL_LOCKS = LOCKS / "tools"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 # An image installs one extra. What builds the images is in a lock of its own, and stays out of them: the tools that
 # make the wheel, the front-end (its API is described by the gateway) and the bill of materials.
 BUILD_EXTRAS = ("build", "gateway", "images", "web")
 IMAGES = ("wallet", "gateway", *PROJECT["entry-points"]["feltro.games"])
+# Each runs in an environment of its own.
+TOOLS = tuple(group for group in PYPROJECT["dependency-groups"] if group != "bench")
 OLDEST_PYTHON = "3.11"
 
 
@@ -31,11 +35,14 @@ def main(arguments: list[str]) -> int:
     for name, extras in subsets.items():
         chosen = [argument for extra in extras for argument in ("--extra", extra)]
         _compile(LOCKS / f"{name}.txt", ["pyproject.toml", *chosen, "--constraints", str(dev)])
+    TOOL_LOCKS.mkdir(exist_ok=True)
+    for tool in TOOLS:
+        _compile(TOOL_LOCKS / f"{tool}.txt", ["--group", f"pyproject.toml:{tool}", *arguments])
     return 0
 
 
 def _compile(target: Path, arguments: list[str]) -> None:
-    print(f"locks/{target.name}", flush=True)
+    print(target.relative_to(ROOT), flush=True)
     uv = Path(sysconfig.get_path("scripts")) / "uv"
     fixed = ["--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
     fixed += ["--no-emit-index-url", "--no-emit-find-links", "--python-version", OLDEST_PYTHON]

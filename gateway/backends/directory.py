@@ -124,7 +124,7 @@ class Directory:
         return alive
 
     def addresses(self, method: Method, request: Message) -> list[ServiceAddress]:
-        """Returns the addresses to try: for a table without an owner, one process of each game, for one may know it."""
+        """Returns the addresses to try: for a table that was never seen, one process of each game: one may know it."""
         for prefix, address in self._fixed_addresses.items():
             if method.service.startswith(prefix):
                 return [address]

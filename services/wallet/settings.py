@@ -49,6 +49,9 @@ class WalletSettings(TokenSettings, BusSettings, GrpcSettings):
     # Transactions under way at once, each over its own connection: with three, one is decided while the database writes
     # another.
     lanes: int = Field(3, ge=1, le=16)
+    # On how many servers of the bus the streams and buckets are kept that this process creates: 1 of a single server,
+    # 3 of a cluster.
+    stream_replicas: int = Field(1, ge=1, le=5)
     # How long a stopping process waits for calls under way.
     stop_grace_s: float = Field(10.0, ge=0, le=60)
     audit_every_s: float = Field(3600.0, ge=1)

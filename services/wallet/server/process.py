@@ -111,7 +111,7 @@ class WalletServer:
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
-            StreamKeeper(bus).run(),
+            StreamKeeper(bus, replicas=settings.stream_replicas).run(),
             outbox.run(),
             PublishingWatch("facts", outbox.oldest_s, OLDEST, server).run(),
             InactivityWatch(engine, clock, session_clock).run(),
@@ -122,6 +122,7 @@ class WalletServer:
         supervisor.start(tasks)
         await server.start()
         await server.set_serving(serving=True)
+        supervisor.is_serving = True
         self.ready.set()
         _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
         try:

@@ -223,10 +223,15 @@ class GameProcess(Generic[Bets, Outcome]):
         platform.on_change = registry.wake
         clock.on_change = registry.wake
         await registry.subscribe_to_sessions(bus)
-        watching = [publishing.run(), own_views.run(), *clock.coroutines()]
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *watching])
+        supervisor.start(
+            [
+                *(part.run() for part in (journal, catalogue, platform, placement, publishing, own_views)),
+                *clock.coroutines(),
+            ]
+        )
         await server.start()
         await server.set_serving(serving=True)
+        supervisor.is_serving = True
         self.ready.set()
         _log.info("the game is served", extra={"game": game.name, "listen": settings.listen, "port": server.port})
         try:
