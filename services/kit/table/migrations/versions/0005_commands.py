@@ -7,7 +7,7 @@ the player's account. Older decisions have what the player sent, which says noth
 from alembic import op
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 
 
 def upgrade() -> None:
