@@ -51,7 +51,7 @@ def macau(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "read", with_macau)
 
 
-@pytest.mark.rule("812/2015:43", "903-B/2015:6.2.2")
+@pytest.mark.rule("812/2015:41", "903-B/2015:6.2.2")
 @pytest.mark.usefixtures("macau")
 @pytest.mark.parametrize("size", [(320, 568), (390, 844), (667, 375), (768, 1024), (1440, 900)])
 def test_the_limit_of_the_table_is_on_the_cloth(new_context: NewContext, size: tuple[int, int]) -> None:
