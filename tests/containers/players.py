@@ -139,7 +139,8 @@ class Player:
         while (question := await self._question(round_id)) is not None:
             turn, own_view = question
             places = {option["decision"]: option["place"] for option in own_view["options"]}
-            decision = "DECISION_STAND" if "DECISION_STAND" in places else next(iter(places))
+            # An insurance that is offered has to be declined before anything else.
+            decision = next(each for each in ("DECISION_STAND", "DECISION_DECLINE") if each in places)
             move = {"@type": MOVE, "place": places[decision], "decision": decision}
             await self.client.call(f"/v1/tables/{self.table}/rounds/{round_id}:act", {"turn": turn, "move": move})
 

@@ -108,8 +108,22 @@ class Transport:
         """Lets a server listen, and returns its port; every handshake reads the certificates again."""
         if self._files is None:
             return server.add_insecure_port(address)
+        shown = self.certificates()
+
+        def replacement() -> grpc.ServerCertificateConfiguration | None:
+            # Nothing while the files are the same: gRPC would replace the certificates while other handshakes use them,
+            # and a process to which many connect at once has crashed over that.
+            nonlocal shown
+            current = self.certificates()
+            if current == shown:
+                return None
+            shown = current
+            return _server_configuration(current)
+
         credentials = grpc.dynamic_ssl_server_credentials(
-            self._server_configuration(), self._server_configuration, require_client_authentication=True
+            _server_configuration(shown),
+            replacement,  # type: ignore[arg-type]  # None is "as before", which the stubs leave out
+            require_client_authentication=True,
         )
         self._server_credentials.append(credentials)
         return server.add_secure_port(address, credentials)
@@ -144,12 +158,12 @@ class Transport:
         accepted = ", ".join(self.name_of(caller) for caller in sorted(callers)) or f"any name under .{self._domain}"
         return f"The caller's certificate has to have another name here: {accepted}."
 
-    def _server_configuration(self) -> grpc.ServerCertificateConfiguration:
-        certificates = self.certificates()
-        if certificates is None:
-            raise CertificatesUnusable("a transport without files has no certificates")
-        pair = (certificates.key, certificates.certificate)
-        return grpc.ssl_server_certificate_configuration([pair], certificates.authority)
+
+def _server_configuration(certificates: Certificates | None) -> grpc.ServerCertificateConfiguration:
+    if certificates is None:
+        raise CertificatesUnusable("a transport without files has no certificates")
+    pair = (certificates.key, certificates.certificate)
+    return grpc.ssl_server_certificate_configuration([pair], certificates.authority)
 
 
 # What development and tests use unless they bring certificates.
