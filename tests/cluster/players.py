@@ -20,6 +20,8 @@ PAUSE_S = 0.2
 DEPOSIT_CENTS = 1_000_000
 STAKE_CENTS = 500
 MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
+# One of these is always among what may be decided.
+NEEDS_NO_MONEY = ("DECISION_STAND", "DECISION_DECLINE", "DECISION_DRAW")
 # What a player is told who has to try again, and nothing else.
 PASSING = frozenset({502, 503, 504, 429})
 
@@ -152,7 +154,7 @@ class Player:
 
     async def _decide(self, round_id: str, turn: int, own_view: Json) -> None:
         places = {option["decision"]: option["place"] for option in own_view["options"]}
-        decision = "DECISION_STAND" if "DECISION_STAND" in places else next(iter(places))
+        decision = next(cheap for cheap in NEEDS_NO_MONEY if cheap in places)
         move = {"@type": MOVE, "place": places[decision], "decision": decision}
         await self.client.call(f"/v1/tables/{self.table}/rounds/{round_id}:act", {"turn": turn, "move": move})
 
