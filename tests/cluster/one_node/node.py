@@ -55,6 +55,7 @@ def up(images: Sequence[str]) -> None:
     RUN.mkdir(parents=True)
     kernel = {name: Path("/proc/sys", name).read_text().strip() for name in KERNEL_SETTINGS}
     (RUN / "kernel.json").write_text(json.dumps(kernel))
+    (RUN / "networks.json").write_text(json.dumps(sorted(_pod_networks())))
     _make_network()
     certificates.make(KEYS, ADDRESS, SERVICE_ADDRESS)
     _write_configurations()
@@ -82,6 +83,9 @@ def down() -> None:
     for pid in _pids_of_shims():
         os.kill(pid, signal.SIGKILL)
     _unmount()
+    if (RUN / "networks.json").is_file():
+        for network in _pod_networks() - set(json.loads((RUN / "networks.json").read_text())):
+            subprocess.run(["ip", "netns", "del", network], check=False)
     if Path("/run/netns", NAMESPACE).exists():
         subprocess.run(["ip", "netns", "del", NAMESPACE], check=False)
     for folder in Path("/sys/fs/cgroup").glob("*/kubepods"):
@@ -94,6 +98,11 @@ def down() -> None:
             Path("/proc/sys", name).write_text(value)
         shutil.rmtree(VOLUMES, ignore_errors=True)
     shutil.rmtree(RUN, ignore_errors=True)
+
+
+def _pod_networks() -> set[str]:
+    """The network namespaces of pods, those of other clusters on this machine among them."""
+    return {path.name for path in Path("/run/netns").glob("cni-*")}
 
 
 def _remove_containers() -> None:
