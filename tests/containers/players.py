@@ -20,6 +20,8 @@ ATTEMPT_TIMEOUT_S = 3.0
 PAUSE_S = 0.1
 DEPOSIT_CENTS = 100_000
 STAKE_CENTS = 1_000
+# As the table decides when the time runs out: offers are declined, and up to 11 points nobody may stand.
+DECISIONS = ("DECISION_DECLINE", "DECISION_STAND", "DECISION_DRAW")
 MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
 
 Json = dict[str, Any]
@@ -139,8 +141,7 @@ class Player:
         while (question := await self._question(round_id)) is not None:
             turn, own_view = question
             places = {option["decision"]: option["place"] for option in own_view["options"]}
-            # An insurance that is offered has to be declined before anything else.
-            decision = next(each for each in ("DECISION_STAND", "DECISION_DECLINE") if each in places)
+            decision = next(each for each in DECISIONS if each in places)
             move = {"@type": MOVE, "place": places[decision], "decision": decision}
             await self.client.call(f"/v1/tables/{self.table}/rounds/{round_id}:act", {"turn": turn, "move": move})
 
