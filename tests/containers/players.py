@@ -30,6 +30,10 @@ Json = dict[str, Any]
 class Refused(Exception):
     """The platform refused a command for good; the message is its answer."""
 
+    def __init__(self, problem: Json) -> None:
+        super().__init__(problem)
+        self.reason = str(problem.get("reason", ""))
+
 
 @dataclass(frozen=True, slots=True)
 class Game:
@@ -153,12 +157,20 @@ class Player:
         return listed, balance
 
     async def _bet(self) -> str:
-        shown = await self._wait_for(lambda shown: shown["table"]["phase"] == "PHASE_BETTING")
-        round_id: str = shown["table"]["round"]["round_id"]
         bets = [{"place": self.game.place, "amount_cents": STAKE_CENTS}]
-        await self.client.call(f"/v1/{self.game.name}/tables/{self.table}/bets", {"round_id": round_id, "bets": bets})
-        self.rounds.append(round_id)
-        return round_id
+        path = f"/v1/{self.game.name}/tables/{self.table}/bets"
+        while True:
+            shown = await self._wait_for(lambda shown: shown["table"]["phase"] == "PHASE_BETTING")
+            round_id: str = shown["table"]["round"]["round_id"]
+            try:
+                await self.client.call(path, {"round_id": round_id, "bets": bets})
+            except Refused as refused:
+                # The table was taken over in the meantime, and its next owner has opened another round.
+                if refused.reason != "BETTING_CLOSED":
+                    raise
+            else:
+                self.rounds.append(round_id)
+                return round_id
 
     async def _close_betting(self, round_id: str) -> None:
         await self.client.call(f"/v1/{self.game.name}/tables/{self.table}:{self.game.act}", {"round_id": round_id})
