@@ -37,7 +37,7 @@ _TEXTS = """
 # and three words that are the same (one of them where zero was drawn).
 _SAME = re.compile(
     r"Feltro|PT, Português|EN, English|Português|English|Língua · Language|(Ambiente|Environment): development"
-    r"|[Pp]onto|[Bb]anca|Macau|en prison|la partage|orphelins|tiers du cylindre|voisins du zéro"
+    r"|[Pp]onto|[Bb]anca|Macau|Blackjack|en prison|la partage|orphelins|tiers du cylindre|voisins du zéro"
     r"|\bMenu\b|\bTotal\b|\bZero\b"
     r"|development|clara-[0-9a-f]+|(brief|prompt|baccarat)-solo(-demo)?[-0-9a-f.]*|R-[0-9-]+|X+I+|(\(|\b)n\.º.*"
 )
