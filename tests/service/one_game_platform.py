@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,8 @@ from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.game import GameProcess
 from tests.processes.wallet import WalletProcess
+
+CONCURRENT_REPLAYS = 20
 
 
 class GamePlatform(Protocol):
@@ -46,6 +48,7 @@ def one_game_platform(
     platform_type: Callable[[WalletProcess, Process, str], Platform],
     databases: PlatformDatabases,
     home: Path,
+    wallet_environment: Mapping[str, str] | None = None,
 ) -> Iterator[Platform]:
     """Runs the wallet and one replica of a game, on a bus of their own: they run no tables of other tests."""
     postgres = databases.postgres
@@ -54,7 +57,8 @@ def one_game_platform(
     postgres.ensure_database(wallet_database, OWNER_ROLE, WALLET_USER, template=databases.wallet_template)
     postgres.ensure_database(game_database, OWNER_ROLE, GAME_ROLE, template=databases.game_template)
     with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_USER, wallet_database), bus.url, home)
+        wallet_url = postgres.url(WALLET_USER, wallet_database)
+        wallet = WalletProcess(wallet_url, bus.url, home, environment=dict(wallet_environment or {}))
         game = process_type(postgres.url(GAME_ROLE, game_database), bus.url, home, wallet_address=wallet.address)
         try:
             wallet.start()
@@ -89,7 +93,8 @@ async def differences(game: GameProcess) -> list[str]:
         await connection.close()
     found: list[str] = []
     async with game.client() as client:
-        for row in rows:
-            answer = await client.replay(row[0])
-            found += [f"{row[0]}: {difference}" for difference in answer.differences]
+        for first in range(0, len(rows), CONCURRENT_REPLAYS):
+            answers = await asyncio.gather(*(client.replay(row[0]) for row in rows[first : first + CONCURRENT_REPLAYS]))
+            for answer in answers:
+                found += [f"{answer.round.round_id}: {difference}" for difference in answer.differences]
     return found

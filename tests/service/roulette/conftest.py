@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes.databases import OWNER_ROLE
-from tests.processes.databases import ROULETTE_ROLE as ROULETTE_USER
-from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.roulette import RouletteProcess
-from tests.processes.wallet import WalletProcess
+from tests.service.one_game_platform import PlatformDatabases, one_game_platform
 from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform, SeatedPlayer
-from tests.service.roulette.replay_check import differences
-
-WALLET_DATABASE, ROULETTE_DATABASE = "feltro_wallet_of_tables", "feltro_roulette_of_tables"
 
 
 @pytest.fixture(scope="package")
 def platform(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RoulettePlatform]:
-    """The wallet and one replica of the roulette, on a bus of their own: they run no tables of other tests."""
-    home = tmp_path_factory.mktemp("platform")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
-    postgres.ensure_database(ROULETTE_DATABASE, OWNER_ROLE, ROULETTE_USER, template=game_template)
-    with ephemeral.nats() as bus:
-        wallet = WalletProcess(
-            postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home, environment={"FELTRO_LOG_LEVEL": "debug"}
-        )
-        roulette = RouletteProcess(
-            postgres.url(ROULETTE_USER, ROULETTE_DATABASE), bus.url, home, wallet_address=wallet.address
-        )
-        try:
-            wallet.start()
-            asyncio.run(wallet.ready())
-            roulette.start()
-            asyncio.run(roulette.ready())
-            platform = RoulettePlatform(wallet, roulette, bus.url)
-            asyncio.run(platform.open_tables())
-            yield platform
-            found = asyncio.run(differences(platform))
-            audit = subprocess.run(
-                [sys.executable, "-m", "services.kit.command", "audit", "--database-url", wallet.database_url],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        finally:
-            roulette.end()
-            wallet.end()
-    postgres.drop_database(ROULETTE_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-    assert not found
-    assert audit.returncode == 0, audit.stdout + audit.stderr
+    """The wallet and one replica of the roulette."""
+    databases = PlatformDatabases(postgres, wallet_template, game_template)
+    home, environment = tmp_path_factory.mktemp("platform"), {"FELTRO_LOG_LEVEL": "debug"}
+    with one_game_platform(RouletteProcess, RoulettePlatform, databases, home, environment) as platform:
+        yield platform
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def test_letters_decide_nothing_where_they_are_switched_off(desktop: Page, platf
     assert felt.sent("TableService.Act") == []
 
 
-# Keeps everything that a screen reader is told of the round.
+# Records every message about the round that a screen reader announces.
 _HEAR = """
 () => {
   window.heard = [];
