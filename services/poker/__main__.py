@@ -1,0 +1,26 @@
+"""Starts the poker service (`python -m services.poker`)."""
+
+from __future__ import annotations
+
+import sys
+
+import uvloop
+
+from services.kit.logs import log_to_stderr
+from services.kit.settings import load_or_exit
+from services.kit.supervision import prepare_memory
+from services.kit.table.server.process import serve
+from services.poker.definition import POKER
+from services.poker.settings import PokerSettings
+
+
+def main() -> int:
+    settings = load_or_exit(PokerSettings)
+    log_to_stderr(settings.log_level)
+    prepare_memory()
+    uvloop.run(serve(settings, POKER))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+"""Defines poker for the process of a game service: its rules and its own gRPC service."""
+
+from __future__ import annotations
+
+from services.kit.table.server.process import GameDefinition
+from services.poker.game import PokerGame
+from services.poker.messages import Brought, Outcome
+from services.poker.service import PokerService
+
+POKER: GameDefinition[Brought, Outcome] = GameDefinition(
+    game=PokerGame(), services=lambda commands: [PokerService(commands.caves, commands.ended_rounds)]
+)
