@@ -1,0 +1,1 @@
+"""A Kubernetes of one node on this machine, from Debian's packages, for where there is no cluster: up and down."""

@@ -1,0 +1,1 @@
+"""What `k8s/` says, checked without a cluster: `make test-manifests`."""
