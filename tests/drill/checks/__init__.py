@@ -1,0 +1,1 @@
+"""What has to hold after a drill: pure functions over what was recorded, and what each of them found."""

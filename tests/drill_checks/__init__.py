@@ -1,0 +1,1 @@
+"""Tests of the checks that a drill makes: each finds what is broken, and nothing where all is well."""

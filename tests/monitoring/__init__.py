@@ -1,0 +1,1 @@
+"""Alerts and dashboards, with a real Prometheus: `make test-monitoring`."""
